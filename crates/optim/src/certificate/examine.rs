@@ -15,8 +15,9 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns true if the loss says that it is convex, and contradicts that at the margins of
     /// scores.
     pub(crate) fn is_contradicted(&self, scores: &[f64], intercept: f64) -> bool {
-        let counted = scores.iter().enumerate().filter(|(i, _)| self.weights.get(*i) > 0.0);
-        let margins = counted.map(|(i, f)| self.signs.get(i) * (f + intercept));
+        let mut margins = self.margins_of(scores, intercept);
+        let mut rows = 0..self.weights.len();
+        margins.retain(|_| rows.next().is_some_and(|i| self.weights.get(i) > 0.0));
         self.loss.is_convex() && contradicts_itself(self.loss, &margins)
     }
 }
@@ -34,10 +35,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 ///
 /// At the same points the conjugate is held to the Fenchel-Young inequality,
 /// `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`: one that is too small certifies anything.
-pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(
-    loss: &L,
-    margins: &(impl Iterator<Item = f64> + Clone),
-) -> bool {
+pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
     const SLOPES: f64 = 1e-6;
     const VALUES: f64 = 1e-12;
     let (u, size) = points(loss, margins);
@@ -66,14 +64,11 @@ pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(
 
 /// Returns the points to examine, ascending, and the size of the loss where it is neither far off
 /// nor tiny.
-fn points<L: MarginLoss + ?Sized>(
-    loss: &L,
-    margins: &(impl Iterator<Item = f64> + Clone),
-) -> (Vec<f64>, f64) {
+fn points<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> (Vec<f64>, f64) {
     /// The distance of the two points of a pair, as a share of the range.
     const APART: f64 = 1e-4;
-    let stride = margins.clone().count().div_ceil(MOST_MARGINS).max(1);
-    let finite = || margins.clone().filter(|u| u.is_finite());
+    let stride = margins.len().div_ceil(MOST_MARGINS).max(1);
+    let finite = || margins.iter().copied().filter(|u| u.is_finite());
     let low = finite().fold(f64::INFINITY, f64::min);
     let high = finite().fold(f64::NEG_INFINITY, f64::max);
     let mut u: Vec<f64> = finite().step_by(stride).chain([-1.0, 0.0, 1.0]).collect();
@@ -122,10 +117,6 @@ mod tests {
         }
     }
 
-    fn is_accused<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
-        contradicts_itself(loss, &margins.iter().copied())
-    }
-
     fn softplus(u: f64) -> f64 {
         (-u).max(0.0) + (-u.abs()).exp().ln_1p()
     }
@@ -137,7 +128,7 @@ mod tests {
     #[test]
     fn mistakes_are_seen_even_at_few_margins() {
         for margins in [&[0.3][..], &[-0.4, 2.0], &[5.0, 5.1, 6.0], &[1e6, -1e6, 3.0]] {
-            let is_refused = |loss: &dyn MarginLoss| is_accused(loss, margins);
+            let is_refused = |loss: &dyn MarginLoss| contradicts_itself(loss, margins);
             assert!(!is_refused(&Claimed(softplus, slope)));
             // The sign, a factor, the chain rule, a convex part missing, another loss.
             assert!(is_refused(&Claimed(softplus, |u| -slope(u))));
@@ -149,8 +140,8 @@ mod tests {
         let sigmoid = |u: f64| 1.0 / (1.0 + u.exp());
         let falling = move |u: f64| sigmoid(u) * (sigmoid(u) - 1.0);
         for margins in [&[0.1, 0.9][..], &[-3.0, -2.0], &[3.0]] {
-            assert!(is_accused(&Claimed(sigmoid, falling), margins));
-            assert!(is_accused(&Claimed(|u: f64| -u * u, |u: f64| -2.0 * u), margins));
+            assert!(contradicts_itself(&Claimed(sigmoid, falling), margins));
+            assert!(contradicts_itself(&Claimed(|u: f64| -u * u, |u: f64| -2.0 * u), margins));
         }
     }
 
@@ -160,15 +151,15 @@ mod tests {
         let naive = Claimed(|u: f64| (1.0 + (-u).exp()).ln(), |u: f64| -1.0 / (1.0 + u.exp()));
         let forward = |u: f64| (softplus(u + 1e-8) - softplus(u)) / 1e-8;
         for margins in [&[0.0, 1.0][..], &[35.0, 36.0, 37.5], &[-800.0, 800.0], &[-1e-9, 1e-9]] {
-            assert!(!is_accused(&naive, margins), "{margins:?}");
+            assert!(!contradicts_itself(&naive, margins), "{margins:?}");
         }
         // Differences of numbers of 1e-16 over 1e-8.
         for margins in [&[0.0, 1.0][..], &[-5.0, 5.0], &[-1e-9, 1e-9]] {
-            assert!(!is_accused(&Claimed(softplus, forward), margins), "{margins:?}");
+            assert!(!contradicts_itself(&Claimed(softplus, forward), margins), "{margins:?}");
         }
-        assert!(!is_accused(&naive, &[]));
-        assert!(!is_accused(&naive, &[f64::NAN, f64::INFINITY, 1.0]));
-        assert!(!is_accused(&Claimed(|_| f64::NAN, |_| f64::NAN), &[1.0, 2.0]));
+        assert!(!contradicts_itself(&naive, &[]));
+        assert!(!contradicts_itself(&naive, &[f64::NAN, f64::INFINITY, 1.0]));
+        assert!(!contradicts_itself(&Claimed(|_| f64::NAN, |_| f64::NAN), &[1.0, 2.0]));
     }
 
     proptest! {
@@ -185,7 +176,7 @@ mod tests {
             for name in registry.names() {
                 let loss = registry.parse(name).expect("defaults");
                 if loss.is_convex() {
-                    prop_assert!(!is_accused(&*loss, &margins), "{} {}", name, scale);
+                    prop_assert!(!contradicts_itself(&*loss, &margins), "{} {}", name, scale);
                 }
             }
         }

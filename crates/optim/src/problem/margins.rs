@@ -33,13 +33,17 @@ impl<'s> Scores<'s> {
         Scores { products, step: None }
     }
 
-    /// Writes the scores of a block of samples.
-    fn write(&self, rows: Range<usize>, out: &mut [f64]) {
+    /// Writes the margins of a block of samples with these signs.
+    #[inline(always)]
+    fn write_margins(&self, rows: Range<usize>, signs: &[f64], intercept: f64, out: &mut [f64]) {
+        let own = self.products[rows.clone()].iter().zip(signs);
         match self.step {
-            None => out.copy_from_slice(&self.products[rows]),
+            None => out.iter_mut().zip(own).for_each(|(u, (f, y))| *u = y * (f + intercept)),
             Some((t, direction)) => {
-                let pairs = self.products[rows.clone()].iter().zip(&direction[rows]);
-                out.iter_mut().zip(pairs).for_each(|(out, (f, d))| *out = f + t * d);
+                let own = own.zip(&direction[rows]);
+                out.iter_mut()
+                    .zip(own)
+                    .for_each(|(u, ((f, y), d))| *u = y * (f + t * d + intercept));
             }
         }
     }
@@ -93,12 +97,10 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     }
 
     pub(crate) fn set_margins(&mut self, scores: Scores<'_>, intercept: f64) {
+        let room: &mut Room = &mut [0.0; BLOCK];
         for rows in blocks(self.margins.len()) {
-            let margins = &mut self.margins[rows.clone()];
-            scores.write(rows.clone(), margins);
-            let room: &mut Room = &mut [0.0; BLOCK];
-            let signs = self.risk.signs.of(rows, room);
-            margins.iter_mut().zip(signs).for_each(|(u, y)| *u = y * (*u + intercept));
+            let signs = self.risk.signs.of(rows.clone(), room);
+            scores.write_margins(rows.clone(), signs, intercept, &mut self.margins[rows]);
         }
     }
 
@@ -111,8 +113,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.set_margins(scores, intercept);
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let (signs, slopes) = (&self.risk.signs, &self.slopes);
+        let room: &mut Room = &mut [0.0; BLOCK];
         let [slope] = self.sum(|rows, weights| {
-            let room: &mut Room = &mut [0.0; BLOCK];
             let signs = signs.of(rows.clone(), room);
             block_of_three(signs, weights, &slopes[rows], &|y, c, l| [y * weighted(c, l)])
         });
@@ -121,11 +123,12 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns the sums over all samples of what `block` makes of some and of their weights, added
     /// pairwise.
-    fn sum<const N: usize>(&self, block: impl Fn(Range<usize>, &[f64]) -> [f64; N]) -> [f64; N] {
-        sum_of_blocks(self.margins.len(), |rows| {
-            let room: &mut Room = &mut [0.0; BLOCK];
-            block(rows.clone(), self.risk.weights.of(rows, room))
-        })
+    fn sum<const N: usize>(
+        &self,
+        mut block: impl FnMut(Range<usize>, &[f64]) -> [f64; N],
+    ) -> [f64; N] {
+        let weights = &self.risk.weights;
+        sum_of_blocks(self.margins.len(), |rows| block(rows.clone(), weights.of(rows)))
     }
 
     /// Returns `(1/n) sum c_i |L'(u_i)|`, to which the rounding of the sum of the slopes is
@@ -154,8 +157,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for rows in blocks(self.margins.len()) {
             let bends = &mut [0.0; BLOCK][..rows.len()];
             self.risk.second_derivatives(rows.start, &self.margins[rows.clone()], bends);
-            let room: &mut Room = &mut [0.0; BLOCK];
-            let weights = self.risk.weights.of(rows, room);
+            let weights = self.risk.weights.of(rows);
             bends.iter().zip(weights).for_each(|(d, c)| total += weighted(*c, *d));
         }
         total
@@ -278,6 +280,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     }
 
     /// Returns the derivative of the risk in the score of a sample.
+    #[inline(always)]
     pub(crate) fn pull(&self, i: usize) -> f64 {
         self.risk.signs.get(i) * weighted(self.risk.weights.get(i), self.slopes[i])
     }
@@ -285,11 +288,15 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns the derivative of the risk along a line of points, at `point + t direction`, to
     /// which margins and slopes are set.
     pub fn slope_along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
-        let signs = &self.risk.signs;
-        for i in 0..self.margins.len() {
-            let score = point.products[i] + point.intercept;
-            let change = direction.products[i] + direction.intercept;
-            self.margins[i] = signs.get(i) * (score + t * change);
+        let room: &mut Room = &mut [0.0; BLOCK];
+        for rows in blocks(self.margins.len()) {
+            let signs = self.risk.signs.of(rows.clone(), room);
+            let products =
+                point.products[rows.clone()].iter().zip(&direction.products[rows.clone()]);
+            let margins = self.margins[rows].iter_mut().zip(signs);
+            for ((u, y), (product, change)) in margins.zip(products) {
+                *u = y * (product + point.intercept + t * (change + direction.intercept));
+            }
         }
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let mut slope = 0.0;

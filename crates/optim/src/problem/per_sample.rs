@@ -15,17 +15,22 @@ pub(crate) type Room = [f64; BLOCK];
 #[derive(Debug, Clone)]
 pub(crate) enum Signs<'a> {
     /// Those of labels, which have a byte for each.
-    Of(&'a Labels),
+    Of { positive: &'a [bool], labels: &'a Labels },
     /// These.
     Given(Cow<'a, [f64]>),
 }
 
-impl Signs<'_> {
+impl<'a> Signs<'a> {
+    /// Returns the signs of labels.
+    pub(crate) fn of_labels(labels: &'a Labels) -> Self {
+        Signs::Of { positive: labels.positive(), labels }
+    }
+
     /// Returns the sign of a sample.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> f64 {
         match self {
-            Signs::Of(labels) => sign(labels.positive()[i]),
+            Signs::Of { positive, .. } => sign(positive[i]),
             Signs::Given(signs) => signs[i],
         }
     }
@@ -34,10 +39,10 @@ impl Signs<'_> {
     #[inline(always)]
     pub(crate) fn of<'r>(&'r self, rows: Range<usize>, room: &'r mut Room) -> &'r [f64] {
         match self {
-            Signs::Of(labels) => {
+            Signs::Of { positive, .. } => {
                 let room = &mut room[..rows.len()];
-                let positive = labels.positive()[rows].iter();
-                room.iter_mut().zip(positive).for_each(|(y, &positive)| *y = sign(positive));
+                let pairs = room.iter_mut().zip(&positive[rows]);
+                pairs.for_each(|(y, &positive)| *y = sign(positive));
                 room
             }
             Signs::Given(signs) => &signs[rows],
@@ -47,7 +52,7 @@ impl Signs<'_> {
     /// Returns all signs, in memory that the first call of all takes.
     pub(crate) fn all(&self) -> &[f64] {
         match self {
-            Signs::Of(labels) => labels.signs(),
+            Signs::Of { labels, .. } => labels.signs(),
             Signs::Given(signs) => signs,
         }
     }
@@ -61,8 +66,9 @@ fn sign(positive: bool) -> f64 {
 /// The weights `c_i / n` of samples.
 #[derive(Debug, Clone)]
 pub(crate) enum Weights {
-    /// The same weight for so many samples, and the weights of all where somebody has asked for them.
-    Equal(f64, usize, OnceLock<Vec<f64>>),
+    /// The same weight for so many samples, that of a block of them, and the weights of all where
+    /// somebody has asked for them.
+    Equal { weight: f64, block: Box<Room>, count: usize, all: OnceLock<Vec<f64>> },
     /// One a sample.
     Each(Vec<f64>),
 }
@@ -70,13 +76,13 @@ pub(crate) enum Weights {
 impl Weights {
     /// Returns the same weight for so many samples.
     pub(crate) fn equal(weight: f64, count: usize) -> Self {
-        Weights::Equal(weight, count, OnceLock::new())
+        Weights::Equal { weight, block: Box::new([weight; BLOCK]), count, all: OnceLock::new() }
     }
 
     /// Returns the number of samples.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Weights::Equal(_, count, _) => *count,
+            Weights::Equal { count, .. } => *count,
             Weights::Each(weights) => weights.len(),
         }
     }
@@ -85,20 +91,16 @@ impl Weights {
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> f64 {
         match self {
-            Weights::Equal(weight, ..) => *weight,
+            Weights::Equal { weight, .. } => *weight,
             Weights::Each(weights) => weights[i],
         }
     }
 
     /// Returns the weights of a block of samples.
     #[inline(always)]
-    pub(crate) fn of<'r>(&'r self, rows: Range<usize>, room: &'r mut Room) -> &'r [f64] {
+    pub(crate) fn of(&self, rows: Range<usize>) -> &[f64] {
         match self {
-            Weights::Equal(weight, ..) => {
-                let room = &mut room[..rows.len()];
-                room.fill(*weight);
-                room
-            }
+            Weights::Equal { block, .. } => &block[..rows.len()],
             Weights::Each(weights) => &weights[rows],
         }
     }
@@ -106,7 +108,7 @@ impl Weights {
     /// Returns all weights, in memory that the first call takes.
     pub(crate) fn all(&self) -> &[f64] {
         match self {
-            Weights::Equal(weight, count, all) => all.get_or_init(|| vec![*weight; *count]),
+            Weights::Equal { weight, count, all, .. } => all.get_or_init(|| vec![*weight; *count]),
             Weights::Each(weights) => weights,
         }
     }
@@ -128,15 +130,14 @@ mod tests {
         let labels = Labels::from_signs(signs.clone()).expect("two classes");
         let weights = Weights::equal(0.01, 100);
         let each = Weights::Each(vec![0.01; 100]);
-        for of_labels in [Signs::Of(&labels), Signs::Given(Cow::Borrowed(&signs))] {
+        for of_labels in [Signs::of_labels(&labels), Signs::Given(Cow::Borrowed(&signs))] {
             let mut room = [0.0; BLOCK];
             assert_eq!(of_labels.of(30..94, &mut room), &signs[30..94]);
             assert!((0..100).all(|i| of_labels.get(i) == signs[i]));
             assert_eq!(of_labels.all(), signs);
         }
         for weights in [weights, each] {
-            let mut room = [0.0; BLOCK];
-            assert_eq!(weights.of(98..100, &mut room), [0.01; 2]);
+            assert_eq!(weights.of(98..100), [0.01; 2]);
             assert_eq!((weights.len(), weights.get(99)), (100, 0.01));
             assert_eq!(weights.times(&signs).get(1), -0.01);
             assert_eq!(weights.all(), [0.01; 100]);

@@ -79,7 +79,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
         Ok(EmpiricalRisk {
             loss,
-            signs: Signs::Of(labels),
+            signs: Signs::of_labels(labels),
             weights: Weights::equal(1.0 / labels.len() as f64, labels.len()),
             counts: Counts::OfRisk,
             intercept: true,

@@ -20,13 +20,13 @@ pub const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Returns the sums over `0..count` of the entries of `term(i)`, added pairwise.
 pub fn sum<const N: usize>(count: usize, term: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
-    sum_between(0, count, term)
+    sum_between(0, count, &mut |i| term(i))
 }
 
 fn sum_between<const N: usize>(
     from: usize,
     to: usize,
-    term: &impl Fn(usize) -> [f64; N],
+    term: &mut impl FnMut(usize) -> [f64; N],
 ) -> [f64; N] {
     if to - from <= BLOCK {
         return sum_of_block(from, to, term);
@@ -41,7 +41,7 @@ fn sum_between<const N: usize>(
 fn sum_of_block<const N: usize>(
     from: usize,
     to: usize,
-    term: &impl Fn(usize) -> [f64; N],
+    term: &mut impl FnMut(usize) -> [f64; N],
 ) -> [f64; N] {
     let mut lanes = [[0.0; LANES]; N];
     for first in (from..to).step_by(LANES) {
@@ -57,9 +57,10 @@ fn sum_of_block<const N: usize>(
 /// Returns the sums over blocks of `0..count`, at most [`BLOCK`] each, added pairwise.
 pub fn sum_of_blocks<const N: usize>(
     count: usize,
-    block: impl Fn(Range<usize>) -> [f64; N],
+    mut block: impl FnMut(Range<usize>) -> [f64; N],
 ) -> [f64; N] {
-    sum(count.div_ceil(BLOCK), &|k| block(k * BLOCK..((k + 1) * BLOCK).min(count)))
+    let of_block = &mut |k: usize| block(k * BLOCK..((k + 1) * BLOCK).min(count));
+    sum_between(0, count.div_ceil(BLOCK), of_block)
 }
 
 /// Returns the sums of the entries of `term(a_i, b_i, c_i)` over a block of three vectors.

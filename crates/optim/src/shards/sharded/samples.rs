@@ -270,7 +270,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
         let mut margins = answer.listed;
         margins.extend([answer.largest[0], -answer.largest[1]]);
-        self.loss.is_convex() && contradicts_itself(self.loss, &margins.into_iter())
+        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
     }
 
     fn summary(&mut self) -> MarginSummary {
