@@ -79,9 +79,7 @@ impl<'a> Problem<'a> {
     pub(super) fn summary(&self, gradient: &[f64], intercept: f64) -> MarginSummary {
         // y_i g_i = 1 - y_i f_i.
         let margin = |i: usize| 1.0 - self.signs[i] * (gradient[i] - intercept);
-        let margins: Vec<f64> = self.samples.iter().map(|&i| margin(i)).collect();
-        let of = |values: &[f64]| self.samples.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-        MarginSummary::new(&margins, &of(self.signs), &of(&self.counts))
+        MarginSummary::of(self.samples.iter().map(|&i| (margin(i), self.signs[i], self.counts[i])))
     }
 
     pub(super) fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use margins_losses::MarginLoss;
 
 use crate::problem::{CONJUGATE_ERROR, EmpiricalRisk};
 
-/// The largest number of margins that are examined, spread over the samples.
+/// The largest number of margins that are examined beside the extremes, spread over the samples.
 const MOST_MARGINS: usize = 128;
 
 /// The number of pairs of points examined beside the margins, over three times their range.
@@ -13,12 +13,21 @@ const PROBES: usize = 32;
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns true if the loss says that it is convex, and contradicts that at the margins of
-    /// scores.
+    /// scores: at some of them, spread over the samples of positive weight, and at the extremes.
     pub(crate) fn is_contradicted(&self, scores: &[f64], intercept: f64) -> bool {
-        let mut margins = self.margins_of(scores, intercept);
-        let mut rows = 0..self.weights.len();
-        margins.retain(|_| rows.next().is_some_and(|i| self.weights.get(i) > 0.0));
-        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
+        let stride = scores.len().div_ceil(MOST_MARGINS).max(1);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut some = Vec::with_capacity(MOST_MARGINS + 2);
+        let counted = (0..scores.len()).filter(|&i| self.weights.get(i) > 0.0);
+        for (k, i) in counted.enumerate() {
+            let margin = self.signs.get(i) * (scores[i] + intercept);
+            (low, high) = (low.min(margin), high.max(margin));
+            if k % stride == 0 {
+                some.push(margin);
+            }
+        }
+        some.extend([low, high]);
+        self.loss.is_convex() && contradicts_itself(self.loss, &some)
     }
 }
 
@@ -67,7 +76,7 @@ pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f6
 fn points<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> (Vec<f64>, f64) {
     /// The distance of the two points of a pair, as a share of the range.
     const APART: f64 = 1e-4;
-    let stride = margins.len().div_ceil(MOST_MARGINS).max(1);
+    let stride = margins.len().div_ceil(MOST_MARGINS + 2).max(1);
     let finite = || margins.iter().copied().filter(|u| u.is_finite());
     let low = finite().fold(f64::INFINITY, f64::min);
     let high = finite().fold(f64::NEG_INFINITY, f64::max);

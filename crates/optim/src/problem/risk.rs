@@ -275,11 +275,14 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     }
 
     pub(crate) fn summary_of(&self, margins: &[f64]) -> MarginSummary {
-        let counted = |values: &[f64]| -> Vec<f64> {
-            let pairs = values.iter().enumerate();
-            pairs.filter(|(i, _)| self.weights.get(*i) > 0.0).map(|(_, value)| *value).collect()
+        let count = |i: usize| match &self.counts {
+            _ if self.weights.get(i) <= 0.0 => 0.0,
+            Counts::OfRisk => self.weights.get(i),
+            Counts::Ones => 1.0,
+            Counts::Given(counts) => counts[i],
         };
-        MarginSummary::new(&counted(margins), &counted(self.signs()), &counted(&self.counts()))
+        let samples = margins.iter().enumerate();
+        MarginSummary::of(samples.map(|(i, &u)| (u, self.signs.get(i), count(i))))
     }
 
     /// Returns true if every margin, of the samples of positive weight, is at least `from`.
