@@ -22,10 +22,13 @@ use margins::optim::{Fit, Lambda, Training};
 const PARTITIONS: usize = 8;
 const WORKERS: usize = 2;
 
+/// The number of messages of each kind.
+type Messages = BTreeMap<&'static str, usize>;
+
 /// Workers that count the messages of each kind.
 struct Counted<'c> {
     workers: Threads<Resident, dyn MarginLoss>,
-    messages: &'c mut BTreeMap<&'static str, usize>,
+    messages: &'c mut Messages,
 }
 
 impl Workers for Counted<'_> {
@@ -113,8 +116,8 @@ impl Settings {
     fn fits(
         &self,
         workers: Threads<Resident, dyn MarginLoss>,
-    ) -> Result<(Vec<Fit>, BTreeMap<&'static str, usize>), Box<dyn Error>> {
-        let mut messages = BTreeMap::new();
+    ) -> Result<(Vec<Fit>, Messages), Box<dyn Error>> {
+        let mut messages = Messages::new();
         let counted = Counted { workers, messages: &mut messages };
         let problem = BinaryProblem::default();
         let fits = path_over_shards(counted, &self.training(), &problem, &self.lambdas, None)?;
