@@ -1,7 +1,9 @@
 //! The doorway of every long call: it releases the lock of the interpreter, watches for signals,
 //! and brings back what callbacks raise.
 
+use std::any::Any;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,6 +118,23 @@ pub(crate) fn run<T: Send + 'static>(
     }
 }
 
+/// Runs a job of about so many multiplications: a small one here, because to start a thread for it takes
+/// longer, and Ctrl-C can wait for its end. A job that runs nothing in parallel needs no number of threads.
+pub(crate) fn run_sized<T: Send + 'static>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    size: usize,
+    job: impl FnOnce() -> Result<T, margins::Error> + Send + 'static,
+) -> PyResult<T> {
+    const SMALL: usize = 1 << 18;
+    if size > SMALL {
+        return run(py, threads.unwrap_or(1), &Stop::default(), job);
+    }
+    let ended = py
+        .detach(|| catch_unwind(AssertUnwindSafe(|| margins::on_threads(threads.map(|_| 1), job))));
+    ended.map_err(|panic| fault(&*panic))?.map_err(to_python)
+}
+
 /// Returns what the job sends, or nothing if it broke down or has been left alone.
 fn wait<T: Send>(py: Python<'_>, mut answer: Receiver<T>, stop: &Stop) -> PyResult<Option<T>> {
     let (mut signal, mut leave_at) = (None, None);
@@ -145,14 +164,18 @@ fn wait<T: Send>(py: Python<'_>, mut answer: Receiver<T>, stop: &Stop) -> PyResu
 
 /// Returns the exception for a job that panicked.
 fn broken(worker: JoinHandle<()>) -> PyErr {
-    let reason = match worker.join() {
-        Ok(()) => return PyKeyboardInterrupt::new_err("the job was told to end"),
-        Err(panic) => panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no reason was given")
-            .to_owned(),
-    };
+    match worker.join() {
+        Ok(()) => PyKeyboardInterrupt::new_err("the job was told to end"),
+        Err(panic) => fault(&*panic),
+    }
+}
+
+/// Returns the exception for a panic.
+fn fault(panic: &(dyn Any + Send)) -> PyErr {
+    let reason = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason was given");
     PyRuntimeError::new_err(format!("margins has a fault, please report it: {reason}"))
 }

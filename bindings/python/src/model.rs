@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::Samples;
-use crate::doorway::{Stop, run};
+use crate::doorway::{Stop, run, run_sized};
 use crate::encode;
 use crate::settings::loss_of;
 
@@ -185,8 +185,11 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (model, design) = (Arc::clone(&self.0), samples.0.clone());
+        let members = model.members();
+        let functions = if model.basis().is_some() { members[0].coef.len() } else { members.len() };
+        let size = design.rows().saturating_mul(functions).saturating_mul(design.columns());
         let scores = move || Ok(model.decision_functions(&design, &Registry::standard())?);
-        Ok(to_array(py, &run(py, threads, &Stop::default(), scores)?))
+        Ok(to_array(py, &run_sized(py, Some(threads), size, scores)?))
     }
 
     /// Returns the class of every sample, by its index, from its scores.
@@ -202,7 +205,7 @@ impl Model {
             model.decide(&of_row) as i64
         };
         let classes = move || Ok((0..rows).map(decide).collect::<Vec<_>>());
-        Ok(run(py, 1, &Stop::default(), classes)?.into_pyarray(py))
+        Ok(run_sized(py, None, rows, classes)?.into_pyarray(py))
     }
 
     /// Returns the probabilities of all classes for every sample, from its scores: the class that
@@ -213,9 +216,10 @@ impl Model {
         scores: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (model, scores) = (Arc::clone(&self.0), self.checked(&scores)?);
+        let rows = scores.nrows();
         let loss = loss_of(self.0.loss())?;
         let probabilities = move || Ok(model.deciding_probabilities(&scores, &*loss)?);
-        Ok(to_array(py, &run(py, 1, &Stop::default(), probabilities)?))
+        Ok(to_array(py, &run_sized(py, None, rows, probabilities)?))
     }
 
     /// True if the model has probabilities.
