@@ -1,12 +1,8 @@
 //! The time and the memory of the ways to a classifier that need no kernel matrix in memory.
 
 use std::fmt;
-use std::time::Instant;
 
-use margins_data::{Design, Memory};
-
-use crate::expansion::fill_strips;
-use crate::{Error, Kernel};
+use margins_data::Memory;
 
 /// What other ways to a classifier would take where a kernel matrix has no room: estimates from the
 /// time that some kernel values took on this machine.
@@ -24,21 +20,10 @@ impl OtherWays {
     /// at most.
     const LANDMARKS: usize = 1000;
 
-    /// Measures some values of a kernel. A kernel that is not known to be positive semidefinite has no
-    /// way without the matrix but the approximation.
-    ///
-    /// # Errors
-    /// Kernel values that are not finite.
-    pub(crate) fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
-        const SIDE: usize = 256;
-        let n = design.rows();
-        let few: Vec<usize> = (0..n).step_by(n.div_ceil(SIDE).max(1)).collect();
-        let few = design.select(&few);
-        let mut values = vec![0.0; few.rows() * few.rows()];
-        let began = Instant::now();
-        fill_strips(kernel, &few, &few, &mut values, |_| {})?;
-        let value = began.elapsed().as_secs_f64() / values.len() as f64;
-        Ok(OtherWays { n, value, matrix_free: kernel.is_positive_semidefinite() })
+    /// Takes the number of samples, the seconds of a kernel value on all threads, and whether the kernel is
+    /// known to be positive semidefinite: one that is not has no way without the matrix but the approximation.
+    pub(crate) fn new(n: usize, value: f64, matrix_free: bool) -> Self {
+        OtherWays { n, value, matrix_free }
     }
 
     /// Returns the memory of the matrix.

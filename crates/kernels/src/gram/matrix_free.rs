@@ -1,6 +1,7 @@
 //! A kernel matrix that is never held: products with it compute its entries anew, block by block.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, Memory, parallel};
@@ -34,6 +35,19 @@ enum Fault {
     Interrupted,
 }
 
+/// Measures some values of a kernel, and returns what ways without the matrix in memory take.
+fn measured(kernel: &dyn Kernel, design: &Design) -> Result<OtherWays, Error> {
+    const MOST: usize = 256;
+    let n = design.rows();
+    let few: Vec<usize> = (0..n).step_by(n.div_ceil(MOST).max(1)).collect();
+    let few = design.select(&few);
+    let mut values = vec![0.0; few.rows() * few.rows()];
+    let began = Instant::now();
+    fill_strips(kernel, &few, &few, &mut values, |_| {})?;
+    let value = began.elapsed().as_secs_f64() / values.len() as f64;
+    Ok(OtherWays::new(n, value, kernel.is_positive_semidefinite()))
+}
+
 impl MatrixFree {
     /// # Errors
     /// A kernel that is not known to be positive semidefinite; values of samples with themselves
@@ -50,7 +64,7 @@ impl MatrixFree {
                     "kernel '{specification}', not known to be positive semidefinite,"
                 ),
                 n: design.rows(),
-                ways: OtherWays::measured(&*kernel, &design).ok(),
+                ways: measured(&*kernel, &design).ok(),
             });
         }
         let diagonal = diagonal(&*kernel, &design)?;
@@ -63,7 +77,7 @@ impl MatrixFree {
 
     /// Returns what ways without the matrix in memory take.
     pub(super) fn other_ways(&self) -> Option<OtherWays> {
-        OtherWays::measured(&*self.kernel, &self.design).ok()
+        measured(&*self.kernel, &self.design).ok()
     }
 
     pub(super) fn diagonal(&self) -> &[f64] {
