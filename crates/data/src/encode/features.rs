@@ -81,6 +81,7 @@ impl AllFeatures<'_> {
     }
 
     fn dense(&self) -> Result<Design, Error> {
+        Design::check_room(self.rows, self.width)?;
         // Memory that is zero as the system gives it is not written to twice.
         let zeros = vec![0.0; self.width * self.rows];
         let mut samples = DMatrix::from_vec(self.width, self.rows, zeros);

@@ -291,7 +291,7 @@ impl RawTable {
             return Ok(());
         }
         let cells = after.saturating_mul(self.columns.len());
-        Memory::from_bytes(cells.saturating_mul(size_of::<Option<f64>>())).check_free()
+        Memory::from_bytes(cells.saturating_mul(size_of::<f64>())).check_free()
     }
 
     /// Takes in further rows of the same columns.

@@ -16,8 +16,7 @@ use crate::{Error, Memory};
 /// The text that is looked at.
 const SAMPLE: u64 = 1 << 20;
 
-/// The bytes that a byte of text takes at most: a digit and a comma make a number, or a number with a
-/// mark for gaps.
+/// The bytes that a byte of text takes at most: a digit and a comma make a cell and the feature of it.
 const STEEPEST: u64 = 8;
 
 /// The bytes that a byte of gzip stands for at most.
@@ -102,7 +101,8 @@ fn estimate(
             let columns = memchr_iter(b',', header).count().max(1);
             let cell = match options.features {
                 FeatureColumns::Numbers => size_of::<f64>(),
-                _ => size_of::<Option<f64>>(),
+                // The cell is kept beside the feature that is made of it.
+                _ => 2 * size_of::<f64>(),
             };
             let rows = two_digits(all(lines - 1));
             Estimate { rows, columns, bytes: rows.saturating_mul(columns * cell + LABEL) }

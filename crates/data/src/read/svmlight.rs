@@ -75,6 +75,13 @@ impl<'a> Rows<'a> {
             labels(label, &|| lines.place(column(line, at)))?;
 
             let rest = &line.as_bytes()[at + label.len()..];
+            // A feature takes three bytes at least: an index, a colon and a value.
+            let most = rest.len() / 3;
+            let room = make_room(&mut columns, most).and_then(|()| make_room(&mut values, most));
+            room.map_err(|shortage| {
+                let error = Error::Memory { rows: offsets.len(), columns: p, shortage };
+                without_room(lines.name(), error)
+            })?;
             let before = columns.len();
             if let Some(last) = push_plain(rest, *expected, &mut columns, &mut values) {
                 p = p.max(last);
@@ -105,12 +112,6 @@ impl<'a> Rows<'a> {
             if let Some(last) = features.last() {
                 p = p.max(last.index);
             }
-            let room = make_room(&mut columns, features.len())
-                .and_then(|()| make_room(&mut values, features.len()));
-            room.map_err(|shortage| {
-                let error = Error::Memory { rows: offsets.len(), columns: p, shortage };
-                without_room(lines.name(), error)
-            })?;
             for feature in features.iter().filter(|feature| feature.value != 0.0) {
                 columns.push(feature.index - 1);
                 values.push(feature.value);
