@@ -277,7 +277,7 @@ fn without<'a, L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'a, L>,
     i: usize,
 ) -> Result<EmpiricalRisk<'a, L>, Error> {
-    let mut weights = vec![1.0; risk.weights().len()];
+    let mut weights = vec![1.0; risk.sample_count()];
     weights[i] = 0.0;
     Ok(risk.clone().with_weights(&weights)?)
 }

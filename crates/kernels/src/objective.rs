@@ -34,7 +34,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
     /// # Errors
     /// Another number of samples in the one than in the other.
     pub fn from_risk(risk: EmpiricalRisk<'a, L>, gram: &'a Gram) -> Result<Self, Error> {
-        let (expected, found) = (gram.len(), risk.weights().len());
+        let (expected, found) = (gram.len(), risk.sample_count());
         if expected != found {
             return Err(Error::Shape { what: "labels, one a row", expected, found });
         }

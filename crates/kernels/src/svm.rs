@@ -161,7 +161,7 @@ pub(crate) fn path_of_risk<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> Result<Vec<Scored>, Error> {
     check(lambdas, options)?;
-    let n = risk.weights().len() as f64;
+    let n = risk.sample_count() as f64;
     let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
     let problem = Problem::new(gram, risk.signs(), Some(&weights), risk.has_intercept())?;
     let problem = problem.counted_by(&risk.counts());

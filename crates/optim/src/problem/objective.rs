@@ -79,7 +79,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// # Errors
     /// [`Error::Shape`]: the rows are not as many as the samples.
     pub fn from_risk(risk: EmpiricalRisk<'a, L>, design: &'a Design) -> Result<Self, Error> {
-        let (expected, found) = (risk.weights().len(), design.rows());
+        let (expected, found) = (risk.sample_count(), design.rows());
         if expected != found {
             return Err(Error::Shape { what: "rows", expected, found });
         }

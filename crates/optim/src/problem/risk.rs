@@ -254,6 +254,11 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self.loss
     }
 
+    /// Returns the number of samples.
+    pub fn sample_count(&self) -> usize {
+        self.weights.len()
+    }
+
     /// Returns the signs `y_i`; the first call makes them.
     pub fn signs(&self) -> &[f64] {
         self.signs.all()

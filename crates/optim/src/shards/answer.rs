@@ -94,7 +94,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             return Ok(&self.risk);
         }
         let (made, risk) = self.smoothed.get_or_init(|| {
-            let centres = vec![0.0; self.risk.weights().len()];
+            let centres = vec![0.0; self.risk.sample_count()];
             (strength, self.risk.clone().smoothed(centres, strength))
         });
         if *made == strength && strength > 0.0 && strength.is_finite() {
@@ -301,7 +301,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
     /// Returns the margins that count, with their weights as the samples came with them.
     fn counted(&self, at: &Spot) -> Result<Vec<(f64, f64, f64)>, Failure> {
         let margins = self.risk.margins_of(&self.scores(at)?, at.intercept);
-        let rows = (0..margins.len()).filter(|&i| self.risk.weights()[i] > 0.0);
+        let rows = (0..margins.len()).filter(|&i| self.risk.weights.get(i) > 0.0);
         let count = |i| self.part.count(i, self.weighting);
         Ok(rows.map(|i| (margins[i], self.part.signs[i], count(i))).collect())
     }

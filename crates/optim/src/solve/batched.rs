@@ -78,7 +78,7 @@ pub fn paths<L: MarginLoss + ?Sized>(
 
 /// Returns the largest `c_i / n` of every sample.
 fn largest_weights<L: MarginLoss + ?Sized>(risks: &[EmpiricalRisk<'_, L>]) -> Vec<f64> {
-    let mut largest = vec![0.0f64; risks[0].weights().len()];
+    let mut largest = vec![0.0f64; risks[0].sample_count()];
     for risk in risks {
         largest.iter_mut().zip(risk.weights()).for_each(|(most, &w)| *most = most.max(w));
     }
