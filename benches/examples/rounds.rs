@@ -1,7 +1,8 @@
 //! Counts the messages of fits over shards: `cargo run --release -p margins-benches --example rounds
-//! -- FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES] [copies=COUNT] [turns=COUNT]`, over eight
-//! partitions on two threads, to a relative gap of 1e-6. The driver may fetch so many values of a sample,
-//! and the rows are repeated so many times. With turns, the same fits in memory and
+//! -- FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES] [trials=COUNT] [copies=COUNT] [turns=COUNT]`,
+//! over eight partitions on two threads, to a relative gap of 1e-6. The driver may fetch so many values of a
+//! sample, a message asks for so many trial steps (4 unless told, as the workers of Dask are asked), and the
+//! rows are repeated so many times. With turns, the same fits in memory and
 //! these take turns, and the medians of their times are printed (RAYON_NUM_THREADS=2 gives both as many
 //! threads).
 
@@ -28,12 +29,17 @@ type Messages = BTreeMap<&'static str, usize>;
 /// Workers that count the messages of each kind.
 struct Counted<'c> {
     workers: Threads<Resident, dyn MarginLoss>,
+    trials: usize,
     messages: &'c mut Messages,
 }
 
 impl Workers for Counted<'_> {
     fn most_sampled(&self) -> usize {
         self.workers.most_sampled()
+    }
+
+    fn trials(&self) -> usize {
+        self.trials
     }
 
     fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
@@ -66,6 +72,7 @@ struct Settings {
     lambdas: Vec<Lambda>,
     standardize: bool,
     most_sampled: usize,
+    trials: usize,
     copies: usize,
     turns: usize,
 }
@@ -78,6 +85,7 @@ impl Settings {
             lambdas: lambdas.collect::<Result<_, Box<dyn Error>>>()?,
             standardize: false,
             most_sampled: MOST_SAMPLED,
+            trials: 4,
             copies: 1,
             turns: 0,
         };
@@ -85,6 +93,7 @@ impl Settings {
             match option.split_once('=') {
                 None if option == "standardize" => settings.standardize = true,
                 Some(("sampled", values)) => settings.most_sampled = values.parse()?,
+                Some(("trials", count)) => settings.trials = count.parse()?,
                 Some(("copies", count)) => settings.copies = count.parse()?,
                 Some(("turns", count)) => settings.turns = count.parse()?,
                 _ => return Err(format!("what is {option}?").into()),
@@ -118,7 +127,7 @@ impl Settings {
         workers: Threads<Resident, dyn MarginLoss>,
     ) -> Result<(Vec<Fit>, Messages), Box<dyn Error>> {
         let mut messages = Messages::new();
-        let counted = Counted { workers, messages: &mut messages };
+        let counted = Counted { workers, trials: self.trials, messages: &mut messages };
         let problem = BinaryProblem::default();
         let fits = path_over_shards(counted, &self.training(), &problem, &self.lambdas, None)?;
         Ok((fits, messages))

@@ -6,10 +6,11 @@ Starting a cluster, and bringing the data to it, are left out of the times of Da
     python benches/peers/scale.py dense --rows 2000000 --spark
     python benches/peers/scale.py dense --rows 2000000 --loss hinge --spark
     python benches/peers/scale.py copies news20_half.svm.gz --times 20 --loss hinge --spark
-    python benches/peers/scale.py copies covtype.svm.gz --times 30
+    python benches/peers/scale.py copies covtype.csv.gz --times 30
     python benches/peers/scale.py file --margins target/release/margins --rows 10000000
 
-`copies` repeats the rows of a file, each time with other noise of a thousandth of every value.
+`copies` repeats the rows of a file, each time with other noise of a thousandth of every value; the last column of a CSV is the label. Every
+run is told on the error stream as soon as it ends, so that what an opponent that takes hours has shown before it is stopped is not lost.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -67,9 +69,8 @@ def dense(arguments: argparse.Namespace) -> None:
 def copies(arguments: argparse.Namespace) -> None:
     """Compares fits as `dense` does, to rows of a file that are repeated."""
     from scipy import sparse
-    from sklearn.datasets import load_svmlight_file
 
-    X, labels = load_svmlight_file(arguments.data)
+    X, labels = samples(arguments.data)
     random = np.random.default_rng(1)
 
     def jittered() -> Any:
@@ -80,6 +81,19 @@ def copies(arguments: argparse.Namespace) -> None:
     rows = sparse.vstack([jittered() for _ in range(arguments.times)]).tocsr()
     y = np.tile(labels == labels.max(), arguments.times)
     compare(arguments, rows.toarray() if rows.nnz > 0.2 * rows.shape[0] * rows.shape[1] else rows, y)
+
+
+def samples(path: str) -> tuple[Any, np.ndarray]:
+    """Returns the samples of a file as a sparse matrix, and their labels."""
+    from scipy import sparse
+    from sklearn.datasets import load_svmlight_file
+
+    if ".csv" not in path:
+        return load_svmlight_file(path)
+    import pandas as pd
+
+    table = pd.read_csv(path).to_numpy(dtype=float)
+    return sparse.csr_matrix(table[:, :-1]), table[:, -1]
 
 
 def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
@@ -110,6 +124,7 @@ def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
             for name, fit in fits.items():
                 seconds, fitted = timed(fit)
                 times[name].append(seconds)
+                print(f"{name}: {seconds:.2f} s", file=sys.stderr, flush=True)
                 coef, intercept = (fitted.coef_[0], fitted.intercept_[0]) if hasattr(fitted, "coef_") else fitted
                 objectives[name] = objective(loss, X, y, intercept, coef)
         show(times, objectives, "margins, two workers of Dask" if arguments.spark else "margins, in memory")
@@ -126,18 +141,12 @@ def spark_fit(loss: str, X: Any, y: np.ndarray) -> Any:
     """Returns a job that fits by Spark to rows that it holds in memory."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.ml.classification import LinearSVC, LogisticRegression
-    from pyspark.ml.linalg import SparseVector
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "8g").config("spark.ui.enabled", "false").getOrCreate()
+    session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "10g").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    if not isinstance(X, np.ndarray):
-        size, bounds = X.shape[1], X.indptr
-        each = ((SparseVector(size, X.indices[a:b], X.data[a:b]), float(own)) for a, b, own in zip(bounds, bounds[1:], y))
-        rows = session.createDataFrame(session.sparkContext.parallelize(list(each), 16), ["features", "label"]).cache()
-    else:
-        rows = dense_rows(session, X, y)
-    rows.count()
+    rows = rows_of_spark(session, X, y)
+    print(f"Spark holds {rows.count()} rows", file=sys.stderr, flush=True)
     kind = LinearSVC if loss == "hinge" else LogisticRegression
 
     def fit() -> tuple[np.ndarray, float]:
@@ -148,17 +157,31 @@ def spark_fit(loss: str, X: Any, y: np.ndarray) -> Any:
     return fit
 
 
-def dense_rows(session: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    """Returns cached rows of Spark."""
+def rows_of_spark(session: Any, X: Any, y: np.ndarray) -> Any:
+    """Returns cached rows of Spark, which come to it as a Parquet file of its own vectors."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from pyspark.ml.functions import array_to_vector
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.sql.types import DoubleType, StructType
 
+    # A vector of Spark is its kind (0 is sparse, 1 is dense), its size, its indices and its values.
+    rows, columns = X.shape
+    if isinstance(X, np.ndarray):
+        bounds = np.arange(0, X.size + 1, columns)
+        kind, size, indices = pa.array(np.ones(rows, np.int8)), pa.nulls(rows, pa.int32()), pa.nulls(rows, pa.list_(pa.int32()))
+        values = X.astype(np.float64).ravel()
+    else:
+        bounds, values = X.indptr, X.data
+        kind, size = pa.array(np.zeros(rows, np.int8)), pa.array(np.full(rows, columns, np.int32))
+        indices = pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(X.indices, pa.int32()))
+    values = pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(values))
+    vectors = pa.StructArray.from_arrays([kind, size, indices, values], ["type", "size", "indices", "values"])
+    schema = StructType().add("features", VectorUDT()).add("label", DoubleType())
+    table = pa.table({"features": vectors, "label": pa.array(y.astype(np.float64))})
     folder = tempfile.mkdtemp()
-    column = pa.FixedSizeListArray.from_arrays(pa.array(X.astype(np.float64).ravel()), X.shape[1]).cast(pa.list_(pa.float64()))
-    pq.write_table(pa.table({"x": column, "label": pa.array(y.astype(np.float64))}), folder + "/rows.parquet", row_group_size=len(y) // 16)
-    rows = session.read.parquet(folder).repartition(16)
-    return rows.select(array_to_vector("x").alias("features"), "label").cache()
+    described = table.replace_schema_metadata({"org.apache.spark.sql.parquet.row.metadata": schema.json()})
+    pq.write_table(described, folder + "/rows.parquet", row_group_size=-(-rows // 16))
+    return session.read.parquet(folder).repartition(16).cache()
 
 
 def file(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,8 @@
 //! Samples in shards: in parts of one process, in blocks of a file, or on other machines.
 //!
 //! A [`Shard`] holds partitions. It answers each [`Request`] with sums over each of its partitions,
-//! and keeps the products `X w` that later requests combine. [`Sharded`] is the other end: it is
+//! and keeps the products `X w` that later requests combine, and the duals about which the loss is
+//! smoothed. [`Sharded`] is the other end: it is
 //! [`Samples`](crate::problem::Samples) to the solver, asks all shards at once by way of
 //! [`Workers`], and adds up the answers in the order of the partitions. A result has therefore the
 //! same bits for any number of shards.
@@ -27,6 +28,7 @@ mod on_landmarks;
 mod open;
 mod part;
 mod places;
+mod proximal_step;
 mod request;
 mod shard;
 mod sharded;
@@ -46,8 +48,8 @@ pub use on_landmarks::{OnLandmarks, rows_over_shards};
 pub use open::{BinaryProblem, errors_over_shards, path_over_shards, spreads_over_shards};
 pub use places::Places;
 pub use request::{
-    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Partial, Reply, Request,
-    Rule, SampledRows, Spot, Weighting,
+    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Kept, Partial,
+    ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
 };
 pub use shard::{Blocks, Resident, Shard};
 pub use sharded::Sharded;

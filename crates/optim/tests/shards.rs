@@ -242,7 +242,7 @@ fn bits(fits: &[Fit]) -> Vec<u64> {
 #[test]
 fn bits_do_not_depend_on_the_number_of_shards() {
     let data = weighted(data());
-    for name in ["logistic", "lhs", "squared-hinge"] {
+    for name in ["logistic", "lhs", "squared-hinge", "hinge"] {
         let loss = loss(name);
         let training = Training { standardize: true, ..training(&loss) };
         let one = bits(&solve(&data, &loss, &training, 1));
@@ -292,20 +292,23 @@ impl Workers for Forgetful {
     }
 }
 
+/// A lost shard makes products anew, and the duals about which a loss with a kink is smoothed.
 #[test]
 fn lost_shards_change_no_bit() {
     let data = weighted(data());
-    let loss = loss("logistic");
-    let expected = bits(&solve(&data, &loss, &training(&loss), 3));
-    let empty = || Shard::new(Arc::clone(&loss), Resident::default());
-    let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
-    for (k, block) in partitions(&data).into_iter().enumerate() {
-        shards[k % 3].blocks().insert(k, block);
+    for name in ["logistic", "hinge"] {
+        let loss = loss(name);
+        let expected = bits(&solve(&data, &loss, &training(&loss), 3));
+        let empty = || Shard::new(Arc::clone(&loss), Resident::default());
+        let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
+        for (k, block) in partitions(&data).into_iter().enumerate() {
+            shards[k % 3].blocks().insert(k, block);
+        }
+        let workers = Forgetful { data: data.clone(), loss: Arc::clone(&loss), shards, rounds: 0 };
+        let problem = BinaryProblem::default();
+        let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
+        assert_eq!(bits(&fits.expect("a path")), expected, "{name}");
     }
-    let workers = Forgetful { data, loss: Arc::clone(&loss), shards, rounds: 0 };
-    let problem = BinaryProblem::default();
-    let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
-    assert_eq!(bits(&fits.expect("a path")), expected);
 }
 
 /// Workers that answer a number of rounds and then never again.
@@ -407,7 +410,8 @@ fn histories_are_those_in_memory() {
 #[cfg(feature = "wire")]
 mod bytes {
     use margins_optim::shards::{
-        Answer, Ask, Definition, FoldDraw, Landmarks, Partial, Request, Spot, StoredRows, Weighting,
+        Answer, Ask, Definition, FoldDraw, Kept, Landmarks, Partial, ProximalStep, Request, Spot,
+        StoredRows, Weighting,
     };
 
     use super::*;
@@ -417,10 +421,24 @@ mod bytes {
             terms: vec![(1.0, 3), (-0.25, 7)],
             intercept: f64::NEG_INFINITY,
             smoothing: 0.5,
+            centre: Some(4),
         };
         Request {
             anew: true,
-            define: vec![Definition { slot: 3, coef: Arc::new(vec![0.1, -2.0, 1e300]) }],
+            define: vec![
+                Definition { slot: 3, kept: Kept::Products(Arc::new(vec![0.1, -2.0, 1e300])) },
+                Definition {
+                    slot: 4,
+                    kept: Kept::Duals {
+                        from: Some(2),
+                        steps: vec![ProximalStep {
+                            coef: Arc::new(vec![1.0, 0.0, -3.0]),
+                            intercept: -0.5,
+                            strength: 0.125,
+                        }],
+                    },
+                },
+            ],
             forget: vec![1, 2],
             features: Features::Of(Arc::new(Landmarks {
                 kernel: "gaussian:sigma=0.5".to_owned(),
@@ -465,7 +483,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 3"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 4"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");

@@ -157,10 +157,15 @@ pub trait Samples {
     /// search could go on.
     fn reached(&mut self, _lambda: Lambda, _intercept: f64, _coef: &[f64]) {}
 
-    /// Puts `max_s -L*(-s) - s u - (strength/2) s^2` in the place of the loss for all that is asked
-    /// from now on, the loss itself for a strength of 0. Samples that are [never
-    /// smoothed](Self::is_smoothed) have nothing to do.
+    /// Puts `max_s -L*(-s) - s u - (strength/2) (s - a)^2` in the place of the loss for all that is asked
+    /// from now on, the loss itself for a strength of 0. The duals a are zeros until a
+    /// [centre](Self::centre) is set. Samples that are [never smoothed](Self::is_smoothed) have nothing
+    /// to do.
     fn smooth(&mut self, _strength: f64) {}
+
+    /// Lets the loss be smoothed about the duals at a point from now on, the slopes of the loss as it is
+    /// smoothed so far; about zeros again without a point.
+    fn centre(&mut self, _at: Option<&Point<Self::Products>>) {}
 
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
     /// whatever lambda.

@@ -20,8 +20,8 @@ use crate::shards::{
 /// What a question is about: a partition with what is kept of it and its weights.
 pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
     risk: EmpiricalRisk<'q, L>,
-    /// The risk with the loss smoothed, and the strength.
-    smoothed: OnceCell<(f64, EmpiricalRisk<'q, L>)>,
+    /// The strength and the slot of the centre with which the loss is smoothed, and the risk with it.
+    smoothed: OnceCell<(f64, Option<u64>, EmpiricalRisk<'q, L>)>,
     part: Part<'q>,
     state: &'q mut State,
     weighting: &'q Weighting,
@@ -70,34 +70,36 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
 
     /// Returns the scores of a combination of slots, less the intercept.
     fn scores(&self, spot: &Spot) -> Result<Cow<'_, [f64]>, Failure> {
-        let slot = |number: u64| {
-            self.state.slots.get(&number).ok_or_else(|| {
-                Failure::from(format!("slot {number} is unknown: the shard was made anew"))
-            })
-        };
         if let [(factor, number)] = spot.terms[..]
             && factor == 1.0
         {
-            return Ok(Cow::Borrowed(slot(number)?));
+            return Ok(Cow::Borrowed(self.state.slot(number)?));
         }
         let mut scores = vec![0.0; self.part.rows.len()];
         for &(factor, number) in &spot.terms {
-            scores.iter_mut().zip(slot(number)?).for_each(|(score, f)| *score += factor * f);
+            scores
+                .iter_mut()
+                .zip(self.state.slot(number)?)
+                .for_each(|(score, f)| *score += factor * f);
         }
         Ok(Cow::Owned(scores))
     }
 
     /// Returns the risk with the loss that is looked at in a place.
     fn risk_of(&self, spot: &Spot) -> Result<&EmpiricalRisk<'q, L>, Failure> {
-        let strength = spot.smoothing;
+        let Spot { smoothing: strength, centre, .. } = *spot;
         if strength == 0.0 {
             return Ok(&self.risk);
         }
-        let (made, risk) = self.smoothed.get_or_init(|| {
-            let centres = vec![0.0; self.risk.sample_count()];
-            (strength, self.risk.clone().smoothed(centres, strength))
+        let centres = match centre {
+            Some(slot) => Cow::Borrowed(self.state.slot(slot)?),
+            None => Cow::Owned(vec![0.0; self.risk.sample_count()]),
+        };
+        let (made, about, risk) = self.smoothed.get_or_init(|| {
+            let risk = self.risk.clone().smoothed(centres.into_owned(), strength);
+            (strength, centre, risk)
         });
-        if *made == strength && strength > 0.0 && strength.is_finite() {
+        if *made == strength && *about == centre && strength > 0.0 && strength.is_finite() {
             return Ok(risk);
         }
         Err(format!("the loss cannot be smoothed by {made} and {strength} in one answer").into())

@@ -4,6 +4,7 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::problem::{EmpiricalRisk, SampledCurvatures, Scores};
+use crate::shards::{Failure, ProximalStep};
 
 /// Some of the samples that the driver keeps, in the units of the fit.
 #[derive(Debug)]
@@ -14,12 +15,31 @@ pub(super) struct FewSamples {
     pub(super) weights: Vec<f64>,
     /// The share of all samples, by weight.
     pub(super) share: f64,
+    /// The duals about which the loss is smoothed.
+    pub(super) centre: Vec<f64>,
 }
 
 impl FewSamples {
     /// Returns the risk of these samples.
     pub(super) fn risk<'f, L: MarginLoss + ?Sized>(&'f self, loss: &'f L) -> EmpiricalRisk<'f, L> {
         EmpiricalRisk::of_part(loss, &self.signs, self.weights.clone())
+    }
+
+    /// Puts the duals to which a step leads, given in the units of the fit, in the place of those about
+    /// which the loss is smoothed.
+    pub(super) fn take<L: MarginLoss + ?Sized>(
+        &mut self,
+        loss: &L,
+        step: &ProximalStep,
+    ) -> Result<(), Failure> {
+        let before = std::mem::take(&mut self.centre);
+        self.centre = step.take(loss, &self.design, &self.signs, before)?;
+        Ok(())
+    }
+
+    /// Lets the loss be smoothed about zeros.
+    pub(super) fn forget_centre(&mut self) {
+        self.centre = vec![0.0; self.signs.len()];
     }
 
     /// Returns the samples with the curvatures of a loss, smoothed with a strength above 0, where
@@ -36,11 +56,8 @@ impl FewSamples {
             self.design.multiply(coef, &mut scores);
         }
         let risk = self.risk(loss);
-        let risk = if smoothing > 0.0 {
-            risk.smoothed(vec![0.0; self.signs.len()], smoothing)
-        } else {
-            risk
-        };
+        let risk =
+            if smoothing > 0.0 { risk.smoothed(self.centre.clone(), smoothing) } else { risk };
         let mut margins = risk.margins();
         margins.set_margins(Scores::of(&scores), intercept);
         let curvatures = margins.curvatures();

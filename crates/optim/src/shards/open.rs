@@ -157,6 +157,7 @@ impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
             mean_square: 0.0,
             factors: None,
             smoothing: 0.0,
+            centre: None,
             places: None,
             few: None,
             slots: Slots::default(),

@@ -2,8 +2,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_losses::MarginLoss;
 
-use crate::shards::{Failure, FoldDraw, Request, Rows, Spot, Weighting};
+use crate::shards::{
+    Definition, Failure, FoldDraw, Kept, ProximalStep, Request, Rows, Spot, Weighting,
+};
 
 /// The way to the features of a partition, which may have to be read.
 pub(super) type FetchDesign<'q> = dyn FnMut() -> Result<Arc<Design>, Failure> + 'q;
@@ -43,7 +46,7 @@ impl Part<'_> {
 /// What a shard keeps of a partition between requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
-    pub(super) slots: BTreeMap<u64, Vec<f64>>,
+    slots: BTreeMap<u64, Vec<f64>>,
     /// The signs of the samples, with the class that is positive.
     signs: Option<(u32, Arc<Vec<f64>>)>,
     /// The folds that were drawn last.
@@ -53,9 +56,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Drops and computes what a request asks to.
-    pub(super) fn prepare(
+    /// Computes and drops what a request asks to.
+    pub(super) fn prepare<L: MarginLoss + ?Sized>(
         &mut self,
+        loss: &L,
         rows: &Rows,
         design: &mut FetchDesign<'_>,
         request: &Request,
@@ -63,17 +67,35 @@ impl State {
         if request.anew {
             *self = State::default();
         }
+        for Definition { slot, kept } in &request.define {
+            let design = design()?;
+            let numbers = match kept {
+                Kept::Products(coef) => {
+                    check_coefficients(coef, &design)?;
+                    let mut products = vec![0.0; rows.len()];
+                    design.multiply(coef, &mut products);
+                    products
+                }
+                Kept::Duals { from, steps } => {
+                    let signs = self.signs(rows, request.weighting.class);
+                    let zeros = vec![0.0; rows.len()];
+                    let first = from.map_or(Ok(zeros), |slot| self.slot(slot).map(<[f64]>::to_vec));
+                    let take = |duals, step: &ProximalStep| step.take(loss, &design, &signs, duals);
+                    steps.iter().try_fold(first?, take)?
+                }
+            };
+            self.slots.insert(*slot, numbers);
+        }
         for slot in &request.forget {
             self.slots.remove(slot);
         }
-        for definition in &request.define {
-            let mut products = vec![0.0; rows.len()];
-            let design = design()?;
-            check_coefficients(&definition.coef, &design)?;
-            design.multiply(&definition.coef, &mut products);
-            self.slots.insert(definition.slot, products);
-        }
         Ok(())
+    }
+
+    /// Returns what a slot holds.
+    pub(super) fn slot(&self, number: u64) -> Result<&[f64], Failure> {
+        let kept = self.slots.get(&number).map(Vec::as_slice);
+        kept.ok_or_else(|| format!("slot {number} is unknown: the shard was made anew").into())
     }
 
     /// Returns +1 for the samples of a class and -1 for all others.

@@ -13,9 +13,9 @@ use crate::shards::{Landmarks, StoredRows};
 pub struct Request {
     /// True if a shard drops all slots first: the message then defines every slot in use.
     pub anew: bool,
-    /// The products to compute and to keep.
+    /// The numbers to compute and to keep, in this order.
     pub define: Vec<Definition>,
-    /// The slots to drop.
+    /// The slots to drop once these are computed.
     pub forget: Vec<u64>,
     /// The features that samples have from now on.
     pub features: Features,
@@ -38,14 +38,42 @@ pub enum Features {
     Of(Arc<Landmarks>),
 }
 
-/// Products `X w` that shards keep in a numbered slot, one number a sample.
+/// What shards keep in a numbered slot, one number a sample.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Definition {
     /// The number of the slot.
     pub slot: u64,
-    /// The coefficients `w`.
+    /// What it holds.
+    pub kept: Kept,
+}
+
+/// Numbers that follow from coefficients, one a sample.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub enum Kept {
+    /// The products `X w` with these coefficients.
+    Products(Arc<Vec<f64>>),
+    /// The duals that proximal steps lead to, one after another.
+    Duals {
+        /// The slot of the duals before the first of these steps; zeros unless told.
+        from: Option<u64>,
+        /// The steps.
+        steps: Vec<ProximalStep>,
+    },
+}
+
+/// A step from duals `a` to the duals `-e'(u)` of the loss smoothed about them,
+/// `e(u) = max_s -L*(-s) - s u - (strength/2) (s - a)^2`, at the margins of a point.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct ProximalStep {
+    /// The coefficients of the point.
     pub coef: Arc<Vec<f64>>,
+    /// The intercept of the point.
+    pub intercept: f64,
+    /// The strength, above 0.
+    pub strength: f64,
 }
 
 /// The rule that makes weights `c_i / n` in the objective of the weights that samples come with.
@@ -96,6 +124,8 @@ pub struct Spot {
     /// The strength with which the loss is [smoothed](crate::problem::Samples::smooth); 0 for the
     /// loss itself.
     pub smoothing: f64,
+    /// The slot of the duals about which it is smoothed; zeros unless told.
+    pub centre: Option<u64>,
 }
 
 /// A step by which a shard makes the duals that a question is about, one after another.

@@ -4,7 +4,7 @@ use margins_losses::{Interval, MarginLoss};
 
 use crate::problem::{Extent, Point, Sums};
 use crate::shards::few_samples::FewSamples;
-use crate::shards::slots::Slots;
+use crate::shards::slots::{Centre, Slots};
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
     Ask, Description, DualStep, Failure, Features, Handle, Message, Partial, Places, Reply,
@@ -36,6 +36,8 @@ pub struct Sharded<'a, W, L: ?Sized> {
     pub(super) factors: Option<Vec<f64>>,
     /// The strength with which the loss is smoothed.
     pub(super) smoothing: f64,
+    /// The duals about which it is smoothed; zeros unless told.
+    pub(super) centre: Option<Centre>,
     pub(super) places: Option<&'a dyn Places>,
     /// Some of the samples, where conjugate gradients are preconditioned by them.
     pub(super) few: Option<FewSamples>,
@@ -55,6 +57,8 @@ pub(super) struct State {
     residual: f64,
     /// The sums at the scores where the margins are, if these have been asked for.
     sums: Option<Sums>,
+    /// The sums of the duals that were asked for last.
+    duals: Option<(Vec<DualStep>, [f64; 3])>,
     /// The slopes at scores that have been asked for lately.
     slopes: Vec<(Spot, Slopes)>,
     /// The gradient at the scores where the margins are, without the factors of the features, if it
@@ -68,6 +72,7 @@ pub struct Located {
     products: Handle,
     intercept: f64,
     smoothing: f64,
+    centre: Option<Centre>,
 }
 
 /// The slopes at scores.
@@ -94,7 +99,10 @@ pub enum DualMove {
 
 impl Located {
     fn spot(&self) -> Spot {
-        self.products.spot(self.intercept, self.smoothing)
+        let terms = self.products.terms();
+        // The loss itself has no centre, and a centre named in vain would have to be kept.
+        let centre = self.centre.as_ref().filter(|_| self.smoothing > 0.0).map(Centre::number);
+        Spot { terms, intercept: self.intercept, smoothing: self.smoothing, centre }
     }
 }
 
@@ -165,7 +173,12 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     /// Returns scores at products, which are in few enough slots afterwards.
     fn locate(&self, products: &Handle, intercept: f64, most: usize) -> Located {
         self.slots.compact(products, most);
-        Located { products: products.clone(), intercept, smoothing: self.smoothing }
+        self.located(products.clone(), intercept)
+    }
+
+    /// Returns scores at products, however many slots they are in.
+    fn located(&self, products: Handle, intercept: f64) -> Located {
+        Located { products, intercept, smoothing: self.smoothing, centre: self.centre.clone() }
     }
 
     /// Lets the products of `point + t direction` be in few enough slots.
@@ -213,12 +226,17 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         self.known_slopes(&spot).unwrap_or_else(|| self.slopes(vec![spot], None))
     }
 
-    /// Goes to an intercept that may be the last of a search, and returns the slopes there; sums and
-    /// gradient come in the same round.
-    fn set_intercept_with_gradient(&mut self, products: &Handle, intercept: f64) -> Slopes {
+    /// Goes to an intercept, and returns the slopes there; sums come in the same round, and the gradient
+    /// where the intercept may be the last of a search.
+    fn set_intercept_with_sums(
+        &mut self,
+        products: &Handle,
+        intercept: f64,
+        gradient: bool,
+    ) -> Slopes {
         let at = self.locate(products, intercept, MOST_SLOTS);
         self.go_to(at);
-        let answer = self.sums_and_gradient();
+        let answer = self.ask_sums(gradient);
         let sums = sums_of(&answer);
         let slopes = Slopes {
             slope: answer.added[5],
@@ -227,14 +245,15 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
             along: 0.0,
         };
         self.state.slopes = vec![(self.here(), slopes)];
-        self.state.gradient = Some(answer.added[OF_SUMS..].to_vec());
+        self.state.gradient = gradient.then(|| answer.added[OF_SUMS..].to_vec());
         slopes
     }
 
-    /// Asks for the sums and the gradient where the margins are.
-    fn sums_and_gradient(&mut self) -> Partial {
-        let ask = Ask::Sums { at: self.here(), gradient: true };
-        let answer = self.sum(ask, OF_SUMS + self.shape.1, 1);
+    /// Asks for the sums, and the gradient behind them, where the margins are.
+    fn ask_sums(&mut self, gradient: bool) -> Partial {
+        let ask = Ask::Sums { at: self.here(), gradient };
+        let features = if gradient { self.shape.1 } else { 0 };
+        let answer = self.sum(ask, OF_SUMS + features, 1);
         self.state.sums = Some(sums_of(&answer));
         answer
     }
@@ -243,6 +262,14 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     fn scaled(&self, coef: &[f64]) -> Vec<f64> {
         let mut coef = coef.to_vec();
         self.scale(&mut coef);
+        coef
+    }
+
+    /// Returns coefficients of the features in the units of the fit.
+    fn unscaled(&self, mut coef: Vec<f64>) -> Vec<f64> {
+        if let Some(factors) = &self.factors {
+            coef.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
+        }
         coef
     }
 
@@ -261,8 +288,14 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
 
     /// Returns the sums of `c |s|`, `c s y` and `c room(s)` for duals.
     fn dual_sums(&mut self, duals: &[DualMove]) -> [f64; 3] {
-        let sums = self.added(Ask::Duals(steps(duals)), 3);
-        [sums[0], sums[1], sums[2]]
+        let steps = steps(duals);
+        if let Some((_, sums)) = self.state.duals.as_ref().filter(|(of, _)| *of == steps) {
+            return *sums;
+        }
+        let sums = self.added(Ask::Duals(steps.clone()), 3);
+        let sums = [sums[0], sums[1], sums[2]];
+        self.state.duals = Some((steps, sums));
+        sums
     }
 
     fn domain(&self) -> Interval {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::problem::Products;
-use crate::shards::{Definition, Spot};
+use crate::shards::{Definition, Kept, ProximalStep};
 
 /// The products of samples in shards: a combination of slots. A slot is dropped by the shards after
 /// the last combination with it has been dropped here.
@@ -12,26 +12,31 @@ use crate::shards::{Definition, Spot};
 pub struct Handle(Rc<RefCell<Terms>>);
 
 /// The factors with the slots that they multiply.
-type Terms = Vec<(f64, Rc<Slot>)>;
+type Terms = Vec<(f64, Rc<Slot<Arc<Vec<f64>>>>)>;
 
-/// Products with coefficients, which the shards keep.
+/// The duals about which the loss is smoothed, which the shards keep, with the steps that lead to
+/// them.
+#[derive(Debug, Clone)]
+pub(super) struct Centre(Rc<Slot<Vec<ProximalStep>>>);
+
+/// Numbers that the shards keep, and what these follow from.
 #[derive(Debug)]
-struct Slot {
+struct Slot<T> {
     number: u64,
-    coef: Arc<Vec<f64>>,
+    source: T,
     slots: Slots,
 }
 
-/// The slots in use. The coefficients of each are known here, so that a shard can be made anew.
+/// The slots in use. What each follows from is known here, so that a shard can be made anew.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots(Rc<RefCell<Register>>);
 
 #[derive(Debug, Default)]
 struct Register {
     next: u64,
-    live: BTreeMap<u64, Arc<Vec<f64>>>,
-    /// The slots that the shards have not heard of.
-    fresh: Vec<u64>,
+    live: BTreeMap<u64, Kept>,
+    /// What the shards have not heard of.
+    fresh: Vec<Definition>,
     /// The slots that the shards may drop.
     freed: Vec<u64>,
 }
@@ -43,13 +48,27 @@ impl Slots {
             return Handle(Rc::default());
         }
         let coef = Arc::new(coef);
-        let mut register = self.0.borrow_mut();
-        let number = register.next;
-        register.next += 1;
-        register.live.insert(number, Arc::clone(&coef));
-        register.fresh.push(number);
-        let slot = Slot { number, coef, slots: self.clone() };
+        let kept = Kept::Products(Arc::clone(&coef));
+        let number = self.0.borrow_mut().keep(kept.clone(), kept);
+        let slot = Slot { number, source: coef, slots: self.clone() };
         Handle(Rc::new(RefCell::new(vec![(1.0, Rc::new(slot))])))
+    }
+
+    /// Returns the duals to which a step leads from a centre, or from zeros; the next message defines
+    /// them.
+    pub(super) fn centre(&self, from: Option<&Centre>, step: ProximalStep) -> Centre {
+        let before = from.map_or(&[][..], |Centre(slot)| &slot.source);
+        let source = [before, std::slice::from_ref(&step)].concat();
+        let whole = Kept::Duals { from: None, steps: source.clone() };
+        let mut register = self.0.borrow_mut();
+        // Shards that have not heard of the duals before get all steps.
+        let known = from.map(|Centre(slot)| slot.number).filter(|&slot| !register.is_fresh(slot));
+        let news = match known {
+            None => whole.clone(),
+            from => Kept::Duals { from, steps: vec![step] },
+        };
+        let number = register.keep(whole, news);
+        Centre(Rc::new(Slot { number, source, slots: self.clone() }))
     }
 
     /// Returns a combination in at most `most` slots: where it has more, its products are computed
@@ -65,42 +84,60 @@ impl Slots {
     /// Returns what the next message defines and drops.
     pub(super) fn news(&self) -> (Vec<Definition>, Vec<u64>) {
         let mut register = self.0.borrow_mut();
-        let fresh = std::mem::take(&mut register.fresh);
-        let define = fresh.iter().filter_map(|slot| register.definition(*slot)).collect();
-        (define, std::mem::take(&mut register.freed))
+        (std::mem::take(&mut register.fresh), std::mem::take(&mut register.freed))
     }
 
     /// Returns the definitions of all slots in use.
     pub(super) fn all(&self) -> Vec<Definition> {
-        let register = self.0.borrow();
-        register.live.keys().filter_map(|slot| register.definition(*slot)).collect()
+        let define = |(&slot, kept): (&u64, &Kept)| Definition { slot, kept: kept.clone() };
+        self.0.borrow().live.iter().map(define).collect()
     }
 }
 
 impl Register {
-    fn definition(&self, slot: u64) -> Option<Definition> {
-        self.live.get(&slot).map(|coef| Definition { slot, coef: Arc::clone(coef) })
+    /// Takes a new slot into use; `news` says what it holds to shards that have all others. Returns its
+    /// number.
+    fn keep(&mut self, kept: Kept, news: Kept) -> u64 {
+        let slot = self.next;
+        self.next += 1;
+        self.live.insert(slot, kept);
+        self.fresh.push(Definition { slot, kept: news });
+        slot
     }
-}
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut register = self.slots.0.borrow_mut();
-        register.live.remove(&self.number);
-        match register.fresh.iter().position(|&fresh| fresh == self.number) {
-            Some(k) => {
-                register.fresh.remove(k);
-            }
-            None => register.freed.push(self.number),
+    /// Returns true if the shards have not heard of a slot.
+    fn is_fresh(&self, slot: u64) -> bool {
+        self.fresh.iter().any(|fresh| fresh.slot == slot)
+    }
+
+    /// Takes a slot out of use.
+    fn free(&mut self, slot: u64) {
+        self.live.remove(&slot);
+        if self.is_fresh(slot) {
+            self.fresh.retain(|fresh| fresh.slot != slot);
+        } else {
+            self.freed.push(slot);
         }
     }
 }
 
+impl<T> Drop for Slot<T> {
+    fn drop(&mut self) {
+        self.slots.0.borrow_mut().free(self.number);
+    }
+}
+
+impl Centre {
+    /// Returns the number of the slot.
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+}
+
 impl Handle {
-    /// Returns the scores of these products with an intercept, as messages name them.
-    pub(super) fn spot(&self, intercept: f64, smoothing: f64) -> Spot {
-        let terms = self.0.borrow().iter().map(|(t, slot)| (*t, slot.number)).collect();
-        Spot { terms, intercept, smoothing }
+    /// Returns these products as messages name them.
+    pub(super) fn terms(&self) -> Vec<(f64, u64)> {
+        self.0.borrow().iter().map(|(t, slot)| (*t, slot.number)).collect()
     }
 
     /// Returns true if the coefficients behind these products are zeros.
@@ -111,9 +148,9 @@ impl Handle {
     /// Returns the coefficients behind these products; none where all of them are 0.
     pub(super) fn coefficients(&self) -> Vec<f64> {
         let terms = self.0.borrow();
-        let mut coef = vec![0.0; terms.first().map_or(0, |(_, slot)| slot.coef.len())];
+        let mut coef = vec![0.0; terms.first().map_or(0, |(_, slot)| slot.source.len())];
         for (t, slot) in terms.iter() {
-            coef.iter_mut().zip(slot.coef.iter()).for_each(|(w, x)| *w += t * x);
+            coef.iter_mut().zip(slot.source.iter()).for_each(|(w, x)| *w += t * x);
         }
         coef
     }

@@ -32,7 +32,9 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
             design.scale_columns(factors);
         }
         let share = if share < 1.0 { found / all } else { 1.0 };
-        Ok(Some(FewSamples { design: Arc::new(design), signs: sampled.signs, weights, share }))
+        let (design, signs) = (Arc::new(design), sampled.signs);
+        let centre = vec![0.0; signs.len()];
+        Ok(Some(FewSamples { design, signs, weights, share, centre }))
     }
 
     /// Returns intercept and coefficients of a fit to samples that were fetched: a few steps there take

@@ -48,6 +48,21 @@ impl<'e, S: Samples> Newton<'e, S> {
         duals
     }
 
+    /// Returns true if rounding may keep the gap by the gradient above a tolerance. In memory that is
+    /// not asked, for other duals cost little there; elsewhere they cost rounds of messages, and where
+    /// a loss was smoothed it is mostly a kink that keeps up the gap.
+    fn rounding_shows(&mut self, lambda: Lambda, tolerance: f64) -> bool {
+        /// The share of the tolerance from which on rounding is in the way.
+        const SHARE: f64 = 0.01;
+        let samples = &mut self.evaluator.samples;
+        if !samples.is_smoothed() {
+            return true;
+        }
+        let sums = samples.sums();
+        let error = samples.extent().pull_error(sums.slopes);
+        0.25 * error * error / lambda.get() > SHARE * tolerance * sums.risk.abs()
+    }
+
     /// Returns the duals that the equations of the step ask for, given the distance of w from the
     /// `v/(2 lambda)` of other duals: the equations are solved once more for the residual that
     /// rounding left.
@@ -125,6 +140,9 @@ impl<S: Samples> Descent for Newton<'_, S> {
         /// The largest number of corrections of the duals, each at the cost of three products with
         /// the data.
         const MOST_CORRECTIONS: usize = 3;
+        if !self.rounding_shows(lambda, tolerance) {
+            return None;
+        }
         // What conjugate gradients leave of the equations is in their duals: worth it only where
         // rounding is worse.
         if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {

@@ -1,16 +1,18 @@
 use std::cell::Cell;
+use std::sync::Arc;
 
 use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
-use super::{DualMove, Located, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
+use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
     Balance, Extent, FenchelYoung, Lambda, MarginSummary, Need, Point, Products, SampledCurvatures,
     Samples, Sums, is_unbounded, settle,
 };
-use crate::shards::{Ask, Handle, Workers};
+use crate::shards::few_samples::FewSamples;
+use crate::shards::{Ask, Handle, ProximalStep, Spot, Workers};
 
 impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     type Products = Handle;
@@ -41,7 +43,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     }
 
     fn set(&mut self, products: &Handle, intercept: f64) -> f64 {
-        self.set_intercept(products, intercept).slope
+        self.set_intercept_with_sums(products, intercept, false).slope
     }
 
     fn settle(&mut self, products: &Handle, intercept: f64) -> f64 {
@@ -58,7 +60,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         let nears = Cell::new(false);
         let set = |samples: &mut Self, b| {
             let Slopes { slope, size, .. } = if nears.get() {
-                samples.set_intercept_with_gradient(products, b)
+                samples.set_intercept_with_sums(products, b, true)
             } else {
                 samples.set_intercept(products, b)
             };
@@ -81,24 +83,20 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
 
     fn along(&mut self, point: &Point<Handle>, direction: &Point<Handle>, t: f64) -> f64 {
         self.make_room(point, direction);
-        let smoothing = self.smoothing;
-        let at = |t: f64| Located {
-            products: point.products.plus(t, &direction.products),
-            intercept: point.intercept + t * direction.intercept,
-            smoothing,
+        let at = |t: f64| {
+            let intercept = point.intercept + t * direction.intercept;
+            self.located(point.products.plus(t, &direction.products), intercept)
         };
-        let here = at(t);
-        let spot = here.spot();
-        self.go_to(here);
-        if let Some(slopes) = self.known_slopes(&spot) {
-            return slopes.along;
-        }
         // The search along a line asks for these next.
         let trials = [t, 0.5 * t, 2.0 * t, 0.25 * t];
         let count = self.workers.trials().clamp(1, trials.len());
-        let spots = trials[..count].iter().map(|&t| at(t).spot()).collect();
-        let direction = direction.products.spot(direction.intercept, smoothing);
-        self.slopes(spots, Some(direction)).along
+        let spots: Vec<Spot> = trials[..count].iter().map(|&t| at(t).spot()).collect();
+        self.go_to(at(t));
+        if let Some(slopes) = self.known_slopes(&spots[0]) {
+            return slopes.along;
+        }
+        let (terms, intercept) = (direction.products.terms(), direction.intercept);
+        self.slopes(spots, Some(Spot { terms, intercept, ..Spot::default() })).along
     }
 
     fn risk_at(&mut self, products: &Handle, intercept: f64) -> f64 {
@@ -114,12 +112,8 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     fn sums(&mut self) -> Sums {
         let sums = match self.state.sums {
             Some(sums) => sums,
-            None => {
-                let answer = self.sum(Ask::Sums { at: self.here(), gradient: false }, OF_SUMS, 1);
-                sums_of(&answer)
-            }
+            None => sums_of(&self.ask_sums(false)),
         };
-        self.state.sums = Some(sums);
         Sums { residual: self.state.residual, ..sums }
     }
 
@@ -127,7 +121,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         match self.state.gradient.take() {
             Some(gradient) => self.write(&gradient, out),
             None => {
-                let answer = self.sums_and_gradient();
+                let answer = self.ask_sums(true);
                 self.write(&answer.added[OF_SUMS..], out);
             }
         }
@@ -143,10 +137,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
 
     fn sampled(&mut self) -> Option<SampledCurvatures> {
         let (few, at) = (self.few.as_ref()?, self.state.kept.as_ref()?);
-        let mut coef = at.products.coefficients();
-        if let Some(factors) = &self.factors {
-            coef.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
-        }
+        let coef = self.unscaled(at.products.coefficients());
         Some(few.curved(self.loss, &coef, at.intercept, at.smoothing))
     }
 
@@ -258,6 +249,21 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
 
     fn smooth(&mut self, strength: f64) {
         self.smoothing = strength;
+    }
+
+    fn centre(&mut self, at: Option<&Point<Handle>>) {
+        let Some(point) = at else {
+            self.centre = None;
+            self.few.iter_mut().for_each(FewSamples::forget_centre);
+            return;
+        };
+        let (intercept, strength) = (point.intercept, self.smoothing);
+        let step = |coef| ProximalStep { coef: Arc::new(coef), intercept, strength };
+        self.centre = Some(self.slots.centre(self.centre.as_ref(), step(self.scaled(&point.coef))));
+        if let Some(few) = &mut self.few {
+            self.failure =
+                few.take(self.loss, &step(point.coef.clone())).err().or(self.failure.take());
+        }
     }
 
     fn is_unbounded(&self) -> bool {
