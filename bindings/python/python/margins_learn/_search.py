@@ -33,7 +33,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         The kernels to choose from; None fits linear classifiers.
     sigmas : str, array or None, default=None
         The values of sigma to choose from, for every kernel that leaves its sigma out: an array, `"FIRST:LAST:COUNT"` for
-        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data.
+        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data, which is for
+        the gaussian kernel.
     approximation : str or None, default=None
         The approximation of every kernel, as `MarginClassifier` takes it.
     memory : int, str or None, default=None
@@ -87,6 +88,19 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
     >>> search.best_C_ in (0.01, 1.0, 100.0), search.errors_.shape
     (True, (3,))
     """
+
+    best_C_: float
+    best_lambda_: float
+    best_kernel_: str | None
+    path_: dict[str, Any]
+    paths_: dict[str, dict[str, Any]]
+    errors_: np.ndarray
+    folds_: np.ndarray
+    lambda_: float
+    exact_objective_: float | np.ndarray
+    exact_lower_bound_: float | np.ndarray
+    exact_dual_gap_: float | np.ndarray
+    exact_relative_gap_: float | np.ndarray
 
     def __init__(
         self,
@@ -223,8 +237,12 @@ def _folds_given(cv: Any) -> list[int] | None:
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:
     """Returns a number of folds, the fold of every row, or a word, for the native module."""
-    if cv is None or isinstance(cv, (str, int, np.integer)):
-        return cv if cv is None or isinstance(cv, str) else int(cv)
+    if cv is None or isinstance(cv, str):
+        return cv
+    if isinstance(cv, (int, np.integer)):
+        if cv < 2:
+            raise ValueError(f"cv is {cv!r}, but must be at least 2 where it is the number of folds.")
+        return int(cv)
     given = _folds_given(cv)
     if given is not None:
         return given
