@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
 from ._inputs import Cs_given, Cs_of, numbers_of, whole_folds, without_gaps
-from ._regularised import Regularised
+from ._regularised import PRECOMPUTED, Regularised
 
 
 class MarginClassifierCV(Regularised, ModelClassifier):
@@ -30,7 +30,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     lambdas : array or None, default=None
         The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
     kernels : list of str, str or None, default=None
-        The kernels to choose from; None fits linear classifiers.
+        The kernels to choose from; None fits linear classifiers, and `"precomputed"` alone takes the kernel matrix in the place of the
+        features.
     sigmas : str, array or None, default=None
         The values of sigma to choose from, for every kernel that leaves its sigma out: an array, `"FIRST:LAST:COUNT"` for
         values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data, which is for
@@ -204,6 +205,15 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         warn_of_gap(report, self.tol)
         return self
 
+    def _is_precomputed(self) -> bool:
+        return specifications(self.kernels) == [PRECOMPUTED]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        listed = [self.kernels] if isinstance(self.kernels, str) else self.kernels
+        tags.input_tags.pairwise = isinstance(listed, (list, tuple)) and list(listed) == [PRECOMPUTED]
+        return tags
+
     def _cv(self, X: Any, y: Any) -> Any:
         """Returns the folds for the native module."""
         return _folds(self.cv, X, y)
@@ -218,6 +228,8 @@ def specifications(kernels: Any) -> list[str] | None:
         if not isinstance(kernel, str):
             advice = ": MarginClassifier(kernel=...) takes a function, which GridSearchCV can search for" if callable(kernel) else ""
             raise TypeError(f"kernels holds {kernel!r}, but must hold texts such as 'gaussian:sigma=0.5'{advice}.")
+    if PRECOMPUTED in listed and len(listed) > 1:
+        raise ValueError(f"kernels is {kernels!r}, but a kernel matrix in the place of the features is that of one kernel.")
     return listed
 
 

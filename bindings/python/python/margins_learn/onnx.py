@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import ModelClassifier
+from ._regularised import PRECOMPUTED
 
 __all__ = ["to_onnx"]
 
@@ -76,8 +77,8 @@ def _expressible(model: Any) -> Any:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")
     if fitted.encoding is not None:
         raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
-    if getattr(model, "_is_precomputed", bool)():
-        raise ValueError(f"The kernel is {model.kernel!r}, which ONNX cannot express.")
+    if model._is_precomputed():
+        raise ValueError(f"The kernel is {getattr(model, 'kernel', PRECOMPUTED)!r}, which ONNX cannot express.")
     return fitted
 
 
