@@ -102,6 +102,35 @@ def test_reliability(two):
         display.ReliabilityDisplay.from_estimator(model, X, np.full(len(y), 7))
 
 
+def test_reliability_names_the_class(two):
+    X, y = two
+    labels = np.array(["stays", "leaves"])[y]
+    model = ml.MarginClassifier("logistic").fit(X, labels)
+    shown = display.ReliabilityDisplay.from_estimator(model, X, labels, positive="leaves")
+    assert shown.ax_.get_xlabel() == "mean probability of class leaves"
+    unnamed = display.ReliabilityDisplay.from_predictions(labels == "leaves", model.predict_proba(X)[:, 0])
+    assert unnamed.ax_.get_ylabel() == "observed frequency"
+
+
+def test_a_grid_of_long_names_has_room_for_its_cells():
+    kernels = [f"gaussian:sigma=0.{k}+poly:degree=2,scale=0.1,offset=1" for k in range(1, 25)]
+    shown = display.KernelGridDisplay(Cs=np.array([0.1, 1.0]), kernels=kernels, errors=np.zeros((24, 2)), selected=(0, 0)).plot()
+    shown.figure_.canvas.draw()
+    cells = shown.ax_.get_window_extent()
+    assert cells.width > 0.3 * shown.figure_.bbox.width
+    names = [tick.get_window_extent() for tick in shown.ax_.get_yticklabels()]
+    assert all(below.y1 <= above.y0 for above, below in zip(names, names[1:]))
+
+
+def test_many_curves_differ_and_none_presses_the_others_flat():
+    losses = [loss for loss in ml.losses.names() if ml.calibration.is_calibrated(loss)]
+    shown = display.PsiDisplay.from_losses(losses)
+    looks = {(line.get_color(), line.get_linestyle()) for line in shown.ax_.get_lines()}
+    assert len(looks) == len(losses) > 10
+    assert shown.ax_.get_ylim() == (0, 3)
+    assert display.PsiDisplay.from_losses("lhs").ax_.get_ylim()[1] > 5
+
+
 def test_psi():
     shown = display.PsiDisplay.from_losses(["lhs", "logistic", "hinge"])
     assert texts(shown) == ["lhs", "logistic", "hinge"]

@@ -339,3 +339,22 @@ def test_searches_paths_and_several_classes_are_certified_for_the_kernel_itself(
     several = ml.MarginClassifier("logistic", kernel="gaussian", **settings).fit(*three)
     np.testing.assert_allclose(several.exact_objective_, path.exact_objectives_[1], rtol=1e-6)
     assert all(getattr(several, name).shape == (3,) for name in EXACT)
+
+
+@pytest.mark.parametrize("kernels", ["precomputed", ["precomputed"]])
+def test_a_search_on_a_kernel_matrix_is_one_on_its_kernel(kernels, two, tmp_path):
+    X, y = two
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    folds = StratifiedKFold(3)
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=kernels, cv=folds).fit(K, y)
+    named = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels="gaussian:sigma=0.5", cv=folds).fit(X, y)
+    np.testing.assert_allclose(search.errors_, named.errors_)
+    np.testing.assert_allclose(search.dual_coef_, named.dual_coef_, atol=1e-6)
+    assert not hasattr(search, "coef_")
+    np.testing.assert_allclose(cross_val_score(search, K, y, error_score="raise"), cross_val_score(named, X, y))
+    with pytest.raises(ValueError, match="pickle the estimator"):
+        search.save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="The kernel is 'precomputed', which ONNX cannot express"):
+        ml.to_onnx(search)
+    with pytest.raises(ValueError, match="is that of one kernel"):
+        ml.MarginClassifierCV(kernels=["precomputed", "linear"]).fit(K, y)

@@ -120,6 +120,29 @@ def test_what_cannot_be_expressed_is_refused_by_name(estimator, classes, name):
         ml.to_onnx(estimator.fit(X, y))
 
 
+@pytest.mark.parametrize("classes", [np.array([0, 2**64 - 1], dtype=np.uint64), np.array(["2026-01-01", "2026-01-02"], dtype="M8[D]")])
+def test_classes_that_no_type_of_onnx_holds_are_refused(classes):
+    X, y = clouds(60, 2)
+    with pytest.raises(ValueError, match="The classes are .* but ONNX has"):
+        ml.to_onnx(ml.MarginClassifier("logistic").fit(X, classes[y]))
+
+
+@pytest.mark.parametrize("classes", [[False, True], [2.0, 3.0], np.array([1, 7], dtype=np.uint8), np.array(["a", "é"], dtype=object)])
+def test_classes_of_every_type_agree(classes):
+    X, y = clouds(60, 2)
+    assert_agrees(ml.MarginClassifier("logistic").fit(X, np.array(classes)[y]), X)
+
+
+def test_scores_of_many_large_terms_agree_relative_to_them():
+    X, y = clouds(120, 2, features=30)
+    model = ml.MarginClassifier("logistic", 1e3, "anova:sigma=0.01,degree=2").fit(X, y)
+    session = onnxruntime.InferenceSession(ml.to_onnx(model).SerializeToString())
+    (scores,) = session.run(["scores"], {"X": X})
+    terms = 30**2 * np.abs(model.dual_coef_).sum()
+    assert terms > 1e3
+    np.testing.assert_allclose(scores[:, 0], model.decision_function(X), rtol=0, atol=1e-12 * terms)
+
+
 def test_what_is_no_classifier_of_ours_is_refused():
     pipeline = make_pipeline(ml.MarginClassifier()).fit(*clouds(60, 2))
     with pytest.raises(TypeError, match="model is Pipeline.*out of a pipeline by itself"):

@@ -39,6 +39,17 @@ def test_documentation_names_every_attribute(estimator, settings, two):
     assert there <= named(estimator, "Attributes", "Examples")
 
 
+def test_samples_that_a_kernel_of_python_keeps_are_documented(two):
+    fitted = ml.MarginClassifier(kernel=lambda a, b: a @ b.T).fit(*two)
+    assert "X_fit_" in vars(fitted) and "X_fit_" in named(ml.MarginClassifier, "Attributes", "Examples")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_attribute_that_the_documentation_names_has_a_type(estimator):
+    typed = {name for kind in estimator.__mro__ for name in inspect.get_annotations(kind)}
+    assert {name for name in named(estimator, "Attributes", "Examples") if name.endswith("_")} - typed == set()
+
+
 @pytest.mark.parametrize("estimator", [ml.MarginClassifier, ml.MarginClassifierCV])
 def test_probabilities_are_of_the_loss_or_scaled(estimator, two):
     with pytest.raises(ValueError, match="probability is True, but must be 'loss' or 'platt'"):
@@ -79,8 +90,12 @@ def test_stubs_have_the_functions_and_classes_of_the_module():
             parameters = [argument.arg for argument in node.args.posonlyargs + node.args.args]
             assert parameters == list(inspect.signature(getattr(_native, node.name)).parameters), node.name
         elif node.name in there if isinstance(node, ast.ClassDef) else False:
-            members = {line.name for line in node.body if isinstance(line, ast.FunctionDef)} - {"__init__", "__len__"}
-            assert members == {name for name in dir(getattr(_native, node.name)) if not name.startswith("_")}, node.name
+            methods = {line.name: line for line in node.body if isinstance(line, ast.FunctionDef)}
+            there_too = {name for name in dir(getattr(_native, node.name)) if not name.startswith("_")}
+            assert methods.keys() - {"__new__", "__len__"} == there_too, node.name
+            if "__new__" in methods:
+                parameters = [argument.arg for argument in methods["__new__"].args.args[1:]]
+                assert parameters == list(inspect.signature(getattr(_native, node.name)).parameters), node.name
 
 
 def test_unknown_and_missing_settings_are_refused():

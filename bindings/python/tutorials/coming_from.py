@@ -73,8 +73,9 @@ def main(folder: Path) -> None:
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     linear = MarginPath("logistic").fit(X, y)
-    ax.plot(linear.Cs_, linear.coefs_[:, 0])
-    ax.set(xscale="log", xlabel="C", ylabel="coefficients", title="MarginPath: every point has a certificate")
+    ax.plot(linear.Cs_, linear.coefs_[:, 0], label=["first feature", "second feature", "third feature"])
+    ax.set(xscale="log", xlabel="C", ylabel="coefficient", title="MarginPath: every point has a certificate")
+    ax.legend(frameon=False)
     figure.savefig(folder / "coming_from.png", dpi=110)
 
 

@@ -44,10 +44,11 @@ def main(folder: Path, rows: int = 1_000_000) -> None:
     print(f"the stream is {objective / model.lower_bound_ - 1:.1e} above the least objective, at most")
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    ax.plot(taken, 100 * np.array(errors), label="stream, on the next chunk")
+    ax.plot(np.array(taken) / 1e6, 100 * np.array(errors), label="stream, on the next chunk")
     ax.axhline(100 * np.mean(model.predict(X) != y), color="#d9822b", label="certified fit")
-    ax.set(xlabel="rows taken", ylabel="errors (%)")
-    ax.legend(frameon=False)
+    ax.set(xlabel="rows taken (millions)", ylabel="errors (%)")
+    ax.margins(y=0.2)
+    ax.legend(frameon=False, loc="upper left", ncols=2)
     figure.savefig(folder / "million.png", dpi=110)
 
 

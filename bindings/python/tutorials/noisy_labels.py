@@ -41,8 +41,11 @@ def main(folder: Path) -> None:
         print(f"{name}: {wrong:.1f} % of the true labels missed")
         regions = classifier.predict(grid.reshape(-1, 2)).reshape(60, 80)
         ax.contourf(*np.moveaxis(grid, -1, 0), regions, alpha=0.25, levels=1, cmap="coolwarm")
-        ax.scatter(*X.T, c=y, s=3, cmap="coolwarm")
-        ax.set_title(f"{name}: {wrong:.1f} %", fontsize="medium")
+        points = ax.scatter(*X.T, c=y, s=3, cmap="coolwarm")
+        ax.set_title(f"{name}: {wrong:.1f} % missed", fontsize="medium")
+        ax.set_xlabel("first feature")
+    axes[0].set_ylabel("second feature")
+    axes[0].legend(points.legend_elements()[0], ["label False", "label True"], fontsize="small", loc="upper right")
     figure.savefig(folder / "noisy_labels.png", dpi=110)
 
 

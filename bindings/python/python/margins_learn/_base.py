@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _native
 from ._inputs import blocks, checked, classes_named, names_of, samples_of, seed_of, targets_of, weights_of
 from ._tables import checked_table, columns_of
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Makes a method available where a check allows it, with the type that it has."""
+    return _available_if(check)
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -35,6 +44,9 @@ def _has_probabilities(estimator: Any) -> bool:
 
 class Fitting(BaseEstimator):
     """An estimator whose settings are those that the native module lists for its name."""
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def _settings(self, **changed: Any) -> dict[str, Any]:
         """Returns the settings for the native module, some of them changed."""
@@ -118,6 +130,18 @@ class _Rows:
 
 class ModelClassifier(ClassifierMixin, Fitting):
     """A classifier that predicts with a model of the library."""
+
+    model_: Any
+    classes_: np.ndarray
+    coef_: np.ndarray
+    dual_coef_: np.ndarray
+    intercept_: np.ndarray
+    objective_: float | np.ndarray
+    lower_bound_: float | np.ndarray
+    dual_gap_: float | np.ndarray
+    relative_gap_: float | np.ndarray
+    status_: str
+    n_iter_: int
 
     def _will_have_probabilities(self) -> bool:
         """Tells if a fit with these settings has probabilities."""

@@ -98,6 +98,17 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     ['yes', 'no', 'yes']
     """
 
+    ensemble_: _native.Ensemble
+    max_loss_: float
+    consistent_at_: int | None
+    finished_: bool
+    stopped_: str | None
+    outliers_: list[int] | None
+    kernel_: str | None
+    model_: Any
+    status_: str
+    n_iter_: int
+
     def __init__(
         self,
         learner: str = "perceptron",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,9 @@ _MOST = 10**9
 _MOST_CS = 10_000
 # The number of values of C unless told.
 _DEFAULT_COUNT = 33
+# How numbers are written: "01" and "1_0" are codes, and "inf" and "nan" are words.
+_WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -44,15 +49,18 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     numbers = sparse.issparse(X) or isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
     if isinstance(X, np.ndarray) and _is_time(X):
         raise _of_times(X, "X")
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=None if numbers else (np.float64, np.float32),
-        accept_sparse=("csr", "csc", "coo"),
-        accept_large_sparse=True,
-        ensure_all_finite=False,
-    )
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None if numbers else (np.float64, np.float32),
+            accept_sparse=("csr", "csc", "coo"),
+            accept_large_sparse=True,
+            ensure_all_finite=False,
+        )
+    except OverflowError as error:
+        raise ValueError(f"X has a whole number that no float64 holds: {error}.") from error
 
 
 def _refuse_contradictions(X: Any) -> None:
@@ -135,8 +143,9 @@ def _of_column(column: Any, name: str) -> np.ndarray:
         values = column.to_numpy()
         if not _is_time(values):
             return values.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Column '{name}' does not consist of numbers: {error}. MarginClassifier(encode=True) takes words and gaps.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        reason = str(error).rstrip(".")
+        raise ValueError(f"Column '{name}' does not consist of numbers: {reason}. MarginClassifier(encode=True) takes words and gaps.") from error
     raise _of_times(values, f"Column '{name}'")
 
 
@@ -195,8 +204,8 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
     check_classification_targets(y if 2 * len(classes) > len(y) else np.repeat(classes, 2))
     if len(classes) < 2:
-        only = classes.tolist()[0] if len(classes) else None
-        raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
+        found = f"one class, {classes.tolist()[0]!r}" if len(classes) else "no labels"
+        raise ValueError(f"y has {found}, but a classifier needs samples of two classes.")
     return classes, _indices(classes, y)
 
 
@@ -240,12 +249,10 @@ def names_of(classes: np.ndarray) -> list[str]:
 
 
 def classes_named(names: list[str]) -> np.ndarray:
-    """Returns the classes of a file: whole numbers or numbers where all names are, else the names."""
-    for kind in (int, float):
-        try:
+    """Returns the classes of a file: whole numbers or numbers where all names are written as such, else the names."""
+    for kind, form in ((int, _WHOLE), (float, _NUMBER)):
+        if all(form.fullmatch(name) for name in names):
             return np.array([kind(name) for name in names])
-        except ValueError:
-            pass
     return np.array(names)
 
 
@@ -257,11 +264,38 @@ def refuse_complex(values: Any, name: str) -> None:
 
 def floats_of(values: Any, name: str) -> np.ndarray:
     """Returns numbers as an array of float64, and refuses complex ones and times."""
-    array = np.asarray(values)
+    with _naming(name):
+        array = np.asarray(values)
     refuse_complex(array, name)
     if _is_time(array):
         raise _of_times(array, name)
-    return array.astype(np.float64, copy=False)
+    with _naming(name):
+        return array.astype(np.float64, copy=False)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Gives the refusal of what makes no array of numbers the name of the argument."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} does not consist of numbers: {str(error).rstrip('.')}.") from error
+
+
+def number_of(value: Any, name: str) -> float:
+    """Returns a number, and refuses what is none."""
+    if not isinstance(value, (str, bytes)) and np.ndim(value) == 0:
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    raise TypeError(f"{name} is {value!r}, but must be a number.")
+
+
+def text_of(value: Any, name: str) -> str:
+    """Returns a text, and refuses what is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, but must be a text.")
+    return value
 
 
 def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
@@ -310,10 +344,10 @@ def numbers_of(values: Any, name: str) -> list[float] | None:
     return numbers
 
 
-def count_of(value: Any, name: str) -> int:
-    """Returns a number of things, and refuses more than there can be."""
-    if not isinstance(value, (int, np.integer)) or not 1 <= value <= _MOST:
-        raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 to {_MOST}.")
+def count_of(value: Any, name: str, least: int = 1, most: int = _MOST) -> int:
+    """Returns a number of things, and refuses fewer or more than there can be."""
+    if not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}, but must be a whole number from {least} to {most}.")
     return int(value)
 
 

@@ -85,6 +85,16 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     True
     """
 
+    error_bound_: float | None
+    training_error_: float
+    eta_: float
+    gamma_: float
+    dimensions_: int | None
+    end_: str | None
+    stopped_: str | None
+    status_: str
+    n_iter_: int
+
     def __init__(
         self,
         learner: str = "auto",

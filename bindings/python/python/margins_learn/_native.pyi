@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Self, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,26 +195,30 @@ class FocusedClassifierSettings(TypedDict):
     random_state: int
     n_jobs: int
 
+@final
 class Samples:
     """Samples in the memory of the library."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
+@final
 class DenseRows:
     """Dense samples that come in blocks of rows."""
 
-    def __init__(self, rows: int, columns: int) -> None: ...
+    def __new__(cls, rows: int, columns: int) -> Self: ...
     def append(self, block: NDArray[Any]) -> None: ...
     def finish(self) -> Samples: ...
 
+@final
 class SparseRows:
     """Sparse samples whose entries come in any order."""
 
-    def __init__(self, counts: NDArray[np.int64], columns: int) -> None: ...
+    def __new__(cls, counts: NDArray[np.int64], columns: int) -> Self: ...
     def place(self, rows: NDArray[np.int64], columns: NDArray[np.int64], values: Array) -> None: ...
     def finish(self) -> Samples: ...
 
+@final
 class Model:
     """A classifier, as files keep it."""
 
@@ -253,6 +257,7 @@ class Model:
     def decide(self, scores: Array) -> NDArray[np.int64]: ...
     def probabilities(self, scores: Array) -> Array: ...
 
+@final
 class Ensemble:
     """The classifiers of a game, which decide together."""
 
@@ -262,6 +267,7 @@ class Ensemble:
     def __len__(self) -> int: ...
     def scores(self, samples: Samples, threads: int) -> Array: ...
 
+@final
 class StreamState:
     """The state of stochastic gradient between two chunks."""
 
@@ -271,10 +277,11 @@ class StreamState:
     @property
     def rows(self) -> int: ...
 
+@final
 class StreamLearner:
     """Stochastic gradient on chunks of samples as they come."""
 
-    def __init__(self, settings: StreamClassifierSettings, features: int) -> None: ...
+    def __new__(cls, settings: StreamClassifierSettings, features: int) -> Self: ...
     @staticmethod
     def resumed(settings: StreamClassifierSettings, features: int, state: StreamState) -> StreamLearner: ...
     def take(self, samples: Samples, signs: Array, weights: Array | None) -> None: ...
@@ -283,17 +290,19 @@ class StreamLearner:
     def steps(self) -> int: ...
     def state(self) -> StreamState: ...
 
+@final
 class BlockWriter:
     """A block file that is being written."""
 
-    def __init__(self, path: str, rows: int | None, single: bool, names: list[str] | None) -> None: ...
+    def __new__(cls, path: str, rows: int | None, single: bool, names: list[str] | None) -> Self: ...
     def append(self, samples: Samples, labels: list[str], weights: list[float] | None, folds: list[str] | None) -> None: ...
     def finish(self) -> None: ...
 
+@final
 class Shard:
     """Partitions on a worker, which answer messages about their samples, and keep the features that a kernel makes of them."""
 
-    def __init__(self, loss: str) -> None: ...
+    def __new__(cls, loss: str) -> Self: ...
     def insert(
         self,
         partition: int,

@@ -62,6 +62,22 @@ random_state, n_jobs, callback, progress
     ((3, 1, 2), True)
     """
 
+    classes_: np.ndarray
+    lambdas_: np.ndarray
+    Cs_: np.ndarray
+    coefs_: np.ndarray
+    intercepts_: np.ndarray
+    objectives_: np.ndarray
+    lower_bounds_: np.ndarray
+    dual_gaps_: np.ndarray
+    relative_gaps_: np.ndarray
+    exact_objectives_: np.ndarray
+    exact_lower_bounds_: np.ndarray
+    exact_dual_gaps_: np.ndarray
+    exact_relative_gaps_: np.ndarray
+    statuses_: np.ndarray
+    n_iter_: int
+
     def __init__(
         self,
         loss: str = "lhs",

@@ -20,6 +20,8 @@ PRECOMPUTED = "precomputed"
 class Regularised(Fitting):
     """What all fits of a regularised risk have in common."""
 
+    encoded_names_: np.ndarray
+
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         """Returns the report of a fit by a function of the native module."""
         if getattr(self, "probability", "loss") not in ("loss", "platt"):
@@ -52,6 +54,9 @@ class Regularised(Fitting):
 
 class OneKernel(Regularised):
     """A fit with one kernel, which may be a function of Python."""
+
+    kernel_: str | None
+    X_fit_: Any
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         report = super()._fit(fit, X, y, sample_weight, kernel=self._kernel(), **changed)
@@ -188,6 +193,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         Their names, if they are all text.
     encoded_names_ : array of shape (n_encoded,)
         The names of the features that `encode` makes of the columns.
+    X_fit_ : array or sparse matrix of shape (n_samples, n_features)
+        The samples of the fit, if the kernel is a function, which compares others with them.
 
     Examples
     --------
@@ -199,6 +206,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
     >>> classifier.predict([[3.0, 0.0]]).tolist()
     ['spam']
     """
+
+    lambda_: float
+    exact_objective_: float | np.ndarray
+    exact_lower_bound_: float | np.ndarray
+    exact_dual_gap_: float | np.ndarray
+    exact_relative_gap_: float | np.ndarray
 
     def __init__(
         self,

@@ -46,6 +46,8 @@ model_, n_features_in_, feature_names_in_, encoded_names_
     ([0, 1], 'converged')
     """
 
+    lambda_: float
+
     def __init__(
         self,
         objective: str = "margin-distribution:mean=1,variance=1",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
 from ._inputs import Cs_given, Cs_of, numbers_of, whole_folds, without_gaps
-from ._regularised import Regularised
+from ._regularised import PRECOMPUTED, Regularised
 
 
 class MarginClassifierCV(Regularised, ModelClassifier):
@@ -30,10 +30,12 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     lambdas : array or None, default=None
         The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
     kernels : list of str, str or None, default=None
-        The kernels to choose from; None fits linear classifiers.
+        The kernels to choose from; None fits linear classifiers, and `"precomputed"` alone takes the kernel matrix in the place of the
+        features.
     sigmas : str, array or None, default=None
         The values of sigma to choose from, for every kernel that leaves its sigma out: an array, `"FIRST:LAST:COUNT"` for
-        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data.
+        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data, which is for
+        the gaussian kernel.
     approximation : str or None, default=None
         The approximation of every kernel, as `MarginClassifier` takes it.
     memory : int, str or None, default=None
@@ -87,6 +89,19 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
     >>> search.best_C_ in (0.01, 1.0, 100.0), search.errors_.shape
     (True, (3,))
     """
+
+    best_C_: float
+    best_lambda_: float
+    best_kernel_: str | None
+    path_: dict[str, Any]
+    paths_: dict[str, dict[str, Any]]
+    errors_: np.ndarray
+    folds_: np.ndarray
+    lambda_: float
+    exact_objective_: float | np.ndarray
+    exact_lower_bound_: float | np.ndarray
+    exact_dual_gap_: float | np.ndarray
+    exact_relative_gap_: float | np.ndarray
 
     def __init__(
         self,
@@ -190,6 +205,15 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         warn_of_gap(report, self.tol)
         return self
 
+    def _is_precomputed(self) -> bool:
+        return specifications(self.kernels) == [PRECOMPUTED]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        listed = [self.kernels] if isinstance(self.kernels, str) else self.kernels
+        tags.input_tags.pairwise = isinstance(listed, (list, tuple)) and list(listed) == [PRECOMPUTED]
+        return tags
+
     def _cv(self, X: Any, y: Any) -> Any:
         """Returns the folds for the native module."""
         return _folds(self.cv, X, y)
@@ -204,6 +228,8 @@ def specifications(kernels: Any) -> list[str] | None:
         if not isinstance(kernel, str):
             advice = ": MarginClassifier(kernel=...) takes a function, which GridSearchCV can search for" if callable(kernel) else ""
             raise TypeError(f"kernels holds {kernel!r}, but must hold texts such as 'gaussian:sigma=0.5'{advice}.")
+    if PRECOMPUTED in listed and len(listed) > 1:
+        raise ValueError(f"kernels is {kernels!r}, but a kernel matrix in the place of the features is that of one kernel.")
     return listed
 
 
@@ -223,8 +249,12 @@ def _folds_given(cv: Any) -> list[int] | None:
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:
     """Returns a number of folds, the fold of every row, or a word, for the native module."""
-    if cv is None or isinstance(cv, (str, int, np.integer)):
-        return cv if cv is None or isinstance(cv, str) else int(cv)
+    if cv is None or isinstance(cv, str):
+        return cv
+    if isinstance(cv, (int, np.integer)):
+        if cv < 2:
+            raise ValueError(f"cv is {cv!r}, but must be at least 2 where it is the number of folds.")
+        return int(cv)
     given = _folds_given(cv)
     if given is not None:
         return given

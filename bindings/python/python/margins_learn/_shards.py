@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,8 @@ from . import _native
 from ._inputs import names_of, refuse_complex, samples_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
+
+Kind = TypeVar("Kind", bound=type)
 
 _BYTES_A_ROW = 64
 # The kinds of labels that compare with each other.
@@ -221,10 +223,10 @@ def shares_of(costs: Sequence[int], homes: Sequence[str | None], limits: dict[st
     return {worker: numbers for worker, numbers in shares.items() if numbers}
 
 
-def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[type], type]:
+def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[Kind], Kind]:
     """Gives an estimator the constructor of the local one, with `client` behind the other settings."""
 
-    def decorate(kind: type) -> type:
+    def decorate(kind: Kind) -> Kind:
         signature = inspect.signature(local.__init__)
         client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
 
@@ -250,6 +252,9 @@ class Elsewhere:
 
     _local: type
     _engine_of: Callable[..., Any]
+    classes_: np.ndarray
+    n_features_in_: int
+    n_rounds_: list[int] | np.ndarray
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, folds: Any = None, checkpoint: Any = None) -> Any:
         """Fits to samples that workers hold.

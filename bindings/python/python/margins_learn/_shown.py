@@ -1,4 +1,4 @@
-"""What pictures are made of: the places of classes, scores, edges of cells and short texts."""
+"""What pictures are made of: axes, the places of classes, scores, edges of cells and short texts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,69 @@ import re
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from ._inputs import floats_of, without_gaps
+
+
+class Display:
+    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
+
+    ax_: Any
+    figure_: Any
+
+    def _axes(self, ax: Any, size: tuple[float, float] | None = None) -> Any:
+        """Returns the axes to draw on, and keeps them; new ones are on a figure of some inches."""
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
+
+            ax = plt.subplots(layout="constrained", figsize=size)[1]
+        if not hasattr(ax, "figure"):
+            raise TypeError(f"ax is {ax!r}, but must be axes of matplotlib or None.")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def check_searched(estimator: Any) -> None:
+    """Refuses an estimator that has not searched, or never does."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "path_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuses what is no fitted classifier."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
 
 
 def shortened(specification: str) -> str:
     """Returns a specification with numbers of four digits, for a picture."""
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", specification)
+
+
+def grid_size(names: list[str]) -> tuple[float, float]:
+    """Returns the inches of a grid with a row for every name, beside which the names have room."""
+    return 6.4 + 0.09 * max(0, max(map(len, names), default=0) - 20), max(4.8, 1.2 + 0.3 * len(names))
+
+
+def height_shown(curves: list[np.ndarray]) -> float | None:
+    """Returns the height at which a picture of curves ends, None for that of the tallest.
+
+    One that grows without bound would press those flat that end at a number.
+    """
+    tallest = max((values[np.isfinite(values)].max(initial=0.0) for values in curves), default=0.0)
+    ends = max((values[-1] for values in curves if np.isfinite(values[-1])), default=tallest)
+    return 3 * ends if tallest > 10 * ends > 0 else None
+
+
+def style_of(number: int) -> str:
+    """Returns the line of a curve, which differs where matplotlib gives the same colour again, after ten of them."""
+    return ("-", "--", ":", "-.")[number // 10 % 4]
 
 
 def geometric_edges(Cs: np.ndarray) -> np.ndarray:

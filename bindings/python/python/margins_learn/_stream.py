@@ -106,6 +106,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     (True, 200)
     """
 
+    t_: int
+    n_iter_: int
+
     def __init__(
         self,
         loss: str = "lhs",

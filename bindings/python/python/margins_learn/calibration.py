@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import count_of, floats_of, refuse_complex, without_gaps
+from ._inputs import count_of, floats_of, number_of, refuse_complex, text_of, without_gaps
 from .losses import over_array
+
+# What a bound counts; all else that it takes are numbers.
+_COUNTS = ("iterations", "samples", "dimension")
+_LARGEST = 2**63 - 1
 
 __all__ = [
     "Location",
@@ -28,7 +32,7 @@ def psi(loss: str, at: Any) -> np.ndarray | float:
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: (risks >= 0) & (risks <= 1), "in [0, 1]")
-    return over_array(_native.psi, loss, at)
+    return over_array(_native.psi, loss, at, "at")
 
 
 def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
@@ -37,12 +41,12 @@ def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: risks >= 0, "at least 0")
-    return over_array(_native.psi_inverse, loss, at)
+    return over_array(_native.psi_inverse, loss, at, "at")
 
 
 def is_calibrated(loss: str) -> bool:
     """Tells if a small surrogate risk makes the misclassification risk small."""
-    return _native.not_calibrated(loss) is None
+    return _native.not_calibrated(text_of(loss, "loss")) is None
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,10 @@ def catoni_location(
     sample = floats_of(sample, "sample")
     if sample.ndim != 1:
         raise ValueError(f"sample has the shape {sample.shape}, but must have one dimension.")
-    found = _native.catoni_location(np.ascontiguousarray(sample), scale, variance_bound, delta)
+    scale, variance_bound = (
+        None if given is None else number_of(given, name) for name, given in (("scale", scale), ("variance_bound", variance_bound))
+    )
+    found = _native.catoni_location(np.ascontiguousarray(sample), scale, variance_bound, number_of(delta, "delta"))
     return Location(found["estimate"], found["roots"], found.get("scale", scale), found.get("interval"))
 
 
@@ -123,10 +130,12 @@ def margin_pursuit_bound(
     The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
     `input_second_moment` unless told. The entries that begin with `sound_` are of the proof as corrected.
     """
-    given = {name: number for name, number in locals().items() if name != "gamma"}
-    if operator_norm_moment is None:
-        given["operator_norm_moment"] = input_second_moment
-    return _native.misclassification_bound(given, gamma)
+    given = locals() | {"operator_norm_moment": input_second_moment if operator_norm_moment is None else operator_norm_moment}
+    numbers: Any = {
+        name: count_of(number, name, 0, _LARGEST) if name in _COUNTS else number_of(number, name) for name, number in given.items()
+    }
+    gamma = numbers.pop("gamma")
+    return _native.misclassification_bound(numbers, gamma)
 
 
 def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: str = "uniform") -> dict[str, Any]:
@@ -155,6 +164,9 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
     for name, array in (("probabilities", probabilities), ("outcomes", outcomes)):
         if array.ndim != 1:
             raise ValueError(f"{name} has the shape {array.shape}, but must have one dimension.")
+    if len(outcomes) != len(probabilities) or not len(outcomes):
+        raise ValueError(f"There are {len(probabilities)} probabilities and {len(outcomes)} outcomes, but there must be as many, and one at least.")
+    text_of(strategy, "strategy")
     return _native.reliability(np.ascontiguousarray(probabilities), _signs_of(outcomes), count_of(bins, "bins"), strategy)
 
 
@@ -170,7 +182,7 @@ def _signs_of(outcomes: np.ndarray) -> np.ndarray:
 
 def _refuse(at: Any, accept: Any, requirement: str) -> None:
     """Refuses the first number outside a range, NaN included."""
-    risks = floats_of(at, "The array")
+    risks = floats_of(at, "at")
     bad = risks[~accept(risks)]
     if bad.size:
         raise ValueError(f"The risk is {bad.flat[0]}, but must be {requirement}.")

@@ -5,50 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from . import calibration
 from ._inputs import count_of
-from ._shown import curve_shown, geometric_edges, place_shown, places, scores_shown, shortened
+from ._shown import Display, check_classifier, check_searched, curve_shown, geometric_edges, grid_size, height_shown, place_shown
+from ._shown import places, scores_shown, shortened, style_of
 
 __all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
 
 _BLUE, _ORANGE, _GREY = "#1f5f99", "#d9822b", "#777777"
 
 
-class _Display:
-    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
-
-    def _axes(self, ax: Any) -> Any:
-        """Returns the axes to draw on, and keeps them."""
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
-
-            ax = plt.subplots(layout="constrained")[1]
-        if not hasattr(ax, "figure"):
-            raise TypeError(f"ax is {ax!r}, but must be axes of matplotlib or None.")
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
-
-
-def _check_searched(estimator: Any) -> None:
-    """Refuses an estimator that has not searched, or never does."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "path_"):
-        raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
-
-
-def _check_classifier(estimator: Any) -> None:
-    """Refuses what is no fitted classifier."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "classes_"):
-        raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
-
-
-class ErrorPathDisplay(_Display):
+class ErrorPathDisplay(Display):
     """The cross-validated error along the values of C, with its standard errors.
 
     Parameters
@@ -90,7 +58,7 @@ class ErrorPathDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ErrorPathDisplay:
         """Returns the display of a fitted `MarginClassifierCV`, drawn."""
-        _check_searched(estimator)
+        check_searched(estimator)
         path = estimator.path_
         shown = cls(
             **{name: path[name] for name in ("Cs", "mean_error", "standard_error", "best", "one_se", "certified")},
@@ -122,7 +90,7 @@ class ErrorPathDisplay(_Display):
         if not certified.all():
             open_ = certified == 0
             ax.plot(Cs[open_], error[open_], "x", color=_GREY, label="not certified")
-        ax.axhline(error[best] + spread[best], color=_GREY, linestyle=":", linewidth=1)
+        ax.axhline(error[best] + spread[best], color=_GREY, linestyle=":", linewidth=1, label="least + 1 standard error")
         ax.plot(Cs[best], error[best], "o", color=_ORANGE, label="least")
         ax.plot(Cs[one_se], error[one_se], "s", color=_ORANGE, markerfacecolor="white", label="within one standard error")
         if selected is not None:
@@ -132,7 +100,7 @@ class ErrorPathDisplay(_Display):
         return self
 
 
-class KernelGridDisplay(_Display):
+class KernelGridDisplay(Display):
     """The cross-validated error of every kernel at every C, as a grid of colours.
 
     Parameters
@@ -161,7 +129,7 @@ class KernelGridDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
         """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
-        _check_searched(estimator)
+        check_searched(estimator)
         paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
         if estimator.best_kernel_ is None:
             raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
@@ -194,20 +162,21 @@ class KernelGridDisplay(_Display):
         Cs, kernels = curve_shown(self.Cs, "Cs"), [str(kernel) for kernel in self.kernels]
         errors = curve_shown(self.errors, "errors", (len(kernels), len(Cs)))
         row, column = (place_shown(place, "selected", count) for place, count in zip(self.selected, errors.shape, strict=True))
-        ax = self._axes(ax)
+        ticks = [shortened(kernel) for kernel in kernels]
+        ax = self._axes(ax, grid_size(ticks))
         rows, order = np.arange(len(kernels)), np.argsort(Cs)
         edges = geometric_edges(Cs[order])
         mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * errors[:, order], cmap=cmap)
         # The cell of the least error has the lightest colour.
         ax.plot(Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
-        ax.set_yticks(rows, [shortened(kernel) for kernel in kernels])
+        ax.set_yticks(rows, ticks)
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
         return self
 
 
-class MarginDistributionDisplay(_Display):
+class MarginDistributionDisplay(Display):
     """The share of the samples whose margin is at most a value: those left of 0 are wrong.
 
     Parameters
@@ -230,7 +199,7 @@ class MarginDistributionDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None) -> MarginDistributionDisplay:
         """Returns the display of a fitted classifier on samples with their classes, drawn."""
-        _check_classifier(estimator)
+        check_classifier(estimator)
         scores = estimator.decision_function(X)
         return cls.from_predictions(y, scores, classes=estimator.classes_, name=name, ax=ax)
 
@@ -278,7 +247,7 @@ class MarginDistributionDisplay(_Display):
         return self
 
 
-class ReliabilityDisplay(_Display):
+class ReliabilityDisplay(Display):
     """The observed frequency of the positive class beside its mean probability, bin by bin.
 
     Parameters
@@ -287,6 +256,8 @@ class ReliabilityDisplay(_Display):
         What `margins_learn.calibration.reliability` returns.
     name : str or None, default=None
         The name in the legend.
+    positive : object, default=None
+        The positive class, which the axes name; None leaves it out.
 
     Attributes
     ----------
@@ -294,9 +265,10 @@ class ReliabilityDisplay(_Display):
         The axes and the figure, once drawn.
     """
 
-    def __init__(self, *, reliability: dict[str, Any], name: str | None = None) -> None:
+    def __init__(self, *, reliability: dict[str, Any], name: str | None = None, positive: Any = None) -> None:
         self.reliability = reliability
         self.name = name
+        self.positive = positive
 
     @classmethod
     def from_estimator(
@@ -312,14 +284,14 @@ class ReliabilityDisplay(_Display):
         ax: Any = None,
     ) -> ReliabilityDisplay:
         """Returns the display of a fitted classifier for one class, the last unless told, drawn."""
-        _check_classifier(estimator)
+        check_classifier(estimator)
         classes = estimator.classes_.tolist()
         positive = classes[-1] if positive is None else positive
         if positive not in classes:
             raise ValueError(f"positive is {positive!r}, but the classes are {classes}.")
         probabilities = estimator.predict_proba(X)[:, classes.index(positive)]
         outcomes = places(y, classes)[0] == classes.index(positive)
-        return cls.from_predictions(outcomes, probabilities, bins=bins, strategy=strategy, name=name, ax=ax)
+        return cls.from_predictions(outcomes, probabilities, positive=positive, bins=bins, strategy=strategy, name=name, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -327,14 +299,15 @@ class ReliabilityDisplay(_Display):
         outcomes: Any,
         probabilities: Any,
         *,
+        positive: Any = None,
         bins: int = 10,
         strategy: str = "uniform",
         name: str | None = None,
         ax: Any = None,
     ) -> ReliabilityDisplay:
-        """Returns the display of probabilities beside outcomes, drawn."""
+        """Returns the display of probabilities of the positive class beside outcomes, drawn."""
         found = calibration.reliability(probabilities, outcomes, bins=bins, strategy=strategy)
-        return cls(reliability=found, name=name).plot(ax=ax)
+        return cls(reliability=found, name=name, positive=positive).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
         """Draws the diagram; the area of a point is that of its share of the samples.
@@ -359,14 +332,16 @@ class ReliabilityDisplay(_Display):
             found["mean_probability"], found["observed_frequency"], label=f"{label}off by {error:.3f}, {chance:.3f} by chance"
         )
         sizes = 300 * found["count"] / found["count"].sum()
-        ax.scatter(found["mean_probability"], found["observed_frequency"], s=8 + sizes, color=line.get_color())
+        # Whole points at 0 and 1 reach over the edge.
+        ax.scatter(found["mean_probability"], found["observed_frequency"], s=8 + sizes, color=line.get_color(), clip_on=False, zorder=3)
         ax.plot([0, 1], [0, 1], color=_GREY, linewidth=1, linestyle=":")
-        ax.set(xlabel="mean probability", ylabel="observed frequency", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        ax.legend(frameon=False, fontsize="small", loc="upper left")
+        of = "" if self.positive is None else f" of class {self.positive}"
+        ax.set(xlabel=f"mean probability{of}", ylabel=f"observed frequency{of}", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.legend(fontsize="small", framealpha=0.8, edgecolor="none")
         return self
 
 
-class PsiDisplay(_Display):
+class PsiDisplay(Display):
     """What an excess surrogate risk says about misclassification: the Psi-transforms of losses.
 
     Parameters
@@ -411,9 +386,9 @@ class PsiDisplay(_Display):
         risks = curve_shown(self.risks, "risks")
         curves = {loss: curve_shown(values, f"The curve of {loss!r}", risks.shape) for loss, values in self.curves.items()}
         ax = self._axes(ax)
-        for loss, values in curves.items():
-            ax.plot(risks, values, label=loss)
+        for number, (loss, values) in enumerate(curves.items()):
+            ax.plot(risks, values, label=loss, linestyle=style_of(number))
         ax.set(xlabel="excess misclassification risk", ylabel="least excess surrogate risk", xlim=(0, 1))
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, height_shown(list(curves.values())))
         ax.legend(frameon=False, fontsize="small")
         return self

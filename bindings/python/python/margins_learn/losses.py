@@ -1,4 +1,4 @@
-"""Losses of a margin as functions of arrays."""
+"""Losses of a margin as functions of arrays, in which NaN stays NaN."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import floats_of
+from ._inputs import floats_of, text_of
 
 __all__ = ["conjugate", "derivative", "names", "population_minimizer", "probability", "specification", "value"]
 
@@ -20,22 +20,22 @@ def names() -> list[str]:
 
 def specification(loss: str) -> str:
     """Returns the complete specification of a loss, with the parameters that were left out."""
-    return _native.loss_specification(loss)
+    return _native.loss_specification(text_of(loss, "loss"))
 
 
 def value(loss: str, u: Any) -> np.ndarray | float:
     """Returns the loss `L(u)` at margins u."""
-    return over_array(_native.value, loss, u)
+    return over_array(_native.value, loss, u, "u")
 
 
 def derivative(loss: str, u: Any) -> np.ndarray | float:
     """Returns the slope `L'(u)` at margins u, at a kink that of one side."""
-    return over_array(_native.derivative, loss, u)
+    return over_array(_native.derivative, loss, u, "u")
 
 
 def conjugate(loss: str, t: Any) -> np.ndarray | float:
     """Returns the conjugate at -t, `sup_u (-t u - L(u))`, which is infinite outside its domain."""
-    return over_array(_native.conjugate, loss, t)
+    return over_array(_native.conjugate, loss, t, "t")
 
 
 def population_minimizer(loss: str, eta: Any) -> np.ndarray | float:
@@ -47,7 +47,7 @@ def population_minimizer(loss: str, eta: Any) -> np.ndarray | float:
     bad = etas[~((etas >= 0) & (etas <= 1))]
     if bad.size:
         raise ValueError(f"eta is {bad.flat[0]}, but must be in [0, 1].")
-    return over_array(_native.population_minimizer, loss, eta)
+    return over_array(_native.population_minimizer, loss, eta, "eta")
 
 
 def probability(loss: str, score: Any) -> np.ndarray | float:
@@ -55,13 +55,14 @@ def probability(loss: str, score: Any) -> np.ndarray | float:
 
     A loss without probabilities, such as hinge, is refused.
     """
-    if np.isnan(_native.probability(loss, np.zeros(1)))[0]:
+    if np.isnan(_native.probability(text_of(loss, "loss"), np.zeros(1)))[0]:
         raise ValueError(f"The loss '{loss}' has no probabilities.")
-    return over_array(_native.probability, loss, score)
+    return over_array(_native.probability, loss, score, "score")
 
 
-def over_array(function: Callable[[str, np.ndarray], np.ndarray], loss: str, at: Any) -> np.ndarray | float:
-    """Returns a function of the native module over an array of any shape, or a number for a number."""
-    at = floats_of(at, "The array")
-    values = function(loss, np.ascontiguousarray(at).ravel())
+def over_array(function: Callable[[str, np.ndarray], np.ndarray], loss: str, at: Any, name: str) -> np.ndarray | float:
+    """Returns a function of the native module over an array of any shape, or a number for a number; NaN stays NaN."""
+    at = floats_of(at, name)
+    values = function(text_of(loss, "loss"), np.ascontiguousarray(at).ravel())
+    values[np.isnan(at).ravel()] = np.nan
     return values.reshape(at.shape) if at.ndim else float(values[0])

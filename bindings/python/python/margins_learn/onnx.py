@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import ModelClassifier
+from ._regularised import PRECOMPUTED
 
 __all__ = ["to_onnx"]
 
@@ -21,9 +22,10 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     """Returns the ONNX graph of a fitted classifier, in double precision.
 
     Its input is `X` of shape (n_samples, n_features) in float64. Its outputs are `label`, `scores`, and `probabilities`
-    where the classifier has any, within 1e-12 of what `decision_function` and `predict_proba` return. What ONNX's operators
-    cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier features, and
-    ensembles that are no model.
+    where the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
+    what `decision_function` returns, relative to the sum of the absolute terms of a score where that is above 1. What
+    ONNX's operators cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier
+    features, ensembles that are no model, and classes that are times.
 
     Parameters
     ----------
@@ -75,8 +77,8 @@ def _expressible(model: Any) -> Any:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")
     if fitted.encoding is not None:
         raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
-    if getattr(model, "_is_precomputed", bool)():
-        raise ValueError(f"The kernel is {model.kernel!r}, which ONNX cannot express.")
+    if model._is_precomputed():
+        raise ValueError(f"The kernel is {getattr(model, 'kernel', PRECOMPUTED)!r}, which ONNX cannot express.")
     return fitted
 
 
@@ -142,9 +144,11 @@ class _Graph:
 
 def _labels(classes: np.ndarray) -> np.ndarray:
     """Returns the classes in a type that ONNX has: whole numbers, numbers or text."""
-    if classes.dtype.kind in "iub":
-        return classes.astype(np.int64)
-    return classes.astype(np.float64) if classes.dtype.kind == "f" else np.array([str(label) for label in classes], dtype=object)
+    kinds = {"i": np.int64, "u": np.int64, "b": np.int64, "f": np.float64}
+    labels = classes.astype(kinds.get(classes.dtype.kind, object))
+    if not all(isinstance(label, (int, float, str)) for label in classes.tolist()) or labels.tolist() != classes.tolist():
+        raise ValueError(f"The classes are {classes.tolist()}, but ONNX has whole numbers of 64 bits with a sign, numbers and texts alone.")
+    return labels
 
 
 def _decided(graph: _Graph, scores: str, fitted: Any) -> str:
