@@ -5,7 +5,7 @@ use margins::Error;
 use margins::data::Error as Data;
 use margins::model::Error as Model;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTimeoutError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 
 /// Returns the exception for an error.
 pub(crate) fn to_python(error: Error) -> PyErr {
@@ -15,7 +15,9 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Data(error) => of_data(error),
         Error::TimeLimit(_) => PyTimeoutError::new_err(message),
         Error::Threads { .. } => PyRuntimeError::new_err(message),
-        Error::Checkpoint { .. } => PyOSError::new_err(message),
+        Error::Checkpoint { kind: Some(kind), .. } => {
+            PyErr::from(std::io::Error::new(kind, message))
+        }
         _ => PyValueError::new_err(message),
     }
 }
@@ -41,9 +43,23 @@ fn in_words(error: Model, message: String) -> PyErr {
     }
 }
 
+/// The advice of the library that names options of the command, and that for Python.
+const ADVICE: [(&str, &str); 3] = [
+    ("; a column of labels has to be named (--label)", "; leave it out"),
+    ("(--unknown none)", "(encode={'unknown': 'none'})"),
+    ("(--drop ", "(with encode={'drop': [...]}: "),
+];
+
+/// Returns a message whose advice names settings of Python.
+fn in_python(message: String) -> String {
+    let replace =
+        |message: String, (option, setting): &(&str, &str)| message.replace(option, setting);
+    ADVICE.iter().fold(message, replace)
+}
+
 /// Returns the exception for an error of data.
 pub(crate) fn of_data(error: Data) -> PyErr {
-    let message = error.to_string();
+    let message = in_python(error.to_string());
     match error {
         Data::Io { source, .. } | Data::Create { source, .. } | Data::Write(source) => {
             PyErr::from(std::io::Error::new(source.kind(), message))

@@ -93,11 +93,12 @@ pub(crate) fn fit_focused<'py>(
 }
 
 fn settings_of(given: Focused) -> PyResult<Settings> {
-    let said = |name: &'static str| {
-        move |reason: String| PyValueError::new_err(format!("{name}: {reason}"))
+    let said = |name: &'static str, value: Option<&str>| {
+        let value = value.unwrap_or_default().to_owned();
+        move |reason: String| PyValueError::new_err(format!("{name} is '{value}': {reason}"))
     };
     let learner = Learner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
-    let learner = learner.map_err(said("learner"))?;
+    let learner = learner.map_err(said("learner", Some(&given.learner)))?;
     match (&learner, &given.kernel) {
         (Learner::KernelPerceptron { .. }, None) => {
             return Err(PyValueError::new_err(
@@ -133,13 +134,18 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
         max_steps: given.max_steps,
         outputs: given.outputs,
         combination,
-        slack: given.slack.as_deref().map(str::parse).transpose().map_err(said("slack"))?,
+        slack: given
+            .slack
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(said("slack", given.slack.as_deref()))?,
         subsample: given
             .subsample
             .as_deref()
             .map(str::parse)
             .transpose()
-            .map_err(said("subsample"))?,
+            .map_err(said("subsample", given.subsample.as_deref()))?,
         seed: given.random_state,
         time_limit: limit_of(given.time_limit)?,
         checkpoint: given.checkpoint.map(|path| Checkpointing { path, pause_at: given.pause_at }),

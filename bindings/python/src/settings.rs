@@ -7,9 +7,9 @@ use margins::data::Memory;
 use margins::estimators::regularised::KernelChoice;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 use crate::encode::Encode;
 use crate::errors::{refuse, to_python};
@@ -182,7 +182,16 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let text = match value.cast::<PyString>() {
             Ok(text) => text.to_string(),
-            Err(_) => value.extract::<f64>()?.to_string(),
+            Err(_) if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() => {
+                value.to_string()
+            }
+            Err(_) => {
+                let given = value.repr()?;
+                let message = format!(
+                    "memory is {given}, but must be a number of bytes or a text such as '2GB'"
+                );
+                return Err(PyTypeError::new_err(message));
+            }
         };
         text.parse().map(MemoryLimit).map_err(PyValueError::new_err)
     }

@@ -55,7 +55,8 @@ impl ClassIndex {
             let name = name.as_ref();
             let first = index.add(name);
             if first != second {
-                return Err(Error::DuplicateClass { name: name.to_owned(), first, second });
+                let (same, name) = (names[first].as_ref().to_owned(), name.to_owned());
+                return Err(Error::DuplicateClass { same, name, first, second });
             }
         }
         Ok(index)

@@ -129,8 +129,10 @@ pub enum Error {
         reason: String,
     },
     /// Two names of classes stand for the same one.
-    #[error("classes {first} and {second} are both '{name}', but classes must be distinct")]
+    #[error("classes {first} and {second} are '{same}' and '{name}', but classes must be distinct")]
     DuplicateClass {
+        /// The first of the names.
+        same: String,
         /// The second of the names.
         name: String,
         /// Zero-based class where it comes first.

@@ -22,6 +22,10 @@ pub fn stratified_folds<Y: ClassLabels>(
     let classes = shuffled_classes(labels, seed);
     let smaller = classes.iter().map(Vec::len).min().unwrap_or(0);
     if k < 2 || k > smaller {
+        if smaller < 2 {
+            let requirement = "at least 2, so that every fold has one to learn from";
+            return Err(Error::parameter("the size of the smallest class", smaller, requirement));
+        }
         let smallest = if classes.len() == 2 { "smaller" } else { "smallest" };
         let range = format!("at least 2 and at most {smaller}, the size of the {smallest} class");
         return Err(Error::parameter("the number of folds", k, range));

@@ -99,7 +99,13 @@ pub(crate) fn digest_of<Y: ClassLabels>(data: &Dataset<Y>) -> String {
 
 impl CheckpointFile<'_> {
     fn fail(&self, reason: impl std::fmt::Display) -> Error {
-        Error::Checkpoint { path: self.path.to_owned(), reason: reason.to_string() }
+        Error::Checkpoint { path: self.path.to_owned(), reason: reason.to_string(), kind: None }
+    }
+
+    /// Returns the refusal of the system.
+    fn refused(&self, error: &std::io::Error) -> Error {
+        let kind = Some(error.kind());
+        Error::Checkpoint { path: self.path.to_owned(), reason: error.to_string(), kind }
     }
 
     /// Returns the state, if the file is there.
@@ -112,9 +118,9 @@ impl CheckpointFile<'_> {
                     self.fail("a checkpoint must be a regular file, which can be read again")
                 );
             }
-            about => about.map_err(|error| self.fail(error))?,
+            about => about.map_err(|error| self.refused(&error))?,
         };
-        let text = std::fs::read_to_string(self.path).map_err(|error| self.fail(error))?;
+        let text = std::fs::read_to_string(self.path).map_err(|error| self.refused(&error))?;
         let Kind { format, version, job, method } = self.kind;
         let (header, state) = text.split_once('\n').unwrap_or((&text, ""));
         let header: Header = serde_json::from_str(header)
@@ -148,6 +154,6 @@ impl CheckpointFile<'_> {
         };
         let header = serde_json::to_string(&header).map_err(|error| self.fail(error))?;
         write_atomically(self.path, |out| write!(out, "{header}\n{state}\n"))
-            .map_err(|error| self.fail(error))
+            .map_err(|error| self.refused(&error))
     }
 }

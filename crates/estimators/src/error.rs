@@ -122,6 +122,8 @@ pub enum Error {
         path: std::path::PathBuf,
         /// The fault in words.
         reason: String,
+        /// The kind of the fault if the system refuses the file; none if what is in it is at fault.
+        kind: Option<std::io::ErrorKind>,
     },
     /// A state is not that of the learner that is to go on.
     #[error("not the state of this learner: {0}")]

@@ -81,7 +81,8 @@ impl Member {
         let training = &self.training;
         let numbers = [training.objective, training.dual_objective, training.relative_gap];
         if !numbers.iter().flatten().all(|x| x.is_finite()) {
-            return Err("its objective or the gap of it is not finite".to_owned());
+            return Err("its objective or the gap of it is not finite: features so large or so small leave the \
+                        range of numbers, scale them first".to_owned());
         }
         Ok(())
     }

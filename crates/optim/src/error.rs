@@ -101,8 +101,8 @@ pub enum Error {
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
-    /// Products of the features are beyond the range of floating point.
-    #[error("the features are so large that their products overflow; scale them first")]
+    /// Products of features and weights are beyond the range of floating point.
+    #[error("features or weights are so large that their products overflow: scale them first")]
     Overflow,
     /// An eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
