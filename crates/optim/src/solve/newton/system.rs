@@ -24,7 +24,26 @@ pub(crate) enum System {
     /// Conjugate gradients with products with X and X' solve the system, preconditioned by the
     /// diagonal of H, or by some of the samples: those that have curvature where these are few, or those
     /// at hand where the others are elsewhere.
-    ConjugateGradients(Box<CurvedFactor>),
+    ConjugateGradients(Box<CurvedFactor>, Tries),
+}
+
+/// The steps that the latest equations took with the diagonal, and with the samples at hand.
+#[derive(Default)]
+pub(crate) struct Tries {
+    by_diagonal: Option<usize>,
+    by_sample: Option<usize>,
+}
+
+impl Tries {
+    /// Returns true if the next equation is for the samples: where they are few beside the features,
+    /// only a try tells if they are like all.
+    fn prefer_sample(&self) -> bool {
+        match (self.by_diagonal, self.by_sample) {
+            (None, _) => false,
+            (_, None) => true,
+            (Some(diagonal), Some(sample)) => sample <= diagonal,
+        }
+    }
 }
 
 /// The part of the gradient that a solution by conjugate gradients leaves.
@@ -36,7 +55,7 @@ impl System {
     }
 
     pub(crate) fn conjugate_gradients() -> Self {
-        System::ConjugateGradients(Box::default())
+        System::ConjugateGradients(Box::default(), Tries::default())
     }
 
     /// Returns true if there is a factor of H at hand.
@@ -70,7 +89,9 @@ impl System {
     ) -> (f64, Vec<f64>) {
         let factor = match self {
             System::Dense(factor) => factor,
-            System::ConjugateGradients(factor) => return iterate(factor, equation, passes),
+            System::ConjugateGradients(factor, tries) => {
+                return iterate(factor, tries, equation, passes);
+            }
         };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
@@ -118,14 +139,25 @@ fn by_diagonal<S: Samples>(
 }
 
 /// Returns the solution by conjugate gradients with samples that stand for all, or with the diagonal
-/// where none are at hand.
-fn by_sampled<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -> (f64, Vec<f64>) {
-    let Some(sample) = equation.samples.sampled() else {
-        return by_diagonal(equation, MOST_STEPS, passes).solution;
+/// where none are at hand or that takes fewer steps.
+fn by_sampled<S: Samples>(
+    tries: &mut Tries,
+    equation: &mut Equation<'_, S>,
+    passes: &mut usize,
+) -> (f64, Vec<f64>) {
+    let sample = tries.prefer_sample().then(|| equation.samples.sampled()).flatten();
+    let Some(sample) = sample else {
+        let Iterated { solution, steps, .. } = by_diagonal(equation, MOST_STEPS, passes);
+        tries.by_diagonal = Some(steps);
+        return solution;
     };
     let inverse = SampledInverse::new(sample, equation.ridge, equation.samples.has_intercept());
     let target = target(equation);
-    equation.iterate(|r| inverse.solve(r), Exactness::Rough, target, MOST_STEPS, passes).solution
+    let precondition = |r: &[f64]| inverse.solve(r);
+    let Iterated { solution, steps, .. } =
+        equation.iterate(precondition, Exactness::Rough, target, MOST_STEPS, passes);
+    tries.by_sample = Some(steps);
+    solution
 }
 
 /// Returns the solution by conjugate gradients: with the diagonal until that has cost as much as a
@@ -133,13 +165,14 @@ fn by_sampled<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) ->
 /// elsewhere with those at hand.
 fn iterate<S: Samples>(
     factor: &mut CurvedFactor,
+    tries: &mut Tries,
     equation: &mut Equation<'_, S>,
     passes: &mut usize,
 ) -> (f64, Vec<f64>) {
     /// The steps that a factor of other curvatures may take before it is made anew.
     const PATIENCE: usize = 20;
     let Some(price) = factor.price(equation.samples) else {
-        return by_sampled(equation, passes);
+        return by_sampled(tries, equation, passes);
     };
     if !factor.is_made() {
         let Iterated { solution, reached, .. } =
