@@ -61,7 +61,7 @@ pub(crate) struct KernelArguments {
     /// longer; fits are certified as ever. The hinge then takes the time of a few matrices, and the
     /// other losses that of 20 to 100 of them for each lambda. Where features take the place of a
     /// kernel, the amount is for the inner products of the samples, along which the hinge is fitted
-    /// if they fit. Of a larger block file linear classifiers hold this amount, and read the rest
+    /// if they fit. Linear classifiers hold this amount of a larger block file, and read the rest
     /// in each pass.
     #[arg(long, value_name = "AMOUNT", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
