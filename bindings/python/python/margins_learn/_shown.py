@@ -1,4 +1,4 @@
-"""What pictures are made of: the places of classes, scores, edges of cells and short texts."""
+"""What pictures are made of: axes, the places of classes, scores, edges of cells and short texts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,41 @@ import re
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from ._inputs import floats_of, without_gaps
+
+
+class Drawn:
+    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
+
+    def _axes(self, ax: Any) -> Any:
+        """Returns the axes to draw on, and keeps them."""
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
+
+            ax = plt.subplots(layout="constrained")[1]
+        if not hasattr(ax, "figure"):
+            raise TypeError(f"ax is {ax!r}, but must be axes of matplotlib or None.")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def check_searched(estimator: Any) -> None:
+    """Refuses an estimator that has not searched, or never does."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "path_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuses what is no fitted classifier."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
 
 
 def shortened(specification: str) -> str:

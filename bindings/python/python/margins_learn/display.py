@@ -5,50 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from . import calibration
 from ._inputs import count_of
-from ._shown import curve_shown, geometric_edges, place_shown, places, scores_shown, shortened
+from ._shown import Drawn, check_classifier, check_searched, curve_shown, geometric_edges, place_shown, places, scores_shown, shortened
 
 __all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
 
 _BLUE, _ORANGE, _GREY = "#1f5f99", "#d9822b", "#777777"
 
 
-class _Display:
-    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
-
-    def _axes(self, ax: Any) -> Any:
-        """Returns the axes to draw on, and keeps them."""
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
-
-            ax = plt.subplots(layout="constrained")[1]
-        if not hasattr(ax, "figure"):
-            raise TypeError(f"ax is {ax!r}, but must be axes of matplotlib or None.")
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
-
-
-def _check_searched(estimator: Any) -> None:
-    """Refuses an estimator that has not searched, or never does."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "path_"):
-        raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
-
-
-def _check_classifier(estimator: Any) -> None:
-    """Refuses what is no fitted classifier."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "classes_"):
-        raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
-
-
-class ErrorPathDisplay(_Display):
+class ErrorPathDisplay(Drawn):
     """The cross-validated error along the values of C, with its standard errors.
 
     Parameters
@@ -90,7 +57,7 @@ class ErrorPathDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ErrorPathDisplay:
         """Returns the display of a fitted `MarginClassifierCV`, drawn."""
-        _check_searched(estimator)
+        check_searched(estimator)
         path = estimator.path_
         shown = cls(
             **{name: path[name] for name in ("Cs", "mean_error", "standard_error", "best", "one_se", "certified")},
@@ -132,7 +99,7 @@ class ErrorPathDisplay(_Display):
         return self
 
 
-class KernelGridDisplay(_Display):
+class KernelGridDisplay(Drawn):
     """The cross-validated error of every kernel at every C, as a grid of colours.
 
     Parameters
@@ -161,7 +128,7 @@ class KernelGridDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
         """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
-        _check_searched(estimator)
+        check_searched(estimator)
         paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
         if estimator.best_kernel_ is None:
             raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
@@ -207,7 +174,7 @@ class KernelGridDisplay(_Display):
         return self
 
 
-class MarginDistributionDisplay(_Display):
+class MarginDistributionDisplay(Drawn):
     """The share of the samples whose margin is at most a value: those left of 0 are wrong.
 
     Parameters
@@ -230,7 +197,7 @@ class MarginDistributionDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None) -> MarginDistributionDisplay:
         """Returns the display of a fitted classifier on samples with their classes, drawn."""
-        _check_classifier(estimator)
+        check_classifier(estimator)
         scores = estimator.decision_function(X)
         return cls.from_predictions(y, scores, classes=estimator.classes_, name=name, ax=ax)
 
@@ -278,7 +245,7 @@ class MarginDistributionDisplay(_Display):
         return self
 
 
-class ReliabilityDisplay(_Display):
+class ReliabilityDisplay(Drawn):
     """The observed frequency of the positive class beside its mean probability, bin by bin.
 
     Parameters
@@ -312,7 +279,7 @@ class ReliabilityDisplay(_Display):
         ax: Any = None,
     ) -> ReliabilityDisplay:
         """Returns the display of a fitted classifier for one class, the last unless told, drawn."""
-        _check_classifier(estimator)
+        check_classifier(estimator)
         classes = estimator.classes_.tolist()
         positive = classes[-1] if positive is None else positive
         if positive not in classes:
@@ -366,7 +333,7 @@ class ReliabilityDisplay(_Display):
         return self
 
 
-class PsiDisplay(_Display):
+class PsiDisplay(Drawn):
     """What an excess surrogate risk says about misclassification: the Psi-transforms of losses.
 
     Parameters
