@@ -1,10 +1,12 @@
 """Hostile values at the functions, the displays and the writer of block files: ValueError or TypeError, never a panic."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 import margins_learn as ml
-from hostile import FITTED, GOOD, HOSTILE, LABELS, SAMPLES, SAMPLES_TOLD, TARGETS, WEIGHTS_TOLD
+from hostile import FITTED, GOOD, HOSTILE, LABELS, PLACES, SAMPLES, SAMPLES_TOLD, TARGETS, WEIGHTS, WEIGHTS_TOLD
 
 
 @pytest.mark.parametrize("given", HOSTILE, ids=repr)
