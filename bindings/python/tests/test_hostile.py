@@ -1,4 +1,4 @@
-"""Hostile arrays at every public function: ValueError or TypeError with the value and the place, never a panic."""
+"""Hostile arrays and settings at every estimator: ValueError or TypeError with the value and the place, never a panic."""
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import margins_learn as ml
+from hostile import FITTED, GOOD, LABELS, PLACES, SAMPLES, SAMPLES_TOLD, TARGETS, WEIGHTS, WEIGHTS_TOLD
 
 ESTIMATORS = [
     ml.MarginClassifier(),
@@ -21,56 +22,6 @@ ESTIMATORS = [
     ml.MassartClassifier(),
     ml.FocusedClassifier(max_steps=100, outputs=3),
 ]
-GOOD = np.random.default_rng(1).normal(size=(20, 3))
-LABELS = np.arange(20) % 2
-
-
-def spoiled(value):
-    X = GOOD.copy()
-    X[7, 1] = value
-    return X
-
-
-SAMPLES = {
-    "NaN": spoiled(np.nan),
-    "infinite": spoiled(np.inf),
-    "sparse NaN": sparse.csr_array(spoiled(np.nan)),
-    "no rows": GOOD[:0],
-    "no columns": GOOD[:, :0],
-    "one dimension": GOOD[:, 0],
-    "three dimensions": GOOD[None],
-    "text": np.full((20, 3), "a"),
-    "objects": np.full((20, 3), object()),
-    "complex": GOOD + 1j,
-    "None": None,
-    "a number": 3.0,
-    "fewer rows": GOOD[:19],
-    "a dict": {"a": 1},
-    "dates": np.full((20, 3), np.datetime64("2020-01-01")),
-    "ragged": [[1.0, 2.0], [1.0]] * 10,
-    "malformed sparse": sparse.csr_array((np.ones(20), np.full(20, 9), np.arange(21)), shape=(20, 10))[:, :0],
-}
-TARGETS = {
-    "one class": np.ones(20, dtype=int),
-    "NaN": np.where(LABELS == 1, np.nan, 0.0),
-    "continuous": GOOD[:, 0],
-    "two columns": np.column_stack([LABELS, LABELS]),
-    "None": None,
-    "fewer": LABELS[:10],
-    "empty": LABELS[:0],
-    "objects": np.array([object()] * 20),
-    "a number": 1,
-}
-WEIGHTS = {
-    "negative": np.where(np.arange(20) == 7, -1.0, 1.0),
-    "NaN": np.where(np.arange(20) == 7, np.nan, 1.0),
-    "infinite": np.where(np.arange(20) == 7, np.inf, 1.0),
-    "zeros": np.zeros(20),
-    "of one class": LABELS.astype(float),
-    "fewer": np.ones(19),
-    "two columns": np.ones((20, 2)),
-    "text": ["a"] * 20,
-}
 
 
 def name_of(estimator):
@@ -86,26 +37,6 @@ def test_samples(estimator, kind):
         estimator.fit(GOOD, LABELS)
         with pytest.raises((ValueError, TypeError)):
             estimator.predict(SAMPLES[kind])
-
-
-# What a refusal of these says, wherever they are found.
-SAMPLES_TOLD = {
-    "NaN": "NaN",
-    "infinite": "inf",
-    "sparse NaN": "NaN",
-    "complex": "[Cc]omplex",
-    "dates": "times are no numbers",
-    "fewer rows": "inconsistent numbers of samples",
-}
-PLACES = ["NaN", "infinite", "sparse NaN"]
-WEIGHTS_TOLD = {
-    "negative": "(row|sample) 7.* -1",
-    "NaN": "(row|sample) 7.* NaN",
-    "infinite": "(row|sample) 7.* inf",
-    "zeros": "zero",
-    "fewer": r"\(19,\)",
-    "two columns": r"\(20, 2\)",
-}
 
 
 @pytest.mark.parametrize("kind", PLACES)
@@ -255,163 +186,6 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
 def test_settings_are_refused_with_their_value(estimator, message):
     with pytest.raises((ValueError, TypeError), match=message):
         estimator.fit(GOOD, LABELS)
-
-
-HOSTILE = [np.nan, np.inf, [], "a", object(), [[1.0], [2.0, 3.0]], 1j, None, -1.0, 2.0]
-
-
-@pytest.mark.parametrize("given", HOSTILE, ids=repr)
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda given: ml.losses.population_minimizer("lhs", given),
-        lambda given: ml.losses.value("lhs", given),
-        lambda given: ml.losses.derivative("lhs", given),
-        lambda given: ml.losses.conjugate("logistic", given),
-        lambda given: ml.losses.probability("logistic", given),
-        lambda given: ml.calibration.psi("lhs", given),
-        lambda given: ml.calibration.psi_inverse("lhs", given),
-        lambda given: ml.calibration.catoni_location(given, 1.0),
-        lambda given: ml.calibration.catoni_location([1.0, 2.0], given),
-        lambda given: ml.calibration.catoni_location([1.0, 2.0], variance_bound=1.0, delta=given),
-        lambda given: ml.calibration.reliability(given, [True]),
-        lambda given: ml.calibration.margin_pursuit_bound(
-            gamma=1.0, scale=given, strong_convexity=1.0, input_second_moment=2.0, step=0.1, iterations=5,
-            initial_distance=1.0, diameter=1.0, samples=100, dimension=2,
-        ),
-        lambda given: ml.load(given),
-        lambda given: ml.losses.value(given, 1.0),
-        lambda given: ml.losses.specification(given),
-        lambda given: ml.calibration.psi(given, 0.5),
-        lambda given: ml.calibration.is_calibrated(given),
-        lambda given: ml.calibration.reliability([0.5], given),
-        lambda given: ml.calibration.reliability([0.5], [True], bins=given),
-        lambda given: ml.display.PsiDisplay.from_losses(given),
-    ],
-)
-def test_functions_answer_or_refuse(function, given):
-    try:
-        function(given)
-    except (ValueError, TypeError, FileNotFoundError) as refusal:
-        assert str(refusal)
-
-
-COMPLEX = [1j, np.array([0.5, 0.5j]), [1 + 0j]]
-
-
-@pytest.mark.parametrize("given", COMPLEX, ids=repr)
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda given: ml.losses.population_minimizer("lhs", given),
-        lambda given: ml.losses.value("lhs", given),
-        lambda given: ml.losses.derivative("lhs", given),
-        lambda given: ml.losses.conjugate("logistic", given),
-        lambda given: ml.losses.probability("logistic", given),
-        lambda given: ml.calibration.psi("lhs", given),
-        lambda given: ml.calibration.psi_inverse("lhs", given),
-        lambda given: ml.calibration.catoni_location(given, 1.0),
-        lambda given: ml.calibration.reliability(given, [True, False]),
-        lambda given: ml.calibration.reliability([0.5, 0.5], given),
-        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], given),
-        lambda given: ml.display.ReliabilityDisplay.from_predictions([0, 1], given),
-        lambda given: ml.MarginClassifierCV(Cs=np.atleast_1d(given)).fit(GOOD, LABELS),
-        lambda given: ml.MarginClassifier().fit(GOOD, LABELS, sample_weight=np.resize(given, 20)),
-        lambda given: ml.StreamClassifier().partial_fit(GOOD, LABELS, sample_weight=np.resize(given, 20)),
-        lambda given: ml.MarginClassifier().fit(np.resize(given, (20, 3)), LABELS),
-        lambda given: ml.MarginClassifier().fit(sparse.csr_array(np.resize(given, (20, 3))), LABELS),
-        lambda given: ml.MarginClassifier().fit(pd.DataFrame(np.resize(given, (20, 3))), LABELS),
-        lambda given: ml.MarginClassifier(kernel=lambda a, b: np.resize(given, (len(a), len(b)))).fit(GOOD, LABELS),
-    ],
-)
-def test_complex_numbers_are_refused(function, given):
-    with pytest.raises((TypeError, ValueError), match="(?i)complex|outcomes has the dtype complex"):
-        function(given)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "message"),
-    [
-        ([1, -1, 1], "outcomes has -1 in row 1, but must consist of booleans, or of 0 and 1"),
-        ([1.0, 0.0, 2.0], r"outcomes has 2.0 in row 2"),
-        ([1.0, np.nan, 0.0], r"outcomes has nan in row 1"),
-        (["yes", "no", "no"], "outcomes has the dtype <U3"),
-        ([True, None, False], "outcomes has the dtype object"),
-        ([[1, 0, 1]], r"outcomes has the shape \(1, 3\)"),
-        ([1, 0], "2"),
-    ],
-)
-@pytest.mark.parametrize("function", [ml.calibration.reliability, lambda p, y: ml.display.ReliabilityDisplay.from_predictions(y, p)])
-def test_outcomes_are_booleans_or_0_and_1(function, outcomes, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        function([0.2, 0.5, 0.7], outcomes)
-
-
-def test_outcomes_of_every_kind_are_the_same():
-    expected = ml.calibration.reliability([0.2, 0.5, 0.7], [True, False, True])
-    for outcomes in ([1, 0, 1], [1.0, 0.0, 1.0], np.array([1, 0, 1], dtype=np.uint8), pd.Series([True, False, True], dtype="boolean")):
-        found = ml.calibration.reliability([0.2, 0.5, 0.7], outcomes)
-        assert found["brier"] == expected["brier"] and found["observed_frequency"].tolist() == expected["observed_frequency"].tolist()
-
-
-FITTED = ml.MarginClassifier("logistic").fit(GOOD, LABELS)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in TARGETS if kind not in ("one class", "None")])
-@pytest.mark.parametrize("shown", [ml.display.MarginDistributionDisplay, ml.display.ReliabilityDisplay])
-def test_targets_of_displays(shown, kind):
-    with pytest.raises((ValueError, TypeError)):
-        shown.from_estimator(FITTED, GOOD, TARGETS[kind])
-
-
-@pytest.mark.parametrize("given", [given for given in HOSTILE if given is not None], ids=repr)
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda given: ml.display.MarginDistributionDisplay.from_predictions(given, [1.0, 2.0]),
-        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], given),
-        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], [1.0, 2.0], classes=given),
-        lambda given: ml.display.ReliabilityDisplay.from_predictions(given, [0.5, 0.7]),
-        lambda given: ml.display.ReliabilityDisplay.from_predictions([0, 1], given),
-        lambda given: ml.to_onnx(given),
-        lambda given: ml.blocks.describe(given),
-    ],
-)
-def test_displays_graphs_and_block_files_refuse(function, given):
-    with pytest.raises((ValueError, TypeError, FileNotFoundError)):
-        function(given)
-
-
-@pytest.mark.parametrize("kind", SAMPLES)
-def test_samples_of_a_block_file(kind, tmp_path):
-    told = f"row 7, column 1.* {SAMPLES_TOLD[kind]}" if kind in PLACES else SAMPLES_TOLD.get(kind)
-    with pytest.raises((ValueError, TypeError), match=told):
-        ml.blocks.write(tmp_path / "rows", SAMPLES[kind], LABELS)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("kind", WEIGHTS_TOLD)
-def test_weights_of_a_block_file(kind, tmp_path):
-    with pytest.raises((ValueError, TypeError), match=WEIGHTS_TOLD[kind]):
-        ml.blocks.write(tmp_path / "rows", GOOD, LABELS, sample_weight=WEIGHTS[kind])
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("folds", [np.arange(20) + 0.5, np.full(20, -1), np.full(20, np.nan), ["a"] * 20, [0] * 19, np.zeros((20, 2)), 1j])
-def test_folds_of_a_block_file(folds, tmp_path):
-    with pytest.raises((ValueError, TypeError)):
-        ml.blocks.write(tmp_path / "rows", GOOD, LABELS, folds=folds)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_block_file_that_is_not_there_or_none(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        ml.blocks.describe(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        ml.blocks.write(tmp_path / "nowhere" / "rows", GOOD, LABELS)
-    (tmp_path / "text").write_text("1 2 3\n")
-    with pytest.raises(ValueError, match="text"):
-        ml.blocks.describe(tmp_path / "text")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind != "fewer rows"])

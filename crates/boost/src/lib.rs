@@ -36,6 +36,7 @@
 //! assert_eq!(result.max_loss(), 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod checkpoint;
 mod consistency;

@@ -23,6 +23,7 @@
 //! assert!(reason.to_string().contains("kink at 0"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod cubic;
 mod double_double;

@@ -7,6 +7,7 @@
 //! let registry = Registry::standard(); // with_loss(...) and with_kernel(...) add yours
 //! margins_cli::run(&registry, std::env::args_os());
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod arguments;
 mod commands;

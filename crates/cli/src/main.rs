@@ -1,4 +1,5 @@
 //! The `margins` command with the losses and kernels of this project.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 use std::process::ExitCode;
 

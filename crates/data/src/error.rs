@@ -1,3 +1,5 @@
+mod checks;
+mod place;
 mod words;
 
 use std::fmt;
@@ -7,8 +9,13 @@ use thiserror::Error;
 
 use crate::Shortage;
 
+pub(crate) use checks::{check_count, check_entries, check_len, check_signs, check_weights};
+pub use place::{Column, Place, RowNumber};
 pub use words::Listed;
-pub(crate) use words::{LABEL_ADVICE, columns_in_words, quoted};
+use words::and_columns;
+pub(crate) use words::{
+    LABEL_ADVICE, columns_in_words, measurement, missing_label, quoted, third_class,
+};
 
 /// The reason why data are refused.
 ///
@@ -69,12 +76,12 @@ pub enum Error {
         value: f64,
     },
     /// A table that the memory has no room for.
-    #[error("a table of {rows} rows and {columns} columns does not fit into memory: {shortage}")]
+    #[error("a table of {rows} rows{} does not fit into memory: {shortage}", and_columns(*columns))]
     Memory {
         /// The number of rows, or an estimate of it.
         rows: usize,
-        /// The number of columns.
-        columns: usize,
+        /// The number of columns, if it is known: the beginning of an svmlight file does not tell it.
+        columns: Option<usize>,
         /// What is missing.
         shortage: Shortage,
     },
@@ -316,114 +323,4 @@ impl Error {
         let (value, requirement) = (value.to_string(), requirement.into());
         Error::Parameter { parameter, value, requirement }
     }
-}
-
-/// Refuses the first value outside its range.
-pub(crate) fn check_entries(
-    what: &'static str,
-    values: &[f64],
-    requirement: &'static str,
-    valid: impl Fn(f64) -> bool,
-) -> Result<(), Error> {
-    match values.iter().position(|&value| !valid(value)) {
-        Some(row) => Err(Error::Entry { what, row, value: values[row], requirement }),
-        None => Ok(()),
-    }
-}
-
-/// Refuses a length other than the expected one.
-pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
-    if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
-}
-
-/// Refuses another number of things than of places for them.
-pub(crate) fn check_count(
-    what: &'static str,
-    found: usize,
-    places: &'static str,
-    expected: usize,
-) -> Result<(), Error> {
-    if expected == found { Ok(()) } else { Err(Error::Count { what, found, places, expected }) }
-}
-
-/// Refuses a sign other than 1 and -1.
-pub(crate) fn check_signs(signs: &[f64]) -> Result<(), Error> {
-    check_entries("sign", signs, "1 or -1", |sign| sign.abs() == 1.0)
-}
-
-/// Refuses a weight that is negative or not finite.
-pub(crate) fn check_weights(weights: &[f64]) -> Result<(), Error> {
-    check_entries("weight", weights, "finite and not negative", |c| c.is_finite() && c >= 0.0)
-}
-
-pub(crate) fn measurement(value: &str) -> String {
-    format!(
-        "the label '{value}' is no whole number, and all labels are numbers: they look like measurements, and a \
-         measurement is no class; name the classes with letters where such numbers do stand for classes"
-    )
-}
-
-pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
-    format!(
-        "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
-         needed"
-    )
-}
-
-/// A place in a file: `train.csv, line 7, column 'age'`, or `train.parquet, row 5, column 'age'`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Place {
-    /// Name of the file.
-    pub file: String,
-    /// Line, or row.
-    pub row: Option<RowNumber>,
-    /// Column within the line or row.
-    pub column: Option<Column>,
-}
-
-/// The number of a row of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowNumber {
-    /// Line of a text file, counted from 1.
-    Line(u64),
-    /// Row of a file without lines, counted from 0.
-    Row(u64),
-}
-
-impl Place {
-    /// Returns the whole of a file.
-    pub(crate) fn of_file(file: impl Into<String>) -> Self {
-        Place { file: file.into(), row: None, column: None }
-    }
-}
-
-/// A column of a text file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Column {
-    /// Column of a table, by its name in the header.
-    Name(String),
-    /// Character within the line, counted from 1.
-    Character(usize),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        match self.row {
-            Some(RowNumber::Line(line)) => write!(f, ", line {line}")?,
-            Some(RowNumber::Row(row)) => write!(f, ", row {row}")?,
-            None => {}
-        }
-        match &self.column {
-            Some(Column::Name(name)) => write!(f, ", column '{name}'"),
-            Some(Column::Character(at)) => write!(f, ", character {at}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Returns the message for a label that stands for a missing value.
-pub(crate) fn missing_label(value: &str) -> String {
-    format!("label '{value}' is a missing value; drop such rows first")
 }

@@ -32,6 +32,7 @@
 //! assert_eq!(data.design().dot(2, &[1.0, -1.0]), -1.0);
 //! # Ok::<(), margins_data::Error>(())
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod atomic_file;
 pub mod blocks;

@@ -8,14 +8,19 @@
 //! other than +1 and -1, scores that are not finite, probabilities outside \[0, 1\], weights that
 //! are negative or not finite, and weights that are all zero.
 
+mod confusion;
 mod margins;
 mod ranking;
+mod weights;
 
 use crate::Error;
-use crate::error::{check_entries, check_len, check_signs, check_weights};
+use crate::error::{check_entries, check_len, check_signs};
 
+use confusion::relative_confusion;
+pub use confusion::{Confusion, confusion};
 pub use margins::MarginStatistics;
 pub use ranking::{Area, Ranking};
+use weights::Weights;
 
 /// A mean loss with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,75 +148,6 @@ pub fn balanced_error(
     Ok((2.0 - counts.sensitivity() - counts.specificity()) / 2.0)
 }
 
-/// The weight of each class that was decided for each: the number of samples, where none has a
-/// weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Confusion {
-    /// The weight of the positives that are decided positive.
-    pub true_positives: f64,
-    /// The weight of the negatives that are decided positive.
-    pub false_positives: f64,
-    /// The weight of the negatives that are decided negative.
-    pub true_negatives: f64,
-    /// The weight of the positives that are decided negative.
-    pub false_negatives: f64,
-}
-
-impl Confusion {
-    /// Returns the share of the positives that are decided positive; NaN without positives.
-    pub fn sensitivity(&self) -> f64 {
-        share(self.true_positives, self.false_negatives)
-    }
-
-    /// Returns the share of the negatives that are decided negative; NaN without negatives.
-    pub fn specificity(&self) -> f64 {
-        share(self.true_negatives, self.false_positives)
-    }
-
-    /// Returns the share of the positive decisions that are right; NaN without positive decisions.
-    pub fn precision(&self) -> f64 {
-        share(self.true_positives, self.false_positives)
-    }
-}
-
-fn share(part: f64, rest: f64) -> f64 {
-    part / (part + rest)
-}
-
-/// Sums the weights of decisions by true class.
-///
-/// # Errors
-/// See the [module](self).
-pub fn confusion(
-    scores: &[f64],
-    signs: &[f64],
-    weights: Option<&[f64]>,
-) -> Result<Confusion, Error> {
-    check_scores(scores, signs)?;
-    let weights = Weights::of(weights, signs.len())?;
-    let counts = relative_confusion(scores, signs, &weights);
-    let whole = |count: f64| count * weights.scale;
-    Ok(Confusion {
-        true_positives: whole(counts.true_positives),
-        false_positives: whole(counts.false_positives),
-        true_negatives: whole(counts.true_negatives),
-        false_negatives: whole(counts.false_negatives),
-    })
-}
-
-fn relative_confusion(scores: &[f64], signs: &[f64], weights: &Weights<'_>) -> Confusion {
-    let mut counts = Confusion::default();
-    for (i, (&f, &y)) in scores.iter().zip(signs).enumerate() {
-        *match (is_mistake(f, y), y > 0.0) {
-            (false, true) => &mut counts.true_positives,
-            (true, false) => &mut counts.false_positives,
-            (false, false) => &mut counts.true_negatives,
-            (true, true) => &mut counts.false_negatives,
-        } += weights.relative(i);
-    }
-    counts
-}
-
 /// Returns the area under the ROC curve: the probability that a random positive has a larger score
 /// than a random negative, both drawn by weight, ties counted half. O(n log n).
 ///
@@ -256,49 +192,6 @@ fn mean_cost(
     check_probabilities(probabilities, signs)?;
     let weights = Weights::of(weights, signs.len())?;
     Ok(weights.mean(probabilities.iter().zip(signs).map(|(&q, &y)| cost(q, y))))
-}
-
-/// Checked weights, of which some are positive.
-struct Weights<'a> {
-    given: Option<&'a [f64]>,
-    /// The power of two at or below the largest: relative to it, sums and squares cannot overflow,
-    /// and nothing is rounded.
-    scale: f64,
-}
-
-impl<'a> Weights<'a> {
-    fn of(given: Option<&'a [f64]>, n: usize) -> Result<Self, Error> {
-        let Some(weights) = given else { return Ok(Weights { given, scale: 1.0 }) };
-        check_len("weights, one a row", n, weights.len())?;
-        check_weights(weights)?;
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        if largest == 0.0 {
-            return Err(Error::parameter("the sum of weights", 0, "positive"));
-        }
-        const EXPONENT: u64 = 0x7ff << 52;
-        let power = f64::from_bits(largest.to_bits() & EXPONENT);
-        Ok(Weights { given, scale: power.max(f64::MIN_POSITIVE) })
-    }
-
-    /// Returns the weight of a sample over the scale, at most 2.
-    fn relative(&self, i: usize) -> f64 {
-        self.given.map_or(1.0, |weights| weights[i] / self.scale)
-    }
-
-    /// Returns true if a sample counts.
-    fn counts(&self, i: usize) -> bool {
-        self.given.is_none_or(|weights| weights[i] > 0.0)
-    }
-
-    /// Returns the mean of values, one a sample.
-    fn mean(&self, values: impl Iterator<Item = f64>) -> f64 {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (i, value) in values.enumerate().filter(|(i, _)| self.counts(*i)) {
-            sum += self.relative(i) * value;
-            total += self.relative(i);
-        }
-        sum / total
-    }
 }
 
 fn check_signs_of(n: usize, signs: &[f64]) -> Result<(), Error> {

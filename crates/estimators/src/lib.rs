@@ -35,6 +35,7 @@
 //! * `boost`, `kernels`, `massart` (default): the methods of the crates of these names.
 //! * `rayon` (default): threads. No result depends on it.
 //! * `serde` (default): files of models, and of the state of a game or a cross-validation.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod certificate;
 #[cfg(feature = "serde")]

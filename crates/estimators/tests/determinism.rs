@@ -19,9 +19,20 @@ use margins_estimators::regularised::{
 };
 use margins_estimators::{Error, focused, massart, on_threads, stream};
 use margins_massart::{Problem, Target};
-use margins_model::{Format, Model, Scheme};
+use margins_model::{Format, Model, Registry, Scheme};
 use margins_optim::{Lambda, lambda_grid};
 use margins_test_support::{SOLVERS, lambda, loss, losses_of};
+
+/// The learners of games.
+const LEARNERS: [&str; 7] = [
+    "perceptron",
+    "averaged-perceptron",
+    "passive-aggressive:capped=1",
+    "online-gradient:inverse-sqrt=1,loss=hinge",
+    "stump:thresholds=10,eta=0.1",
+    "kernel-perceptron:budget=50",
+    "mlp:hidden=8,step=0.05,loss=logistic",
+];
 
 /// A way to a classifier, which is told in full.
 type Job = Box<dyn Fn() -> Result<String, Error> + Send + Sync>;
@@ -207,7 +218,10 @@ fn others() -> Vec<(String, Job)> {
         let job = move || settings.fit(&data).map(|fitted| text(&fitted.model));
         jobs.push((format!("{method:?}"), Box::new(job)));
     }
-    let methods = [stream::Method::Adaptive, stream::Method::Coin, stream::Method::Pegasos];
+    let gradient =
+        stream::Method::Gradient { schedule: stream::StepSchedule::default(), first: None };
+    let methods =
+        [stream::Method::Adaptive, stream::Method::Coin, gradient, stream::Method::Pegasos];
     for method in methods {
         let loss = Arc::from(loss("hinge"));
         let settings = stream::Settings::new(lambda(1e-3));
@@ -216,9 +230,10 @@ fn others() -> Vec<(String, Job)> {
         let job = move || settings.fit(&data).map(|fitted| text(&fitted.model));
         jobs.push((format!("stream by {method:?}"), Box::new(job)));
     }
-    let learners =
-        [focused::Learner::Perceptron, focused::Learner::Stump { thresholds: 10, eta: 0.1 }];
-    for learner in learners {
+    for specification in LEARNERS {
+        let kernel = specification.starts_with("kernel").then_some("gaussian:sigma=1");
+        let learner = focused::Learner::parse(specification, kernel, &Registry::standard());
+        let learner = learner.expect("a learner");
         let name = format!("game of {learner}");
         let settings =
             focused::Settings { learner, max_steps: Some(200), ..focused::Settings::default() };

@@ -10,10 +10,10 @@
 use std::sync::Arc;
 
 use margins_data::read::{self, Format, ReadOptions};
-use margins_data::{Dataset, Design};
+use margins_data::{Dataset, Design, Sample};
 use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
 use margins_optim::{Report, Solver};
-use margins_test_support::{CONVEX_LOSSES, lambda, loss};
+use margins_test_support::{SOLVERS, lambda, loss, losses_of};
 
 /// A minimum that another program found.
 struct Known {
@@ -161,7 +161,7 @@ struct Relative {
 }
 
 /// Returns the relatives of a table, with the table itself for each.
-fn relatives(data: &Dataset) -> [(Dataset, Relative); 4] {
+fn relatives(data: &Dataset) -> [(Dataset, Relative); 5] {
     let n = data.rows();
     let of = |what, data, lambda, factor| Relative { what, data, lambda, factor };
     let order: Vec<usize> = (0..n).map(|i| (7 * i + 3) % n).collect();
@@ -170,21 +170,26 @@ fn relatives(data: &Dataset) -> [(Dataset, Relative); 4] {
     let share = repeated.len() as f64 / n as f64;
     let weights = (0..n).map(|i| (i % 3) as f64).collect();
     let weighted = data.clone().with_weights(weights).expect("weights");
-    let longer: Vec<Vec<f64>> = (data.design().samples())
-        .map(|sample| {
-            let mut row = vec![0.0; data.columns()];
-            sample.for_each(|column, x| row[column] = 8.0 * x);
+    // The feature of a column goes to the place told, times a factor.
+    let moved = |place: fn(usize, usize) -> usize, factor: f64| {
+        let p = data.columns();
+        let row = |sample: Sample<'_>| {
+            let mut row = vec![0.0; p];
+            sample.for_each(|column, x| row[place(column, p)] = factor * x);
             row
-        })
-        .collect();
-    let longer = Design::from_rows(&longer).expect("finite rows");
-    let longer = Dataset::new(longer, data.labels().clone()).expect("as many labels");
+        };
+        let rows: Vec<Vec<f64>> = data.design().samples().map(row).collect();
+        let design = Design::from_rows(&rows).expect("finite rows");
+        Dataset::new(design, data.labels().clone()).expect("as many labels")
+    };
+    let (longer, turned) = (moved(|column, _| column, 8.0), moved(|column, p| p - 1 - column, 1.0));
     [
         (data.clone(), of("another order", data.select(&order), 1.0, 1.0)),
         (data.clone(), of("every row twice", data.select(&twice), 1.0, 1.0)),
         // The objective divides by the number of rows, not by the sum of weights.
         (weighted, of("weights as repetitions", data.select(&repeated), 1.0 / share, share)),
         (data.clone(), of("features times 8", longer, 64.0, 1.0)),
+        (data.clone(), of("features in another order", turned, 1.0, 1.0)),
     ]
 }
 
@@ -193,8 +198,8 @@ fn relatives(data: &Dataset) -> [(Dataset, Relative); 4] {
 fn every_solver_of_all_losses_has_what_other_programs_document() {
     const AT: f64 = 0.01;
     let relatives = relatives(&heart());
-    for solver in [Solver::Auto, Solver::ProximalNewton, Solver::SDCA, Solver::Bundle] {
-        for loss in CONVEX_LOSSES {
+    for solver in SOLVERS.into_iter().chain([Solver::Auto]) {
+        for loss in losses_of(solver) {
             let problem = Problem { loss, kernel: None, intercept: true, solver, tolerance: 1e-6 };
             for (data, Relative { what, data: other, lambda, factor }) in &relatives {
                 let (one, other) = (problem.fit(data, AT), problem.fit(other, lambda * AT));

@@ -188,6 +188,7 @@
 //! * `ndarray`: its matrices as samples, and `to_array2`.
 //! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.
 //! * `testkit`: the conformance tests for losses of yours.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod builder;
 mod classifier;

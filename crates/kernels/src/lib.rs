@@ -39,6 +39,7 @@
 //! assert!(scores[0] + last.intercept < 0.0 && scores[3] + last.intercept > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod bandwidth;
 mod block;

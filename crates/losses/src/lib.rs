@@ -38,6 +38,7 @@
 //! | [`Squared`] | `squared` | yes | least squares on labels |
 //! | [`GargRoth`] | `garg-roth:alpha=1,beta=1` | no | Garg and Roth 2003 |
 //! | [`ZeroOne`] | `zero-one` | no | evaluation only |
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod catoni;
 #[cfg(any(test, feature = "testkit"))]

@@ -50,6 +50,7 @@
 //!
 //! Source: I. Diakonikolas and N. Zarifis, *A near-optimal algorithm for learning margin halfspaces
 //! with Massart noise*, NeurIPS 2024.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod auto;
 pub mod baselines;

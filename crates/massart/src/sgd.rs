@@ -1,11 +1,11 @@
+mod plan;
+
 use std::cell::Cell;
 use std::iter::Peekable;
 
 use margins_data::Sample;
 use margins_losses::OutOfRange;
 use pulp::{Arch, Simd, WithSimd};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::Problem;
@@ -16,6 +16,8 @@ use margins_optim::Status;
 use margins_optim::online::Iterate;
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
 use margins_optim::solve::Limits;
+
+pub use plan::{CandidateRule, Plan};
 
 /// The online part of algorithm 1: every sample, scaled to norm 1, makes a step
 /// `w <- w - step g(w, w, x, y)`, projected on the unit ball, from `w = e_1`.
@@ -111,73 +113,6 @@ impl OnlineLearner for Sgd {
 
     fn snapshot(&self) -> LinearClassifier {
         LinearClassifier { intercept: 0.0, coef: self.coef() }
-    }
-}
-
-/// The length of a run of algorithm 1 and the iterates that it keeps.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plan {
-    /// The step size.
-    pub step: f64,
-    /// The number T of samples that are learned from.
-    pub steps: usize,
-    /// The iterates to select from.
-    pub candidates: CandidateRule,
-    /// The number N of fresh samples to select with.
-    pub selection: usize,
-}
-
-/// The rule that makes iterates candidates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CandidateRule {
-    /// All `T + 1` iterates are candidates, as published.
-    All,
-    /// The last iterate and this many at independent uniform times are candidates.
-    Random(usize),
-}
-
-impl Plan {
-    /// Returns constants for which the theorem holds as stated: error at most eta + epsilon with
-    /// probability at least `1 - delta`, whatever the distribution.
-    ///
-    /// Half of epsilon, `e = epsilon/2`, is for the iterates and half for the selection. With the
-    /// step `gamma^2 e/8` of claim 2.5, lemma 2.2 and `||g|| <= 4/gamma` the squared distance from
-    /// w* falls by `4 step (err(w_t) - eta - e/2)` on average; it is at most 4 to begin with, and
-    /// the Azuma-Hoeffding inequality bounds the sum of the deviations, each in a range of
-    /// `2 step (2 + 4/gamma)` either way. T makes the *mean* error of the iterates at most
-    /// `eta + 3e/4`. A random iterate is then better than `eta + e` with probability at least
-    /// `(e/4)/(eta + e)`, so that `4 (eta + e)/e log(3/delta)` random ones are enough, and with
-    /// Hoeffding's inequality N follows from their number.
-    pub fn proven(problem: &Problem) -> Self {
-        let (eta, gamma) = (problem.noise.get(), problem.margin.get());
-        let (e, failure) = (problem.target.epsilon() / 2.0, (3.0 / problem.target.delta()).ln());
-        let step = gamma * gamma * e / 8.0;
-        // With T = (s/(gamma e))^2 the condition is s^2/8 = 4 + s (1 + gamma/2) sqrt(2
-        // log(3/delta)).
-        let deviation = (1.0 + gamma / 2.0) * (2.0 * failure).sqrt();
-        let s = 4.0 * deviation + (16.0 * deviation * deviation + 32.0).sqrt();
-        let random = (4.0 * (eta + e) / e * failure).ceil();
-        let selection = 2.0 * ((2.0 * (random + 1.0)).ln() + failure) / (e * e);
-        Plan {
-            step,
-            steps: (s / (gamma * e)).powi(2).ceil() as usize,
-            candidates: CandidateRule::Random(random as usize),
-            selection: selection.ceil() as usize,
-        }
-    }
-
-    /// Returns constants found by experiment (docs/massart.md has their failure rates): a step 32
-    /// times as long and T some ten thousand times shorter than the proven ones, for the same
-    /// epsilon.
-    pub fn practical(problem: &Problem) -> Self {
-        let gamma = problem.margin.get();
-        let (epsilon, failure) = (problem.target.epsilon(), (1.0 / problem.target.delta()).ln());
-        Plan {
-            step: 2.0 * gamma * gamma * epsilon,
-            steps: (failure / (2.0 * gamma * epsilon).powi(2)).ceil() as usize,
-            candidates: CandidateRule::Random(64),
-            selection: (failure / (epsilon * epsilon)).ceil() as usize,
-        }
     }
 }
 
@@ -351,24 +286,6 @@ impl Walk {
             self.run.candidates.push(&self.sgd.coef());
         }
         self.run
-    }
-}
-
-impl Plan {
-    /// Returns the numbers of steps after which the iterate is a candidate, ascending.
-    fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + Send> {
-        match self.candidates {
-            CandidateRule::All => Box::new(0..=self.steps),
-            CandidateRule::Random(count) => {
-                let mut random = ChaCha8Rng::seed_from_u64(seed);
-                let mut times: Vec<usize> =
-                    (0..count).map(|_| random.random_range(0..=self.steps)).collect();
-                times.push(self.steps);
-                times.sort_unstable();
-                times.dedup();
-                Box::new(times.into_iter())
-            }
-        }
     }
 }
 

@@ -52,6 +52,7 @@
 //! * `kernels` (default): models of kernel classifiers; without it their files are refused by name.
 //! * `rayon` (default): threads for scores. No result depends on it.
 //! * `serde` (default): model files, and serde's traits for [`Model`].
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod basis;
 mod error;

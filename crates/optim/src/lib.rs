@@ -40,6 +40,7 @@
 //!
 //! Both are on by default: `rayon` runs on threads, `serde` writes and reads learners, step lengths
 //! and lambdas.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod certificate;
 mod error;

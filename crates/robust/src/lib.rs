@@ -30,6 +30,7 @@
 //! assert!(machine.report.converged());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod catoni_risk;
 mod error;

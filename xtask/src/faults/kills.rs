@@ -21,6 +21,8 @@ struct Job<'a> {
     outputs: &'static [&'static str],
     /// The file from which the job goes on.
     kept: Option<&'static str>,
+    /// A first part of the job, which is not killed.
+    first_part: Option<Box<dyn Fn() -> Command + 'a>>,
 }
 
 /// What the kills of a job have shown.
@@ -84,18 +86,25 @@ const COMMANDS: [Line; 7] = [
     ),
 ];
 
+/// The first part of the game: checkpoints are a minute apart, and a kill finds one that was paused.
+const PAUSED_GAME: &str = "focus --data small.csv --max-steps 3000000 --format json --checkpoint game.json --pause-at 1000000";
+
 fn jobs(lab: &Lab) -> Vec<Job<'_>> {
     let experiment = Job {
         name: "`xtask experiment lhs-table1`, with its journal",
         command: Box::new(|| lab.experiment("results")),
         outputs: &["results/lhs-table1.csv", "results/lhs-table1.md"],
         kept: Some("results/lhs-table1.journal"),
+        first_part: None,
     };
     let commands = COMMANDS.into_iter().map(|(name, words, outputs, kept)| Job {
         name,
         command: Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>())),
         outputs,
         kept,
+        first_part: words.starts_with("focus").then(|| -> Box<dyn Fn() -> Command + '_> {
+            Box::new(move || lab.margins(&PAUSED_GAME.split(' ').collect::<Vec<_>>()))
+        }),
     });
     [experiment].into_iter().chain(commands).collect()
 }
@@ -124,6 +133,7 @@ impl Job<'_> {
         while killed.kills < kills && trial < 3 * kills {
             let folder = lab.new_folder()?;
             self.prepare(folder.path())?;
+            self.begin(folder.path())?;
             for _ in 0..1 + trial % 2 {
                 let moment = whole.time.mul_f64(random.random());
                 let hit = kill_after(self.command().current_dir(folder.path()), moment)?;
@@ -139,6 +149,16 @@ impl Job<'_> {
 
     fn command(&self) -> Command {
         (self.command)()
+    }
+
+    /// Does the first part of a job that has one.
+    fn begin(&self, folder: &Path) -> Result<(), Failure> {
+        let Some(first_part) = &self.first_part else { return Ok(()) };
+        let ended = run_to_its_end(first_part().current_dir(folder))?;
+        match ended.code() {
+            Some(0) => Ok(()),
+            _ => Err(format!("{}, first part: {}", self.name, ended.describe()).into()),
+        }
     }
 
     /// Returns what a run that nothing disturbs writes, and its end.

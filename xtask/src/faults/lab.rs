@@ -48,6 +48,11 @@ impl Lab {
         Ok(lab)
     }
 
+    /// Returns the folder of the inputs.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Returns the path of an input.
     pub(super) fn input(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -3,7 +3,8 @@
 use margins_losses::OutOfRange;
 use serde::{Deserialize, Serialize};
 
-use super::{LEAST_EXPONENT, SampleTree, TOTAL_EXPONENTS};
+use super::SampleTree;
+use super::unit::{LEAST_EXPONENT, TOTAL_EXPONENTS};
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
 

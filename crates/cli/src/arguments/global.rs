@@ -13,8 +13,9 @@ pub(crate) struct MessageArguments {
     quiet: bool,
     /// Print the steps of the work on standard error
     ///
-    /// A line says what was read, fitted or written and how long it took, another what an iteration
-    /// of a solver came to. Iterations of margins stream --epochs cost an epoch or two.
+    /// Lines say what was read, fitted or written and how long it took, and what an iteration of a
+    /// solver came to. With margins stream --epochs each line on an epoch takes the time of another
+    /// epoch or two.
     #[arg(long, global = true, conflicts_with = "quiet")]
     verbose: bool,
 }

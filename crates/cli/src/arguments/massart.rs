@@ -28,8 +28,8 @@ pub(crate) struct MassartArguments {
     pub(crate) stream: bool,
     /// Most memory for a block file, such as 2GB [default: half of what is free]
     ///
-    /// Of a file that is larger in memory the rows that are drawn are read in some passes, and
-    /// cutting planes take a pass for every cut.
+    /// The rows that are drawn from a larger file are read in some passes, and cutting planes take a
+    /// pass for every cut.
     #[arg(
         long,
         value_name = "AMOUNT",
@@ -84,8 +84,8 @@ pub(crate) struct LearnerArguments {
     pub(crate) learner: MassartLearner,
     /// Project the features to this many random dimensions first (cuts)
     ///
-    /// Half of gamma is the price. Unless told the learner projects to as many dimensions as keep
-    /// half of gamma for certain, if that makes the data smaller.
+    /// It costs half of gamma. Unless told, the learner projects to as many dimensions as keep half
+    /// of gamma for certain, if that makes the data smaller.
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
     /// End after this time with the best halfspace so far

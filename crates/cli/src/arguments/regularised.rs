@@ -57,11 +57,12 @@ pub(crate) struct KernelArguments {
     pub(crate) approx: Approximation,
     /// Most memory for the kernel matrix or a block file, such as 2GB [default: half of what is free]
     ///
-    /// The values of a larger matrix are computed anew wherever they are needed, which takes
-    /// longer; fits are certified as ever. hinge takes the time of a few matrices and the other
-    /// losses that of 20 to 100 of them for each lambda. Of features in the place of a kernel it is
-    /// that of their inner products, which hinge takes where they fit. Of a block file that is
-    /// larger in memory, linear classifiers read in each pass what memory does not hold.
+    /// The values of a larger kernel matrix are computed anew wherever they are needed, which takes
+    /// longer; fits are certified as ever. The hinge then takes the time of a few matrices, and the
+    /// other losses that of 20 to 100 of them for each lambda. Where features take the place of a
+    /// kernel, the amount is for the inner products of the samples, along which the hinge is fitted
+    /// if they fit. Linear classifiers hold this amount of a larger block file, and read the rest
+    /// in each pass.
     #[arg(long, value_name = "AMOUNT", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
     /// Tell how far fits on Nystrom features are from those of the kernel itself
@@ -138,7 +139,7 @@ pub(crate) struct SolverArguments {
     pub(crate) tol: Option<f64>,
     /// Most iterations at one lambda [default: by the solver]
     ///
-    /// Unless told 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle.
+    /// Unless told, it is 200 for newton, 10000 for mm and gd, 1000 for sdca, and 2000 for bundle.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// End after this time; a fit without a certificate says so

@@ -79,8 +79,8 @@ pub(crate) struct MethodArguments {
     pub(crate) batch: Option<usize>,
     /// Radius of the ball of coefficients, or none [default: by the method]
     ///
-    /// Coefficients are projected on the ball after every step. Unless told none for sgd, and
-    /// 1/sqrt(2 lambda) for pegasos; the other methods take none.
+    /// Coefficients are projected on the ball after every step. Unless told, it is none for sgd and
+    /// 1/sqrt(2 lambda) for pegasos. The other methods take none.
     #[arg(long, value_name = "RADIUS", value_parser = projection, allow_hyphen_values = true)]
     pub(crate) projection: Option<Projection>,
     /// Begin sgd or pegasos at random coefficients of this norm [default: at 0]

@@ -41,7 +41,7 @@ impl From<MultiClass> for Scheme {
 /// The sources of probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Probability {
-    /// The loss, of whose risk scores are the minimisers; hinge has none
+    /// Those that the loss names; hinge names none
     Loss,
     /// Platt scaling of held-out scores, for any loss
     Platt,

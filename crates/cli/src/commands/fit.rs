@@ -1,7 +1,7 @@
 //! The command that fits at one lambda.
 
 use margins::Registry;
-use margins::estimators::regularised::{Fitted, Regularisation};
+use margins::estimators::regularised::{Fitted, Regularisation, Settings};
 use margins::optim::Certificate;
 
 use super::page::{Invocation, Page};
@@ -35,12 +35,7 @@ pub(super) fn fit(
         objective: arguments.objective.objective,
         keeps_points: arguments.points.checkpoint.is_some(),
     };
-    let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
-    settings.checkpoint.clone_from(&arguments.points.checkpoint);
-    settings.probabilities = probabilities(classifier.probability, None);
-    let steps = arguments.step.unwrap_or_default();
-    settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
-    settings.options.history = arguments.history.is_some();
+    let mut settings = settings(registry, arguments, &task)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
         .with_test(test.as_ref().map(|file| common.data.of(file)));
     if let Some(scheme) = classifier.multi_class {
@@ -83,6 +78,22 @@ pub(super) fn fit(
             report(outputs, |out| facts(out, &lines))
         }
     }
+}
+
+/// Returns the settings of the fit but for its scheme.
+fn settings(
+    registry: &Registry,
+    arguments: &FitArguments,
+    task: &Task<'_>,
+) -> Result<Settings, Failure> {
+    let FitArguments { common, classifier, .. } = arguments;
+    let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
+    settings.checkpoint.clone_from(&arguments.points.checkpoint);
+    settings.probabilities = probabilities(classifier.probability, None);
+    let steps = arguments.step.unwrap_or_default();
+    settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
+    settings.options.history = arguments.history.is_some();
+    Ok(settings)
 }
 
 /// Refuses options that name one file, of which at least one is written.

@@ -235,7 +235,8 @@ impl BlockFile {
     fn check_room(&self) -> Result<(), Error> {
         let bytes = (0..self.partitions()).map(|partition| self.bytes_of(partition)).sum();
         Memory::from_bytes(bytes).check_free().map_err(|shortage| {
-            let error = Error::Memory { rows: self.rows(), columns: self.features, shortage };
+            let columns = Some(self.features);
+            let error = Error::Memory { rows: self.rows(), columns, shortage };
             Error::InFile { file: self.name(), error: Box::new(error) }
         })
     }

@@ -17,7 +17,11 @@ impl Design {
     pub fn check_room(rows: usize, columns: usize) -> Result<(), Error> {
         let sample = columns.saturating_mul(size_of::<f64>()).saturating_add(LABEL);
         let memory = Memory::from_bytes(rows.saturating_mul(sample));
-        memory.check_free().map_err(|shortage| Error::Memory { rows, columns, shortage })
+        memory.check_free().map_err(|shortage| Error::Memory {
+            rows,
+            columns: Some(columns),
+            shortage,
+        })
     }
 
     /// Refuses so many fits at the same time if memory has no room for what they hold of every sample
@@ -47,12 +51,16 @@ impl Design {
     /// Refuses columns if a vector with an entry for each has no room.
     pub(super) fn check_vector(rows: usize, columns: usize) -> Result<(), Error> {
         let memory = Memory::from_bytes(columns.saturating_mul(size_of::<f64>()));
-        memory.check_free().map_err(|shortage| Error::Memory { rows, columns, shortage })
+        memory.check_free().map_err(|shortage| Error::Memory {
+            rows,
+            columns: Some(columns),
+            shortage,
+        })
     }
 
     /// Returns the error of a design of so many bytes that the system has refused.
     pub(super) fn no_room(rows: usize, columns: usize, bytes: usize) -> Error {
         let shortage = Shortage { needed: Memory::from_bytes(bytes), free: Memory::free() };
-        Error::Memory { rows, columns, shortage }
+        Error::Memory { rows, columns: Some(columns), shortage }
     }
 }

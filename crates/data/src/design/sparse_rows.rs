@@ -44,7 +44,7 @@ impl SparseRows {
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         Memory::from_bytes(bytes).check_free().map_err(|shortage| Error::Memory {
             rows,
-            columns,
+            columns: Some(columns),
             shortage,
         })?;
         let room = indices.try_reserve_exact(stored).and(values.try_reserve_exact(stored));

@@ -48,3 +48,29 @@ pub(crate) fn quoted(value: &str) -> String {
     let rest = if value.chars().nth(LONGEST).is_some() { "..." } else { "" };
     format!("'{start}{rest}'")
 }
+
+/// Returns the message for the first label that shows all of them to be measurements.
+pub(crate) fn measurement(value: &str) -> String {
+    format!(
+        "the label '{value}' is no whole number, and all labels are numbers: they look like measurements, and a \
+         measurement is no class; name the classes with letters where such numbers do stand for classes"
+    )
+}
+
+/// Returns the message for a label beside two others.
+pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
+    format!(
+        "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
+         needed"
+    )
+}
+
+/// Returns the message for a label that stands for a missing value.
+pub(crate) fn missing_label(value: &str) -> String {
+    format!("label '{value}' is a missing value; drop such rows first")
+}
+
+/// Returns what follows the number of rows of a table whose number of columns may be unknown.
+pub(super) fn and_columns(columns: Option<usize>) -> String {
+    columns.map(|columns| format!(" and {columns} columns")).unwrap_or_default()
+}

@@ -22,11 +22,12 @@ const STEEPEST: u64 = 8;
 /// The bytes that a byte of gzip stands for at most.
 const DENSEST: u64 = 1032;
 
-/// The rows and columns that a file seems to have, and the bytes that they take.
+/// The rows that a file seems to have, its columns where the beginning tells them, and the bytes that
+/// the table takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Estimate {
     rows: usize,
-    columns: usize,
+    columns: Option<usize>,
     bytes: usize,
 }
 
@@ -105,12 +106,14 @@ fn estimate(
                 _ => 2 * size_of::<f64>(),
             };
             let rows = two_digits(all(lines - 1));
-            Estimate { rows, columns, bytes: rows.saturating_mul(columns * cell + LABEL) }
+            let row = columns * cell + LABEL;
+            Estimate { rows, columns: Some(columns), bytes: rows.saturating_mul(row) }
         }
         Format::Svmlight => {
             let (rows, stored) = (two_digits(all(lines)), all(count(b':')));
-            let columns = options.columns.unwrap_or(1);
-            Estimate { rows, columns, bytes: stored * 16 + rows * (size_of::<usize>() + LABEL) }
+            let bytes = stored * 16 + rows * (size_of::<usize>() + LABEL);
+            // A later row may have further columns, unless their number is set.
+            Estimate { rows, columns: options.columns, bytes }
         }
         Format::Parquet => return Ok(None),
     }))
@@ -169,12 +172,15 @@ mod tests {
         packed.write_all(text.as_bytes()).unwrap();
         for bytes in [text.into_bytes(), packed.finish().unwrap()] {
             let Estimate { rows, columns, bytes } = of(&bytes, Format::Csv).unwrap();
-            assert!((280_000..=320_000).contains(&rows) && columns == 3, "{rows} x {columns}");
+            assert!(
+                (280_000..=320_000).contains(&rows) && columns == Some(3),
+                "{rows} x {columns:?}"
+            );
             assert_eq!(bytes, rows * (3 * 8 + LABEL));
         }
         let lines = "1 2:0.5 7:1\n-1 3:1\n".repeat(100_000);
-        let Estimate { rows, bytes, .. } = of(lines.as_bytes(), Format::Svmlight).unwrap();
-        assert_eq!(rows, 200_000);
+        let Estimate { rows, columns, bytes } = of(lines.as_bytes(), Format::Svmlight).unwrap();
+        assert_eq!((rows, columns), (200_000, None));
         assert!(bytes.abs_diff(300_000 * 16 + 200_000 * (8 + LABEL)) < 100_000, "{bytes}");
     }
 
@@ -192,6 +198,24 @@ mod tests {
         assert!(refused.starts_with(&file.path().display().to_string()), "{refused}");
         assert!(refused.contains("00000 rows and 3 columns does not fit"), "{refused}");
         assert!(refused.ends_with("and 5.2 MB are free"), "{refused}");
+    }
+
+    #[test]
+    fn a_refusal_of_sparse_rows_tells_no_columns_that_nobody_knows() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let lines = "1 2:0.5 7:1\n-1 3:1\n".repeat(100_000);
+        file.write_all(lines.as_bytes()).unwrap();
+        let refused = |columns| {
+            let options = ReadOptions { columns, ..ReadOptions::default() };
+            let (size, free) = (lines.len() as u64, Memory::from_bytes(5 << 20));
+            check_within(file.path(), size, Format::Svmlight, &options, free)
+                .unwrap_err()
+                .to_string()
+        };
+        let unknown = refused(None);
+        assert!(unknown.contains("a table of 200000 rows does not fit into memory"), "{unknown}");
+        let set = refused(Some(12));
+        assert!(set.contains("a table of 200000 rows and 12 columns does not fit"), "{set}");
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
             let most = rest.len() / 3;
             let room = make_room(&mut columns, most).and_then(|()| make_room(&mut values, most));
             room.map_err(|shortage| {
-                let error = Error::Memory { rows: offsets.len(), columns: p, shortage };
+                let error = Error::Memory { rows: offsets.len(), columns: *expected, shortage };
                 without_room(lines.name(), error)
             })?;
             let before = columns.len();

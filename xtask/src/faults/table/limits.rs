@@ -18,13 +18,11 @@ const LIMITS: [Limit; 2] = [
     Limit {
         fault: "a limit on memory, `ulimit -v`",
         option: "-v",
-        // Below 16 MB the system cannot load the program.
         values: &[16_000, 20_000, 24_000, 50_000, 100_000, 200_000, 300_000, 500_000, 2_000_000],
     },
     Limit {
         fault: "a limit on open files, `ulimit -n`",
         option: "-n",
-        // Below 4 the system cannot load a program.
         values: &[4, 5, 6, 7, 8, 16],
     },
 ];
@@ -81,14 +79,15 @@ pub(super) fn all(lab: &Lab) -> Result<Vec<Seen>, Failure> {
 
 impl Limit {
     fn try_with(&self, lab: &Lab, arguments: &[&str]) -> Result<Seen, Failure> {
-        let (mut done, mut holds, mut words) = (0, true, String::new());
-        for value in self.values {
+        let (mut tried, mut done, mut holds, mut words) = (0, 0, true, String::new());
+        for &value in self.values {
+            if !self.loads(lab, value)? {
+                continue;
+            }
+            tried += 1;
             let folder = lab.new_folder()?;
-            let command = lab.margins(arguments);
-            let mut limited = Command::new("sh");
-            limited.args(["-c", &format!("ulimit {} {value}; exec \"$0\" \"$@\"", self.option)]);
-            limited.arg(command.get_program()).args(command.get_args());
-            let ended = run(limited.current_dir(folder.path()))?;
+            let ended =
+                run(self.limited(&lab.margins(arguments), value).current_dir(folder.path()))?;
             let names =
                 ["small.csv", "large.csv", "wide.csv", "m.bin", "grid.json", "are needed, and"];
             let is_named = names.iter().any(|name| ended.words.contains(name));
@@ -102,12 +101,28 @@ impl Limit {
             }
             let torn = folder.path().join("m.bin").exists() && ended.code() != Some(0);
             holds &= !torn;
-            words = without(&words, folder.path());
+            words = without(&without(&words, folder.path()), lab.folder());
         }
         // Limits of which none refuses anything, or all, show nothing.
-        holds &= self.option != "-v" || (1..self.values.len()).contains(&done);
-        let seen = format!("done under {done} of {} limits{words}", self.values.len());
+        holds &= self.option != "-v" || (1..tried).contains(&done);
+        let seen = format!("done under {done} of {tried} limits{words}");
         Ok(Seen::new(self.fault, format!("margins {}", shown(arguments)), seen, holds))
+    }
+
+    /// Returns true if the system can load the program under the limit.
+    fn loads(&self, lab: &Lab, value: u32) -> Result<bool, Failure> {
+        /// The exit status of the shell and of the loader where a program cannot be started.
+        const NOT_STARTED: [i32; 2] = [126, 127];
+        let ended = run(&mut self.limited(&lab.margins(&["--version"]), value))?;
+        Ok(ended.code().is_none_or(|code| !NOT_STARTED.contains(&code)))
+    }
+
+    /// Returns the command under the limit.
+    fn limited(&self, command: &Command, value: u32) -> Command {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit {} {value}; exec \"$0\" \"$@\"", self.option)]);
+        limited.arg(command.get_program()).args(command.get_args());
+        limited
     }
 }
 

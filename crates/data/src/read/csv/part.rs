@@ -95,7 +95,8 @@ impl<'m> Gathered<'m> {
         if self.rows == 0 {
             (self.cells, self.places) = (part.cells, part.places);
         } else {
-            let (rows, columns) = (self.rows + part.rows, self.layout.feature_names.len());
+            let rows = self.rows + part.rows;
+            let columns = Some(self.layout.feature_names.len());
             let refused = |shortage| Error::Memory { rows, columns, shortage };
             self.cells.append(part.cells).map_err(refused)?;
             if self.layout.raw.is_some() {
