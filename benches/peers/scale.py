@@ -7,6 +7,7 @@ Starting a cluster, and bringing the data to it, are left out of the times of Da
     python benches/peers/scale.py dense --rows 2000000 --loss hinge --spark
     python benches/peers/scale.py copies news20_half.svm.gz --times 20 --loss hinge --spark
     python benches/peers/scale.py copies covtype.csv.gz --times 30
+    python benches/peers/scale.py cost
     python benches/peers/scale.py file --margins target/release/margins --rows 10000000
 
 `copies` repeats the rows of a file, each time with other noise of a thousandth of every value; the last column of a CSV is the label. Every
@@ -32,10 +33,10 @@ import numpy as np
 FEATURES, LAMBDA = 50, 1e-4
 
 
-def table(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def table(rows: int, seed: int, features: int = FEATURES) -> tuple[np.ndarray, np.ndarray]:
     """Returns rows of two classes that overlap."""
-    X = np.random.default_rng([seed, 1]).normal(size=(rows, FEATURES)).astype(np.float32)
-    w = np.random.default_rng(0).normal(size=FEATURES)
+    X = np.random.default_rng([seed, 1]).normal(size=(rows, features)).astype(np.float32)
+    w = np.random.default_rng(0).normal(size=features)
     return X, X @ w + 5 * np.random.default_rng([seed, 2]).normal(size=rows) > 0
 
 
@@ -104,14 +105,8 @@ def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
     import margins_learn.dask as md
 
     loss, C = arguments.loss, 1 / (2 * len(y) * LAMBDA)
-    ends = np.linspace(0, len(y), 17).astype(int)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        homes = list(client.scheduler_info()["workers"])
-        parts = [
-            [client.scatter(part[start:end], workers=homes[k % 2]) for k, (start, end) in enumerate(zip(ends, ends[1:]))]
-            for part in (X, y)
-        ]
-        parts = [[dask_delayed(future) for future in each] for each in parts]
+        parts = dealt(client, X, y)
         fits = {
             "margins, in memory": lambda: ml.MarginClassifier(loss, C=C, n_jobs=2).fit(X, y),
             "margins, two workers of Dask": lambda: md.MarginClassifier(loss, C=C, client=client).fit(*parts),
@@ -128,6 +123,70 @@ def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
                 coef, intercept = (fitted.coef_[0], fitted.intercept_[0]) if hasattr(fitted, "coef_") else fitted
                 objectives[name] = objective(loss, X, y, intercept, coef)
         show(times, objectives, "margins, two workers of Dask" if arguments.spark else "margins, in memory")
+
+
+def dealt(client: Any, *arrays: Any) -> list[list[Any]]:
+    """Returns sixteen parts of each array, which the workers hold by turns."""
+    ends = np.linspace(0, arrays[0].shape[0], 17).astype(int)
+    homes = list(client.scheduler_info()["workers"])
+    spans = [(slice(*span), homes[k % len(homes)]) for k, span in enumerate(zip(ends, ends[1:]))]
+    return [[dask_delayed(client.scatter(array[rows], workers=home)) for rows, home in spans] for array in arrays]
+
+
+def cost(arguments: argparse.Namespace) -> None:
+    """Fits the cost of a round on one worker and on two, and predicts other fits by it."""
+    from dask.distributed import Client, LocalCluster
+
+    known = [(workers, shape) for workers in (1, 2) for shape in ((250_000, 50), (1_000_000, 50), (1_000_000, 10))]
+    asked = [(2, (2_000_000, 50)), (2, (4_000_000, 20)), (1, (500_000, 100))]
+    rounds, seconds = {}, {}
+    for count in (1, 2):
+        with LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+            for setting in (setting for setting in known + asked if setting[0] == count):
+                rounds[setting], seconds[setting] = waited(client, *setting[1], arguments.turns)
+
+    def terms(setting: Any) -> list[float]:
+        # Every round has its latency, goes over the rows of a worker, and over their features.
+        workers, (rows, features) = setting
+        return [rounds[setting], rounds[setting] * rows / workers, rounds[setting] * rows * features / workers]
+
+    # Relative errors are to be small.
+    matrix = np.array([terms(setting) for setting in known]) / np.array([[seconds[setting]] for setting in known])
+    constants = np.linalg.lstsq(matrix, np.ones(len(known)), rcond=None)[0]
+    print("seconds of a round, of a row in it, and of a value in it:", *(f"{constant:.2g}" for constant in constants))
+    print("| workers | rows x features | rounds | seconds of all rounds (median) | by the constants |")
+    print("| --- | --- | --- | --- | --- |")
+    for setting in known + asked:
+        workers, (rows, features) = setting
+        told = " (predicted)" if setting in asked else ""
+        print(f"| {workers} | {rows:,} x {features} | {rounds[setting]} | {seconds[setting]:.2f} | {np.dot(terms(setting), constants):.2f}{told} |")
+
+
+def waited(client: Any, rows: int, features: int, turns: int) -> tuple[int, float]:
+    """Returns the number of rounds of a fit to drawn rows, and the median of the seconds that the driver waits for answers."""
+    import margins_learn.dask as md
+
+    parts = dealt(client, *table(rows, 1, features))
+    classifier = md.MarginClassifier("logistic", C=1 / (2 * rows * LAMBDA), client=client)
+    waits: list[float] = []
+    ask = md._Cluster.ask
+
+    def asked(self: Any, *question: Any) -> Any:
+        seconds, answer = timed(lambda: ask(self, *question))
+        waits.append(seconds)
+        return answer
+
+    fits = []
+    md._Cluster.ask = asked
+    try:
+        # The first fit starts what later ones find.
+        for _ in range(turns + 1):
+            waits.clear()
+            classifier.fit(*parts)
+            fits.append(sum(waits))
+    finally:
+        md._Cluster.ask = ask
+    return len(waits), statistics.median(fits[1:])
 
 
 def dask_delayed(future: Any) -> Any:
@@ -216,19 +275,19 @@ def file(arguments: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(required=True)
-    for kind in (dense, copies, file):
+    for kind in (dense, copies, file, cost):
         own = kinds.add_parser(kind.__name__, help=kind.__doc__)
         own.add_argument("--turns", type=int, default=3)
         own.set_defaults(run=kind)
         if kind is copies:
             own.add_argument("data", help="a file of svmlight")
             own.add_argument("--times", type=int, default=30)
-        else:
+        elif kind is not cost:
             own.add_argument("--rows", type=int, default=2_000_000)
-        if kind is not file:
+        if kind in (dense, copies):
             own.add_argument("--loss", choices=["logistic", "hinge"], default="logistic")
             own.add_argument("--spark", action="store_true", help="compare with Spark MLlib, which needs Java and pyspark")
-        else:
+        elif kind is file:
             own.add_argument("--margins", default="target/release/margins", help="the command")
             own.add_argument("--folder", help="a folder that keeps the file for the next run")
     arguments = parser.parse_args()

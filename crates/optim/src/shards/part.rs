@@ -67,29 +67,46 @@ impl State {
         if request.anew {
             *self = State::default();
         }
-        for Definition { slot, kept } in &request.define {
+        if !request.define.is_empty() {
             let design = design()?;
-            let numbers = match kept {
-                Kept::Products(coef) => {
-                    check_coefficients(coef, &design)?;
-                    let mut products = vec![0.0; rows.len()];
-                    design.multiply(coef, &mut products);
-                    products
-                }
-                Kept::Duals { from, steps } => {
-                    let signs = self.signs(rows, request.weighting.class);
-                    let zeros = vec![0.0; rows.len()];
-                    let first = from.map_or(Ok(zeros), |slot| self.slot(slot).map(<[f64]>::to_vec));
-                    let take = |duals, step: &ProximalStep| step.take(loss, &design, &signs, duals);
-                    steps.iter().try_fold(first?, take)?
-                }
-            };
-            self.slots.insert(*slot, numbers);
+            for Definition { slot, kept } in &request.define {
+                let numbers = match kept {
+                    Kept::Products(coef) => {
+                        check_coefficients(coef, &design)?;
+                        let mut products = vec![0.0; rows.len()];
+                        design.multiply(coef, &mut products);
+                        products
+                    }
+                    Kept::Duals { from, steps } => {
+                        let class = request.weighting.class;
+                        self.duals(loss, rows, &design, class, *from, steps)?
+                    }
+                };
+                self.slots.insert(*slot, numbers);
+            }
         }
         for slot in &request.forget {
             self.slots.remove(slot);
         }
         Ok(())
+    }
+
+    /// Returns the duals to which proximal steps lead from those of a slot, or from zeros.
+    fn duals<L: MarginLoss + ?Sized>(
+        &mut self,
+        loss: &L,
+        rows: &Rows,
+        design: &Design,
+        class: u32,
+        from: Option<u64>,
+        steps: &[ProximalStep],
+    ) -> Result<Vec<f64>, Failure> {
+        let signs = self.signs(rows, class);
+        let first = match from {
+            Some(slot) => self.slot(slot)?.to_vec(),
+            None => vec![0.0; rows.len()],
+        };
+        steps.iter().try_fold(first, |duals, step| step.take(loss, design, &signs, duals))
     }
 
     /// Returns what a slot holds.
