@@ -56,7 +56,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Computes and drops what a request asks to.
+    /// Drops and computes what a request asks to.
     pub(super) fn prepare<L: MarginLoss + ?Sized>(
         &mut self,
         loss: &L,
@@ -66,6 +66,17 @@ impl State {
     ) -> Result<(), Failure> {
         if request.anew {
             *self = State::default();
+        }
+        // Duals that others follow from are dropped after these.
+        let is_base = |slot: &u64| {
+            request.define.iter().any(|Definition { kept, .. }| {
+                matches!(kept, Kept::Duals { from: Some(base), .. } if base == slot)
+            })
+        };
+        let (bases, others): (Vec<u64>, Vec<u64>) =
+            request.forget.iter().partition(|slot| is_base(slot));
+        for slot in others {
+            self.slots.remove(&slot);
         }
         if !request.define.is_empty() {
             let design = design()?;
@@ -85,8 +96,8 @@ impl State {
                 self.slots.insert(*slot, numbers);
             }
         }
-        for slot in &request.forget {
-            self.slots.remove(slot);
+        for slot in bases {
+            self.slots.remove(&slot);
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub struct Request {
     pub anew: bool,
     /// The numbers to compute and to keep, in this order.
     pub define: Vec<Definition>,
-    /// The slots to drop once these are computed.
+    /// The slots to drop; those that new ones follow from once these are computed.
     pub forget: Vec<u64>,
     /// The features that samples have from now on.
     pub features: Features,
