@@ -48,9 +48,8 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     ) -> Option<(f64, Vec<f64>)> {
         /// The share of the tolerance that a fit to all samples goes to.
         const SHARE: f64 = 0.5;
-        const FEWEST_A_FEATURE: usize = 4;
         let is_all = few.share == 1.0;
-        if !is_all && few.signs.len() < FEWEST_A_FEATURE * (self.shape.1 + 1) {
+        if !is_all && few.signs.len() < self.fewest() {
             return None;
         }
         let risk = few.risk(self.loss);
@@ -63,6 +62,13 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
             fit_to_part(&part, lambda, options)
         };
         fit.ok().map(|fit| (fit.intercept, fit.coef))
+    }
+
+    /// Returns the least number of samples whose fit is a start for all. Where every product takes a
+    /// round, a start saves so many that fewer will do.
+    fn fewest(&self) -> usize {
+        let order = self.shape.1 + 1;
+        if self.has_many_features() { order / 2 } else { 4 * order }
     }
 
     /// Returns true if features are too many for Gram matrices, so that every product takes a round.
