@@ -218,7 +218,8 @@ fn others() -> Vec<(String, Job)> {
         let job = move || settings.fit(&data).map(|fitted| text(&fitted.model));
         jobs.push((format!("{method:?}"), Box::new(job)));
     }
-    let gradient = stream::Method::Gradient { schedule: stream::StepSchedule::default(), first: None };
+    let gradient =
+        stream::Method::Gradient { schedule: stream::StepSchedule::default(), first: None };
     let methods =
         [stream::Method::Adaptive, stream::Method::Coin, gradient, stream::Method::Pegasos];
     for method in methods {
