@@ -94,8 +94,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the number of threads, if the command works on several and the options or the environment
-    /// say how many.
+    /// Returns the number of threads, if the command works on several.
     pub(crate) fn threads(&self) -> Result<Option<usize>, Failure> {
         let arguments = match self {
             Command::Fit(fit) => fit.common.solver.threads,
@@ -114,7 +113,7 @@ impl Command {
             | Command::Completions(_)
             | Command::Man(_) => return Ok(None),
         };
-        arguments.count()
+        arguments.count().map(Some)
     }
 }
 

@@ -135,7 +135,7 @@ pub enum Error {
     )]
     TimeLimit(std::time::Duration),
     /// Threads cannot be started.
-    #[error("cannot start {threads} threads: {reason}")]
+    #[error("cannot start {threads} threads: {reason}; fewer threads take less memory")]
     Threads {
         /// The number of threads.
         threads: usize,

@@ -39,14 +39,15 @@ pub(crate) struct ThreadsArguments {
 }
 
 impl ThreadsArguments {
-    /// Returns the number of threads, if the option or the environment says one.
-    pub(crate) fn count(self) -> Result<Option<usize>, Failure> {
+    /// Returns the number of threads that the option or the environment says, or that of all.
+    pub(crate) fn count(self) -> Result<usize, Failure> {
         const VARIABLE: &str = "MARGINS_THREADS";
-        let Some(value) = std::env::var_os(VARIABLE).filter(|_| self.threads.is_none()) else {
-            return Ok(self.threads.map(usize::from));
-        };
+        if let Some(count) = self.threads {
+            return Ok(count.into());
+        }
+        let Some(value) = std::env::var_os(VARIABLE) else { return Ok(all()) };
         match value.to_str().map(str::trim).map(str::parse::<u16>) {
-            Some(Ok(count @ 1..)) => Ok(Some(count.into())),
+            Some(Ok(count @ 1..)) => Ok(count.into()),
             _ => Err(Failure::Usage(format!(
                 "the environment variable {VARIABLE} is '{}', but must be a whole number from 1 to {}",
                 value.to_string_lossy(),
@@ -54,4 +55,12 @@ impl ThreadsArguments {
             ))),
         }
     }
+}
+
+/// Returns the number of threads that rayon would start by itself. Were it left to that, a system that
+/// starts none would end the program by a panic.
+fn all() -> usize {
+    let told = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok());
+    let of_system = || std::thread::available_parallelism().map_or(1, usize::from);
+    told.filter(|&count| count > 0).unwrap_or_else(of_system)
 }
