@@ -320,7 +320,7 @@ fn each_block_of<T: Send, E: From<Error>>(
 fn check_further(format: Format, options: &ReadOptions) -> Result<(), Error> {
     for path in &options.further_files {
         if let Some(other) = Format::of(path).filter(|other| *other != format) {
-            let place = Place::of_file(&path.display().to_string());
+            let place = Place::of_file(path.display().to_string());
             let (first, other) = (format.name(), other.name());
             let reason = format!(
                 "its name tells {other}, but the first file is {first}: both must be alike"
