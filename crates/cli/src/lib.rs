@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use margins::Registry;
+use margins::losses::did_you_mean;
 
 use arguments::{Arguments, former};
 use commands::Invocation;
@@ -68,6 +69,15 @@ fn explain(error: &clap::Error) -> ExitCode {
         let homes = commands_with(option);
         if !homes.is_empty() && error.kind() == clap::error::ErrorKind::UnknownArgument {
             eprintln!("\nnote: {option} is an option of {}", homes.join(", "));
+        }
+    }
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && error.get(ContextKind::SuggestedSubcommand).is_none()
+    {
+        let commands = Arguments::command();
+        let names = commands.get_subcommands().map(clap::Command::get_name);
+        if let Some(meant) = did_you_mean(name, names).strip_prefix("; ") {
+            eprintln!("\n{meant}");
         }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

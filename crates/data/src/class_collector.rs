@@ -1,6 +1,5 @@
-use std::collections::HashMap;
-
 use crate::class_name::{check_distinct, ranks, sorted_order};
+use crate::encode::Words;
 use crate::missing::is_missing_label;
 use crate::{ClassIndex, Error};
 
@@ -10,8 +9,9 @@ pub(crate) struct ClassCollector {
     /// The names of the classes, in order of appearance.
     names: Vec<String>,
     index: ClassIndex,
-    /// The class of every spelling so far.
-    spellings: HashMap<String, usize>,
+    /// The spellings so far, and the class of each.
+    spellings: Words,
+    classes: Vec<usize>,
     indices: Vec<usize>,
     /// True if a third class is refused.
     only_two: bool,
@@ -83,8 +83,8 @@ impl ClassCollector {
 
     /// Takes the label of the next row.
     pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
-        if let Some(&class) = self.spellings.get(value) {
-            self.indices.push(class);
+        if let Some(spelling) = self.spellings.find(value) {
+            self.indices.push(self.classes[spelling as usize]);
             return Ok(());
         }
         let row = self.indices.len();
@@ -102,7 +102,8 @@ impl ClassCollector {
                 self.index.add(value)
             }
         };
-        self.spellings.insert(value.to_owned(), class);
+        self.spellings.number_of(value);
+        self.classes.push(class);
         self.indices.push(class);
         Ok(())
     }

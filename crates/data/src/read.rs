@@ -316,11 +316,29 @@ fn each_block_of<T: Send, E: From<Error>>(
     each_table(source, name, format, options, Purpose::Predict, turn, take)
 }
 
+/// Refuses a further file whose name tells another format than that of the first.
+fn check_further(format: Format, options: &ReadOptions) -> Result<(), Error> {
+    for path in &options.further_files {
+        if let Some(other) = Format::of(path).filter(|other| *other != format) {
+            let place = Place::of_file(path.display().to_string());
+            let (first, other) = (format.name(), other.name());
+            let reason = format!(
+                "its name tells {other}, but the first file is {first}: both must be alike"
+            );
+            return Err(Error::Malformed { place, reason });
+        }
+    }
+    Ok(())
+}
+
 fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {
     let name = path.display().to_string();
     let Some(format) = options.format.or_else(|| Format::of(path)) else {
         return Err(Error::UnknownFormat { file: name, endings: endings_in_words() });
     };
+    if options.format.is_none() {
+        check_further(format, options)?;
+    }
     match File::open(path) {
         Ok(file) => Ok((file, name, format)),
         Err(source) => Err(Error::Io { file: name, source }),

@@ -216,6 +216,10 @@ fn several_files_are_one_table() {
     let options = ReadOptions { further_files: vec![more], ..ReadOptions::default() };
     let data = read::dataset(&svm, &options).unwrap();
     assert_eq!((data.rows(), data.columns()), (3, 4));
+
+    let message = read::dataset(&one, &options).unwrap_err().to_string();
+    let reason = "b.svm: its name tells svmlight, but the first file is csv: both must be alike";
+    assert!(message.ends_with(reason), "{message}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Pages of HTML: pictures as SVG with their numbers folded in tables, and what a report says.
 
+mod axis;
 pub mod chart;
 mod evaluations;
 mod figures;
@@ -98,8 +99,13 @@ fn section(title: &str, content: &Markup) -> Markup {
 
 fn facts(facts: &[Fact]) -> Markup {
     html! {
-        dl { @for fact in facts { dt { (fact.name) } dd { (unbroken(&fact.value)) } } }
+        dl { @for fact in facts { dt { (fact.name) } dd { (unbroken(&typeset(&fact.value))) } } }
     }
+}
+
+/// Returns words with the signs that a terminal may lack, and a percentage on one line.
+fn typeset(text: &str) -> String {
+    text.replace(" +- ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
 /// Returns words that no line breaks at a hyphen, such as `--loss` and `1e-6`.

@@ -39,6 +39,7 @@ fn complete() -> Report {
     };
     let mut report = Report::new("<A> & \"B\"", origin);
     report.add_facts([("loss", "logistic".to_owned())]);
+    report.add_facts([("best", "error 12.50 % +- 1.00".to_owned())]);
     report.describe(&model);
     for (name, data) in [("training", &training), ("test", &test)] {
         let sample = Labelled::new(name, data, &model).unwrap();
@@ -357,8 +358,15 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
         assert!(named(name).all(|node| node.attribute(attribute).is_none()), "{name}");
         assert_eq!(named(name).count(), 0, "{name}");
     }
-    for cell in ["64", "1200", "12.50 %", "5.00 %", "17.50 %"] {
+    for cell in ["64", "1200", "12.50\u{a0}%", "5.00\u{a0}%", "17.50\u{a0}%"] {
         assert!(page.contains(&format!("<td class=\"number\">{cell}</td>")), "{cell}");
+    }
+    for words in [
+        "error 12.50\u{a0}%\u{a0}±\u{a0}1.00",
+        "samples decided for",
+        "drawn at 1e-18 where it is less",
+    ] {
+        assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("@import") && !page.contains("url("));
 }

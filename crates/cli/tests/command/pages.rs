@@ -10,25 +10,28 @@ use crate::{Workshop, number, skipped, text};
 fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
     workshop.write("three.csv", crate::three_classes().as_bytes());
     workshop.write("long.csv", long_names().as_bytes());
+    workshop.write("large.csv", large_numbers().as_bytes());
     let mixture = ["--data", "mixture:n=80"];
     let test = ["--test", "mixture:n=60,seed=2"];
     let three = ["--data", "three.csv", "--test", "three.csv"];
     let fit = ["fit", "--lambda", "0.01", "--loss", "logistic", "--out", "m.json"];
     let kernels = ["--kernel", "gaussian:sigma=1", "--or-kernel", "linear"];
+    let path = ["path", "--lambdas", "1:1e-4:9"];
     let cv = ["cv", "--lambdas", "1:1e-4:5"];
     let massart = ["massart", "--data", "mixture:n=2000", "--eta", "0.2", "--gamma", "0.2"];
     let focus = ["focus", "--max-steps", "20", "--slack", "additive-sum:budget=5"];
     let of_rest = ["cv", "--lambdas", "1:1e-3:3", "--multi-class", "ovr"];
     let of_pairs = ["fit", "--lambda", "0.1", "--multi-class", "ovo"];
     let long = ["fit", "--lambda", "0.1", "--data", "long.csv", "--encode"];
-    let commands: [(&str, Vec<&str>); 8] = [
+    let commands: [(&str, Vec<&str>); 9] = [
         ("fit", [&fit[..], &mixture, &test].concat()),
-        ("path", [&["path", "--lambdas", "1:1e-4:9"], &mixture[..]].concat()),
-        ("cv of kernels", [&cv[..], &kernels, &mixture, &test].concat()),
+        ("path", [&path[..], &mixture].concat()),
+        ("path of large numbers", [&path[..], &["--data", "large.csv"]].concat()),
+        ("cv of kernels", [&cv[..], &kernels, &mixture, &test, &["--out", "k.json"]].concat()),
         ("massart", [&massart[..], &test].concat()),
         ("focus", [&focus[..], &mixture, &test].concat()),
         ("cv of three classes", [&of_rest[..], &three].concat()),
-        ("fit of pairs", [&of_pairs[..], &three].concat()),
+        ("fit of pairs", [&of_pairs[..], &three, &["--out", "p.json"]].concat()),
         ("fit with long names", [&long[..], &["--test", "long.csv"]].concat()),
     ];
     let page = |(name, command): &(&'static str, Vec<&str>)| {
@@ -37,9 +40,30 @@ fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
         (*name, std::fs::read_to_string(workshop.path("page.html")).expect("a page"))
     };
     let mut pages: Vec<(&str, String)> = commands.iter().map(page).collect();
-    let report = ["report", "--model", "m.json", "--data", "mixture:n=60,seed=2", "--quiet"];
-    pages.push(("report", workshop.output(&[&report[..], &["--training", mixture[1]]].concat())));
+    let reports = [
+        ("report", "m.json", [test[1], "--training", mixture[1]]),
+        ("report of a kernel", "k.json", [test[1], "--training", mixture[1]]),
+        ("report of pairs", "p.json", ["three.csv", "--training", "three.csv"]),
+    ];
+    for (name, model, data) in reports {
+        let report = ["report", "--quiet", "--model", model, "--data"];
+        pages.push((name, workshop.output(&[&report[..], &data].concat())));
+    }
     pages
+}
+
+/// A table of such large numbers that coefficients are small and the objective hardly changes.
+fn large_numbers() -> String {
+    let mut table = "mass,charge,label\n".to_owned();
+    for i in 0..60_u32 {
+        let (x, class) = (f64::from(i), i % 2);
+        table += &format!(
+            "{},{},{class}\n",
+            1e5 * x.sin() + 3e4 * f64::from(class),
+            1e5 * (x * x).cos()
+        );
+    }
+    table
 }
 
 /// A table whose columns, levels and classes have long names without a blank.
@@ -234,6 +258,11 @@ fn frames(pages: &[(&str, String)]) -> String {
             const [inner, outer] = [text, text.closest('svg')].map(e => e.getBoundingClientRect()); \
             return inner.left < outer.left - 1 || inner.right > outer.right + 1 \
                 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1; }; \
+        const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 \
+            && a.top < b.bottom - 1 && b.top < a.bottom - 1; \
+        const crowded = picture => [...picture.querySelectorAll('text')] \
+            .map(text => text.getBoundingClientRect()) \
+            .some((box, at, all) => all.slice(at + 1).some(other => overlap(box, other))); \
         const faults = { \
             'the page overflows': wide(page.documentElement) || wide(page.body), \
             'a table cannot scroll': all('table').some(table => !table.closest('.scroll')), \
@@ -243,6 +272,7 @@ fn frames(pages: &[(&str, String)]) -> String {
             'a picture has no words': !all('svg').every(has_words), \
             'a picture has no numbers': all('svg').some(p => !p.closest('figure')?.querySelector('td')), \
             'text in a picture is cut': all('svg text').some(beyond), \
+            'texts in a picture overlap': all('svg').some(crowded), \
         }; \
         const found = Object.keys(faults).filter(fault => faults[fault]).join(', ') || 'fits'; \
         const dark = f.contentWindow.matchMedia('(prefers-color-scheme: dark)').matches; \

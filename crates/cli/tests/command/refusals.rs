@@ -257,6 +257,7 @@ fn errors_say_what_was_meant() {
     let fit = "fit --data data.csv --lambda 0.1";
     let cases = [
         ("predct".to_owned(), "predict"),
+        ("fti --data data.csv".to_owned(), "fit"),
         (format!("{fit} --standardise"), "--standardize"),
         (format!("{fit} --loss hingee"), "hinge"),
         (format!("{fit} --loss hinge --solver buntle"), "bundle"),

@@ -17,6 +17,16 @@ impl Numbers {
         self.cells.push(number.unwrap_or(f64::NAN));
     }
 
+    /// Takes memory for the numbers of so many further rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.cells.reserve(rows);
+    }
+
+    /// Returns the number of further rows that there is memory for.
+    pub(super) fn spare(&self) -> usize {
+        self.cells.capacity() - self.cells.len()
+    }
+
     /// Takes in the numbers of further rows.
     pub(super) fn append(&mut self, more: &Numbers) {
         self.cells.extend_from_slice(&more.cells);

@@ -177,8 +177,10 @@ impl RawColumn {
                 false => words.push(Some(&name_of(number))),
             },
             (Cells::Words(words) | Cells::Codes(words), None) => words.push(Some(cell)),
-            (Cells::Numbers(_), None) => {
+            (Cells::Numbers(cells), None) => {
+                let spare = cells.spare();
                 let mut words = self.as_words().into_owned();
+                words.reserve(spare);
                 words.push(Some(cell));
                 self.cells = Cells::Words(words);
             }
@@ -282,6 +284,16 @@ impl RawTable {
     /// Ends a row of which every column has a cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
+    }
+
+    /// Takes memory for so many further rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        for column in &mut self.columns {
+            match &mut column.cells {
+                Cells::Numbers(cells) => cells.reserve(rows),
+                Cells::Words(words) | Cells::Codes(words) => words.reserve(rows),
+            }
+        }
     }
 
     /// Looks for the memory of further rows each time that the lists of cells become twice as long.

@@ -34,12 +34,22 @@ impl Words {
         self.cells.push(cell);
     }
 
-    fn number_of(&mut self, word: &str) -> u32 {
-        let known = match self.names.len() > FEW {
+    /// Takes memory for the words of so many further rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.cells.reserve(rows);
+    }
+
+    /// Returns the number of a word, if it is known.
+    pub(crate) fn find(&self, word: &str) -> Option<u32> {
+        match self.names.len() > FEW {
             true => self.index.get(word).copied(),
             false => self.names.iter().position(|name| name == word).map(|at| at as u32),
-        };
-        known.unwrap_or_else(|| {
+        }
+    }
+
+    /// Returns the number of a word, which is the next one if it is not known yet.
+    pub(crate) fn number_of(&mut self, word: &str) -> u32 {
+        self.find(word).unwrap_or_else(|| {
             let number = self.names.len() as u32;
             self.names.push(word.to_owned());
             self.index.insert(word.to_owned(), number);

@@ -45,6 +45,14 @@ impl<'m> Cells<'m> {
         }
     }
 
+    /// Takes memory for so many further rows with so many features each.
+    pub(super) fn reserve(&mut self, rows: usize, features: usize) {
+        match self {
+            Cells::Numbers(values) => values.reserve(rows.saturating_mul(features)),
+            Cells::Raw { table, .. } => table.reserve(rows),
+        }
+    }
+
     /// Takes in a cell of a feature, counted from 0, whose column has this name.
     #[inline]
     pub(super) fn push(

@@ -56,10 +56,22 @@ pub(super) enum Features {
 #[derive(Default)]
 pub(super) struct RowPlaces {
     files: Vec<String>,
-    /// The index of the file, and the line or the number in it.
-    rows: Vec<(usize, u64)>,
+    runs: Vec<Run>,
+    /// The number of rows.
+    rows: usize,
     /// True if rows have numbers, and no lines.
     numbered: bool,
+}
+
+/// Rows that follow each other in a file.
+#[derive(Clone, Copy)]
+struct Run {
+    /// The first of the rows.
+    first: usize,
+    /// The index of the file.
+    file: usize,
+    /// The line or the number of the first row in it.
+    number: u64,
 }
 
 impl RowPlaces {
@@ -80,13 +92,26 @@ impl RowPlaces {
             self.files.push(file.to_owned());
         }
         let file = self.files.len() - 1;
-        self.rows.extend(rows.into_iter().map(|row| (file, row)));
+        for number in rows {
+            self.begin(Run { first: self.rows, file, number });
+            self.rows += 1;
+        }
+    }
+
+    /// Begins a run of rows, unless it goes on where the last one ends.
+    fn begin(&mut self, run: Run) {
+        let goes_on = |last: &Run| {
+            last.file == run.file && last.number + (run.first - last.first) as u64 == run.number
+        };
+        if !self.runs.last().is_some_and(goes_on) {
+            self.runs.push(run);
+        }
     }
 
     /// Returns the number of rows.
     #[cfg(feature = "parquet")]
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.rows
     }
 
     /// Appends the places of further rows.
@@ -94,14 +119,18 @@ impl RowPlaces {
         let is_same = self.files.last().is_some_and(|last| more.files.first() == Some(last));
         let shift = self.files.len() - usize::from(is_same);
         self.files.extend(more.files.into_iter().skip(usize::from(is_same)));
-        self.rows.extend(more.rows.into_iter().map(|(file, line)| (file + shift, line)));
+        for run in more.runs {
+            self.begin(Run { first: self.rows + run.first, file: run.file + shift, ..run });
+        }
+        self.rows += more.rows;
     }
 
     /// Returns the place of a column of a row.
     pub(super) fn place(&self, row: usize, column: Column) -> Place {
-        let (file, number) = self.rows[row];
+        let run = self.runs[self.runs.partition_point(|run| run.first <= row) - 1];
+        let number = run.number + (row - run.first) as u64;
         let number = if self.numbered { RowNumber::Row(number) } else { RowNumber::Line(number) };
-        Place { row: Some(number), column: Some(column), ..Place::of_file(&self.files[file]) }
+        Place { row: Some(number), column: Some(column), ..Place::of_file(&self.files[run.file]) }
     }
 
     /// Gives an error at a cell the place of its row.
@@ -130,6 +159,46 @@ impl Features {
             (Features::Raw(..), _) => {
                 let requirement = "one that was learned from labelled rows";
                 Err(Error::parameter("the encoding", "to be learned", requirement))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn places_are_those_that_were_pushed(
+            rows in proptest::collection::vec((0_usize..3, 1_u64..4), 1..40), cut in 0_usize..40
+        ) {
+            let mut number = 0;
+            let placed: Vec<(String, u64)> = rows
+                .iter()
+                .map(|(file, step)| {
+                    number += step;
+                    (file.to_string(), number)
+                })
+                .collect();
+            let (first, rest) = placed.split_at(cut.min(placed.len()));
+            let [mut places, more] = [first, rest].map(|part| {
+                let mut places = RowPlaces::default();
+                part.iter().for_each(|(file, number)| places.push_all(file, [*number]));
+                places
+            });
+            places.append(more);
+            prop_assert_eq!(places.rows, placed.len());
+            for (row, (file, number)) in placed.iter().enumerate() {
+                let place = places.place(row, Column::Character(1));
+                let expected = Place {
+                    row: Some(RowNumber::Line(*number)),
+                    column: Some(Column::Character(1)),
+                    ..Place::of_file(file)
+                };
+                prop_assert_eq!(place.to_string(), expected.to_string());
             }
         }
     }

@@ -101,7 +101,7 @@ impl<'a> Rows<'a> {
         let mut gathered = Gathered::new(layout);
         in_blocks(
             || next_block(lines, &layout.header),
-            |block| layout.parse(&mut Lines::of(block), Buffer::UNLIMITED),
+            |block| layout.parse_block(block),
             |part| gathered.take(part, labels).map_err(|error| without_room(&name, error)),
         )?;
         *dropped = gathered.dropped.len();
@@ -121,7 +121,7 @@ impl<'a> Rows<'a> {
         in_blocks(
             || next_block(lines, &layout.header),
             |block| {
-                let part = layout.parse(&mut Lines::of(block), Buffer::UNLIMITED);
+                let part = layout.parse_block(block);
                 let dropped = part.dropped.len();
                 let (table, labels) = collect_labels(|sink| part.table(layout, sink))?;
                 Ok((dropped, table.map(|table| turn(table, labels))))
@@ -152,9 +152,25 @@ impl Layout {
         Some(&self.header[column])
     }
 
+    /// Parses the rows of a block, up to the first fault.
+    fn parse_block(&self, block: Block) -> Part<'_> {
+        let mut part = Part::new(self);
+        let rows = block.most_rows(self.header.len());
+        part.reserve(rows, self.feature_names.len());
+        self.parse_into(part, &mut Lines::of(block), Buffer::UNLIMITED)
+    }
+
     /// Parses the next rows, as many as the buffer takes, up to the first fault.
     fn parse(&self, lines: &mut Lines<'_>, buffer: Buffer) -> Part<'_> {
-        let mut part = Part::new(self);
+        self.parse_into(Part::new(self), lines, buffer)
+    }
+
+    fn parse_into<'m>(
+        &self,
+        mut part: Part<'m>,
+        lines: &mut Lines<'_>,
+        buffer: Buffer,
+    ) -> Part<'m> {
         while buffer.has_room(part.rows, part.cells.len()) {
             let parsed = match next_row(lines, &self.header) {
                 Ok(true) => self.parse_row(lines, &mut part),
@@ -174,7 +190,7 @@ impl Layout {
         let line = lines.text()?;
         let columns = self.header.len();
         let mut feature = 0;
-        if memchr(b'"', line.as_bytes()).is_some() {
+        if lines.may_have_quotes() && memchr(b'"', line.as_bytes()).is_some() {
             let cells = split_quoted(lines, line)?;
             check_cell_count(lines, cells.len(), columns)?;
             if self.drops(|label| Some(cells[label].as_ref())) {
@@ -329,6 +345,9 @@ fn next_record(lines: &mut Lines<'_>) -> Result<bool, Error> {
         if !lines.bytes().iter().all(u8::is_ascii_whitespace) {
             break;
         }
+    }
+    if !lines.may_have_quotes() {
+        return Ok(true);
     }
     let mut looked_at = 0;
     let mut open = false;

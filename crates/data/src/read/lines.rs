@@ -34,6 +34,8 @@ pub(super) struct Lines<'a> {
     read: u64,
     /// The files whose lines follow.
     further: VecDeque<PathBuf>,
+    /// False if there is no quote in the whole text.
+    quotes: bool,
 }
 
 /// Whole lines, to be looked at on any thread.
@@ -44,16 +46,25 @@ pub(super) struct Block {
     before: u64,
 }
 
+impl Block {
+    /// Returns the most rows of so many cells that there are, of which each cell takes a byte.
+    pub(super) fn most_rows(&self, cells: usize) -> usize {
+        let lines = memchr_iter(b'\n', &self.text).count() + 1;
+        lines.min(self.text.len() / cells.max(1) + 1)
+    }
+}
+
 impl<'a> Lines<'a> {
     pub(super) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let (reader, compressed) = Self::text_of(reader, name)?;
         let block = Block { name: name.to_owned(), text: Vec::new(), before: 0 };
-        Ok(Lines { reader: Some(reader), compressed, ..Lines::of(block) })
+        Ok(Lines { reader: Some(reader), compressed, quotes: true, ..Lines::of(block) })
     }
 
     /// Returns the lines of a block.
     pub(super) fn of(block: Block) -> Self {
         Lines {
+            quotes: memchr(b'"', &block.text).is_some(),
             reader: None,
             compressed: false,
             name: block.name,
@@ -80,6 +91,11 @@ impl<'a> Lines<'a> {
     /// Returns the number of the current line, or of the first of those joined.
     pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Returns false if no line has a quote.
+    pub(super) fn may_have_quotes(&self) -> bool {
+        self.quotes
     }
 
     /// Goes on to the next file, before its first line; false after the last.

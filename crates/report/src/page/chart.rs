@@ -6,7 +6,9 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use super::number::{power_of_ten, short};
+use super::number::short;
+
+pub use super::axis::Axis;
 
 const SIZE: (u32, u32) = (420, 280);
 /// The colours of the light page: the style sheet turns them into those of the reader's.
@@ -45,21 +47,6 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-/// What an axis says.
-#[derive(Clone, Copy)]
-pub struct Axis {
-    /// The words beside the axis.
-    pub label: &'static str,
-    /// True for a logarithmic axis.
-    pub is_log: bool,
-    /// The ends of the axis; those of the points unless told.
-    pub range: Option<(f64, f64)>,
-    /// The names of the places 0, 1, 2, ..., where these are categories.
-    pub names: &'static [&'static str],
-    /// True if values are whole numbers, between which there is nothing to name.
-    pub is_whole: bool,
-}
-
 /// Points under one name.
 #[derive(Clone)]
 pub struct Series {
@@ -90,76 +77,6 @@ pub enum Style {
     Pieces,
     /// Cells around the points, the stronger the smaller the value.
     Cells(Vec<f64>),
-}
-
-/// The least number that a logarithmic axis shows.
-const LEAST: f64 = 1e-18;
-
-impl Axis {
-    /// Returns a linear axis as long as its points need.
-    pub fn new(label: &'static str) -> Self {
-        Axis { label, is_log: false, range: None, names: &[], is_whole: false }
-    }
-
-    /// Returns a logarithmic axis as long as its points need.
-    pub fn log(label: &'static str) -> Self {
-        Axis { is_log: true, ..Self::new(label) }
-    }
-
-    /// Returns a linear axis from 0 to 1.
-    pub fn share(label: &'static str) -> Self {
-        Axis { range: Some((0.0, 1.0)), ..Self::new(label) }
-    }
-
-    /// Returns an axis of the whole numbers from 1 on.
-    pub fn whole(label: &'static str, count: usize) -> Self {
-        Axis { range: Some((0.5, count as f64 + 0.5)), is_whole: true, ..Self::new(label) }
-    }
-
-    /// Returns the most places that are named on an axis with these ends.
-    fn most_named(&self, low: f64, high: f64) -> usize {
-        if self.is_whole { (high - low).round().clamp(1.0, 12.0) as usize } else { 6 }
-    }
-
-    fn place(&self, x: f64) -> f64 {
-        if self.is_log { x.max(LEAST).log10() } else { x }
-    }
-
-    fn label_of(&self, place: f64) -> String {
-        if !self.names.is_empty() {
-            let is_middle = place >= 0.0 && place.fract() == 0.0;
-            let name = self.names.get(place as usize).filter(|_| is_middle);
-            return name.copied().unwrap_or_default().to_owned();
-        }
-        if self.is_whole && (place - place.round()).abs() > 1e-9 {
-            return String::new();
-        }
-        // Ticks are sums of steps, so that 0 comes with rounding.
-        let is_zero = place.abs() < 1e-15;
-        if self.is_log { power_of_ten(place) } else { short(if is_zero { 0.0 } else { place }) }
-    }
-
-    /// Returns a value for reading.
-    fn value(&self, x: f64) -> String {
-        let name = self.names.get(x.round().max(0.0) as usize);
-        name.map_or_else(|| short(x), |name| (*name).to_owned())
-    }
-
-    /// Returns the places of the ends, which differ.
-    fn ends(&self, places: impl Iterator<Item = f64>) -> (f64, f64) {
-        if let Some((low, high)) = self.range {
-            return (self.place(low), self.place(high));
-        }
-        let start = (f64::INFINITY, f64::NEG_INFINITY);
-        let (low, high) = places
-            .filter(|x| x.is_finite())
-            .fold(start, |(low, high), x| (low.min(x), high.max(x)));
-        match high - low {
-            width if width > 0.0 => (low - 0.04 * width, high + 0.04 * width),
-            _ if low.is_finite() => (low - 0.5, high + 0.5),
-            _ => (0.0, 1.0),
-        }
-    }
 }
 
 impl Series {
@@ -273,20 +190,21 @@ impl Chart {
             series.points.iter().enumerate().flat_map(ends)
         });
         let (bottom, top) = self.y.ends(bars.map(|y| self.y.place(y)));
+        let (x_digits, y_digits) = (self.x.digits(low, high), self.y.digits(bottom, top));
         let mut chart = ChartBuilder::on(area)
             .margin(8)
             .margin_top(12)
             .margin_right(16)
             .x_label_area_size(44)
-            .y_label_area_size(64)
+            .y_label_area_size(self.y.room(bottom, top))
             .build_cartesian_2d(low..high, bottom..top)?;
         let text = ("sans-serif", 16).into_font().color(&INK);
         chart
             .configure_mesh()
             .x_desc(self.x.label)
             .y_desc(self.y.label)
-            .x_label_formatter(&|x| self.x.label_of(*x))
-            .y_label_formatter(&|y| self.y.label_of(*y))
+            .x_label_formatter(&|x| self.x.label_of(*x, x_digits))
+            .y_label_formatter(&|y| self.y.label_of(*y, y_digits))
             .light_line_style(TRANSPARENT)
             .bold_line_style(GRID)
             .axis_style(INK)

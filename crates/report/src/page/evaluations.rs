@@ -149,7 +149,8 @@ impl Kind {
         let mut figures = Vec::with_capacity(charts.len());
         for (number, (data, lines)) in charts.into_iter().enumerate() {
             let name = |(name, curve): &(&str, &Curve)| {
-                format!("{name}: {} {}", self.area, with_error(curve.area))
+                let area = with_error(curve.area).replace(' ', "\u{a0}");
+                format!("{name}: {} {area}", self.area)
             };
             let names: Vec<String> = lines.iter().map(name).collect();
             let line = |((_, curve), name): (&(&str, &Curve), &String)| {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::axis::LEAST;
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
 use super::tables;
@@ -66,6 +67,11 @@ fn choices(best: (f64, f64), one_standard_error: (f64, f64)) -> [Series; 2] {
 /// Returns the chart of relative gaps along lambda, of which so many are certified.
 fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
     let largest = gaps.iter().map(|(_, gap)| *gap).fold(0.0, f64::max);
+    let y = Axis::log("relative duality gap");
+    let name = match gaps.iter().any(|(_, gap)| *gap < LEAST) {
+        true => format!("{}, drawn at {LEAST:e} where it is less", y.label),
+        false => y.label.to_owned(),
+    };
     Chart {
         key: key.to_owned(),
         title: "Certificates along the path".to_owned(),
@@ -75,8 +81,8 @@ fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
             short(largest)
         ),
         x: Axis::log(LAMBDA),
-        y: Axis::log("relative duality gap"),
-        series: vec![Series::line("relative duality gap", gaps)],
+        y,
+        series: vec![Series::line(name, gaps)],
     }
 }
 

@@ -2,25 +2,31 @@
 
 /// Returns a number with at most four significant digits.
 pub(super) fn short(x: f64) -> String {
+    rounded(x, 4)
+}
+
+/// Returns a number with at most so many significant digits, of at least two.
+pub(super) fn rounded(x: f64, digits: usize) -> String {
     let size = x.abs();
     if x == 0.0 {
         "0".to_owned()
     } else if !x.is_finite() {
         x.to_string()
     } else if (1e-3..1e5).contains(&size) {
-        let digits = (3 - size.log10().floor() as i32).max(0) as usize;
-        let text = format!("{x:.digits$}");
+        let decimals = (digits as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
+        let text = format!("{x:.decimals$}");
         let trimmed =
-            if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
         trimmed.to_owned()
     } else {
-        format!("{x:.2e}")
+        let decimals = digits - 2;
+        format!("{x:.decimals$e}")
     }
 }
 
-/// Returns a share in per cent.
+/// Returns a share in per cent, on one line.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
+    format!("{:.2}\u{a0}%", 100.0 * share)
 }
 
 /// Returns a number of seconds.

@@ -12,12 +12,17 @@ use crate::report::CandidateChoice;
 use crate::suspect::{Deviation, Suspect};
 
 pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+    with_head(caption, header.len(), &html! { tr { (names(header)) } }, rows)
+}
+
+/// Returns a table with these rows above its content.
+fn with_head(caption: &str, columns: usize, head: &Markup, rows: &[Vec<String>]) -> Markup {
     // A table of many columns takes the width of the page.
-    let is_wide = header.len() > 5;
+    let is_wide = columns > 5;
     html! {
         div.scroll.wide[is_wide] { table {
             caption { (caption) }
-            thead { tr { @for name in header { th.long[is_long(name)] scope="col" { (name) } } } }
+            thead { (head) }
             tbody { @for row in rows { tr {
                 @for (k, cell) in row.iter().enumerate() {
                     @if k == 0 {
@@ -31,6 +36,11 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
             } } }
         } }
     }
+}
+
+/// Returns the names of columns as cells above them.
+fn names(header: &[&str]) -> Markup {
+    html! { @for name in header { th.long[is_long(name)] scope="col" { (name) } } }
 }
 
 /// Returns a cell of two parts, a number and what stands beside it, which narrow pages show on two lines.
@@ -126,8 +136,14 @@ pub(super) fn certificates(members: &[MemberSummary]) -> Option<Markup> {
 
 pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
     let confusion = &evaluation.confusion;
-    let mut header = vec!["true class"];
-    header.extend(confusion.classes.iter().map(String::as_str));
+    let classes: Vec<&str> = confusion.classes.iter().map(String::as_str).collect();
+    let head = html! {
+        tr {
+            th rowspan="2" scope="col" { "true class" }
+            th colspan=(classes.len()) scope="colgroup" { "samples decided for, and their share of the class" }
+        }
+        tr { (names(&classes)) }
+    };
     let rows: Vec<Vec<String>> = confusion
         .classes
         .iter()
@@ -148,7 +164,7 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
         percent(error.value),
         percent(error.standard_error)
     );
-    table(&caption, &header, &rows)
+    with_head(&caption, classes.len() + 1, &head, &rows)
 }
 
 pub(super) fn coefficients(member: &MemberSummary) -> Markup {

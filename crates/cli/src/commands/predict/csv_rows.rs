@@ -1,7 +1,5 @@
 //! Predictions as CSV.
 
-use std::io::Write;
-
 use margins::{Model, Scheme};
 
 use super::scored::Scored;
@@ -70,8 +68,7 @@ impl<'m> CsvRows<'m> {
 
 /// Appends the shortest decimal that is read back as the number.
 fn push_number(text: &mut Vec<u8>, number: f64) {
-    // Writing to memory cannot fail.
-    let _ = write!(text, "{number:?}");
+    text.extend_from_slice(zmij::Buffer::new().format(number).as_bytes());
 }
 
 /// Returns the names of the members.

@@ -38,6 +38,12 @@ impl<'m> Part<'m> {
         }
     }
 
+    /// Takes memory for so many further rows with so many features each.
+    pub(super) fn reserve(&mut self, rows: usize, features: usize) {
+        self.cells.reserve(rows, features);
+        self.labels.reserve(rows);
+    }
+
     /// Leaves a row out.
     pub(super) fn drop_row(&mut self) {
         self.dropped.push(self.rows + self.dropped.len());
