@@ -253,8 +253,9 @@ kind, form, learner = sys.argv[1:]
 if form in "CF":
     X, copy = np.resize(np.arange(-5, 6), (rows, columns)).astype(kind, order=form), 8 * rows * columns
 else:
-    # A hundred of four hundred columns are stored, each of which takes a value and an index in the library.
-    rows = 40_000
+    # A hundred of four hundred columns are stored, each of which takes a value and an index in the library. Arrays of 32 MiB or less
+    # the allocator of glibc may keep after they were freed.
+    rows = 60_000
     at, own = np.divmod(np.arange(rows * 100, dtype=np.int32), 100)
     X = sparse.coo_array(((own % 11 - 5).astype(kind), (at, 4 * own + at % 4)), shape=(rows, 400)).asformat(form)
     copy = 16 * X.nnz
