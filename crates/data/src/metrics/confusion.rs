@@ -42,7 +42,7 @@ fn share(part: f64, rest: f64) -> f64 {
 /// Sums the weights of decisions by true class.
 ///
 /// # Errors
-/// See the [module](self).
+/// See the [module](super).
 pub fn confusion(
     scores: &[f64],
     signs: &[f64],
