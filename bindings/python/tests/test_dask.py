@@ -140,7 +140,7 @@ def test_fits_go_on_from_their_points(client, data, tmp_path):
         again = clone(classifier).fit(*split(data), checkpoint=points)
         assert again.status_ == "converged" and again.n_iter_ <= most
         assert again.objective_ == pytest.approx(whole.objective_, rel=2e-9)
-    with pytest.raises(OSError, match="it is of a fit with standardize 'false', not 'true'"):
+    with pytest.raises(ValueError, match="it is of a fit with standardize 'false', not 'true'"):
         clone(classifier).set_params(standardize=True).fit(*split(data), checkpoint=points)
 
 
