@@ -19,6 +19,9 @@ use std::io::Write;
 
 use crate::{Dataset, Error};
 
+/// Where a file begins with this, readers skip it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Writes CSV: the features under their names, or x1, x2, ... without names, then weights as column
 /// `weight` and folds as column `fold` if there are any, then the class names as column `label`.
 ///
@@ -41,8 +44,6 @@ pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
         }
     }
     let classes = [data.labels().negative_class(), data.labels().positive_class()];
-    /// Where a file begins with this, readers skip it.
-    const BYTE_ORDER_MARK: char = '\u{feff}';
     for text in names.iter().map(String::as_str).chain(classes) {
         if text.is_empty() || text.trim() != text || text.starts_with(BYTE_ORDER_MARK) {
             let requirement = "some text without spaces at its ends or a byte order mark at its \
@@ -80,9 +81,9 @@ pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
 pub fn svmlight(data: &Dataset, mut writer: impl Write) -> Result<(), Error> {
     for class in [data.labels().negative_class(), data.labels().positive_class()] {
         let reserved = |c: char| c.is_ascii_whitespace() || [':', ',', '#'].contains(&c);
-        if class.is_empty() || class.contains(reserved) {
-            let requirement =
-                "some text without space, colon, comma and #, to be written as svmlight";
+        if class.is_empty() || class.contains(reserved) || class.starts_with(BYTE_ORDER_MARK) {
+            let requirement = "some text without space, colon, comma and #, or a byte order mark \
+                               at its start, to be written as svmlight";
             return Err(Error::parameter("a class name", format!("'{class}'"), requirement));
         }
     }

@@ -299,6 +299,7 @@ fn what_cannot_be_written_is_refused() {
             to_csv(&with_classes(" no", "yes")),
             to_svmlight(&with_classes("not so", "yes")),
             to_svmlight(&with_classes("", "yes")),
+            to_svmlight(&with_classes("\u{feff}no", "yes")),
             write::csv(&names("x"), FullDisk).unwrap_err().to_string(),
         ]
         .join("\n")
