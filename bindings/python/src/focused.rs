@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::data::{Data, Samples};
@@ -92,13 +93,20 @@ pub(crate) fn fit_focused<'py>(
     Ok(result)
 }
 
+/// Returns the refusal of a text, for a reason that tells what is known.
+fn unknown(name: &str, value: &str, reason: &str) -> PyErr {
+    PyValueError::new_err(format!("{name} is '{value}': {reason}"))
+}
+
+/// Returns what a text says, if there is one.
+fn parsed<T: FromStr<Err = String>>(name: &str, value: Option<&str>) -> PyResult<Option<T>> {
+    let parse = |value: &str| value.parse().map_err(|reason: String| unknown(name, value, &reason));
+    value.map(parse).transpose()
+}
+
 fn settings_of(given: Focused) -> PyResult<Settings> {
-    let said = |name: &'static str, value: Option<&str>| {
-        let value = value.unwrap_or_default().to_owned();
-        move |reason: String| PyValueError::new_err(format!("{name} is '{value}': {reason}"))
-    };
     let learner = Learner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
-    let learner = learner.map_err(said("learner", Some(&given.learner)))?;
+    let learner = learner.map_err(|reason| unknown("learner", &given.learner, &reason))?;
     match (&learner, &given.kernel) {
         (Learner::KernelPerceptron { .. }, None) => {
             return Err(PyValueError::new_err(
@@ -134,18 +142,8 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
         max_steps: given.max_steps,
         outputs: given.outputs,
         combination,
-        slack: given
-            .slack
-            .as_deref()
-            .map(str::parse)
-            .transpose()
-            .map_err(said("slack", given.slack.as_deref()))?,
-        subsample: given
-            .subsample
-            .as_deref()
-            .map(str::parse)
-            .transpose()
-            .map_err(said("subsample", given.subsample.as_deref()))?,
+        slack: parsed("slack", given.slack.as_deref())?,
+        subsample: parsed("subsample", given.subsample.as_deref())?,
         seed: given.random_state,
         time_limit: limit_of(given.time_limit)?,
         checkpoint: given.checkpoint.map(|path| Checkpointing { path, pause_at: given.pause_at }),

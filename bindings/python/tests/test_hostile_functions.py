@@ -8,19 +8,23 @@ from scipy import sparse
 import margins_learn as ml
 from hostile import FITTED, GOOD, HOSTILE, LABELS, PLACES, SAMPLES, SAMPLES_TOLD, TARGETS, WEIGHTS, WEIGHTS_TOLD
 
+OF_NUMBERS = [
+    lambda given: ml.losses.population_minimizer("lhs", given),
+    lambda given: ml.losses.value("lhs", given),
+    lambda given: ml.losses.derivative("lhs", given),
+    lambda given: ml.losses.conjugate("logistic", given),
+    lambda given: ml.losses.probability("logistic", given),
+    lambda given: ml.calibration.psi("lhs", given),
+    lambda given: ml.calibration.psi_inverse("lhs", given),
+    lambda given: ml.calibration.catoni_location(given, 1.0),
+]
+
 
 @pytest.mark.parametrize("given", HOSTILE, ids=repr)
 @pytest.mark.parametrize(
     "function",
     [
-        lambda given: ml.losses.population_minimizer("lhs", given),
-        lambda given: ml.losses.value("lhs", given),
-        lambda given: ml.losses.derivative("lhs", given),
-        lambda given: ml.losses.conjugate("logistic", given),
-        lambda given: ml.losses.probability("logistic", given),
-        lambda given: ml.calibration.psi("lhs", given),
-        lambda given: ml.calibration.psi_inverse("lhs", given),
-        lambda given: ml.calibration.catoni_location(given, 1.0),
+        *OF_NUMBERS,
         lambda given: ml.calibration.catoni_location([1.0, 2.0], given),
         lambda given: ml.calibration.catoni_location([1.0, 2.0], variance_bound=1.0, delta=given),
         lambda given: ml.calibration.reliability(given, [True]),
@@ -52,14 +56,7 @@ COMPLEX = [1j, np.array([0.5, 0.5j]), [1 + 0j]]
 @pytest.mark.parametrize(
     "function",
     [
-        lambda given: ml.losses.population_minimizer("lhs", given),
-        lambda given: ml.losses.value("lhs", given),
-        lambda given: ml.losses.derivative("lhs", given),
-        lambda given: ml.losses.conjugate("logistic", given),
-        lambda given: ml.losses.probability("logistic", given),
-        lambda given: ml.calibration.psi("lhs", given),
-        lambda given: ml.calibration.psi_inverse("lhs", given),
-        lambda given: ml.calibration.catoni_location(given, 1.0),
+        *OF_NUMBERS,
         lambda given: ml.calibration.reliability(given, [True, False]),
         lambda given: ml.calibration.reliability([0.5, 0.5], given),
         lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], given),
