@@ -106,6 +106,38 @@ fn an_intercept_far_from_zero_is_found() {
     }
 }
 
+/// Rows enough that a fit begins at the minimiser for a part of them. A rare feature tells apart a few
+/// samples, most of which the part lacks.
+fn rows_with_a_rare_feature() -> Dataset {
+    let rows = 16_000usize;
+    let noise = |i: usize, k: usize| {
+        let hash = ((i * 31 + k) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) as f64 / u64::MAX as f64 - 0.5
+    };
+    let samples = DMatrix::from_fn(9, rows, |j, i| match j {
+        8 if i % 400 == 7 => 10.0,
+        8 => 0.0,
+        _ => noise(i, j) + if i % 2 == 0 { 0.1 } else { -0.1 },
+    });
+    let signs = (0..rows).map(|i| if i % 2 == 0 && i % 400 != 7 { 1.0 } else { -1.0 }).collect();
+    let labels = Labels::from_signs(signs).unwrap();
+    Dataset::new(Design::from_samples(samples).unwrap(), labels).unwrap()
+}
+
+#[test]
+fn merged_samples_that_leave_their_line_are_taken_alone() {
+    let data = rows_with_a_rare_feature();
+    for name in ["hinge", "leaky-relu:lambda=0.1", "squared-hinge"] {
+        let loss = loss(name);
+        let objective = Objective::of(&*loss, &data).unwrap();
+        for lambda in [1e-1, 1e-3, 1e-5].map(lambda) {
+            let proximal = fit(&objective, lambda, &options(Solver::ProximalNewton)).unwrap();
+            let bundle = fit(&objective, lambda, &options(Solver::Bundle)).unwrap();
+            agree(&proximal.report, &bundle.report, name);
+        }
+    }
+}
+
 #[test]
 fn results_depend_on_the_seed_alone_and_certificates_not_even_on_that() {
     let data = clouds(0.0);

@@ -90,11 +90,16 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             return self.origin();
         };
         let (of_part, of_all) = (part.design.stored(), objective.design.stored());
+        let count = part.design.rows();
         drop(part);
         self.evaluator.passes += 1 + (report.passes * of_part).div_ceil(of_all);
         let start = Point::at(&objective.design, intercept, coef);
         let origin = self.origin();
-        lower(&mut self.evaluator, lambda, start, origin)
+        let start = lower(&mut self.evaluator, lambda, start, origin);
+        if let Engine::ProximalNewton(method) = &mut self.engine {
+            method.begin_near(&start.products, objective.design.columns() + 1, count);
+        }
+        start
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {

@@ -12,7 +12,7 @@ use crate::problem::{EmpiricalRisk, Objective};
 /// which has the sum of their weights.
 ///
 /// Let `L` be a line of the same slope from `u_i - radius` to `u_i + radius` for all samples of a
-/// group. At every point whose margins lie within the radius of the `u_i`, the mean has the
+/// group. At every point where all of them are on this line, within the radius or not, the mean has the
 /// weighted sum of their losses. Elsewhere it has less, by Jensen's inequality. A dual of the mean
 /// is as good as the same dual of every sample in the group: `v` and the dual objective are the
 /// same. So a bound on the minimum of the merged problem bounds that of the whole one.
@@ -22,14 +22,23 @@ pub(crate) struct Merged<'a, L: MarginLoss + ?Sized> {
     places: Vec<usize>,
     /// The share that each sample has in it.
     shares: Vec<f64>,
+    /// The slopes of the lines on which samples are merged, each into one of the last samples.
+    slopes: Vec<f64>,
 }
 
 impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
-    /// Returns the problem merged about given margins; `None` unless that halves the samples.
-    pub(crate) fn merged(&self, margins: &[f64], radius: f64) -> Option<Merged<'a, L>> {
-        let (groups, members) = self.risk.lines(margins, radius);
+    /// Returns the problem merged about given margins, but for samples that are to be left alone;
+    /// `None` unless that halves the samples.
+    pub(crate) fn merged(
+        &self,
+        margins: &[f64],
+        radius: f64,
+        alone: &[bool],
+    ) -> Option<Merged<'a, L>> {
+        let (lines, members) = self.risk.lines(margins, radius, alone);
+        let groups = lines.len();
         let kept: Vec<usize> = (0..members.len()).filter(|&i| members[i].is_none()).collect();
-        let rows = kept.len() + groups.len();
+        let rows = kept.len() + groups;
         if 2 * rows > members.len() {
             return None;
         }
@@ -44,12 +53,14 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         places.iter().zip(weights).for_each(|(&place, c)| totals[place] += c);
         let share = |(&place, c): (&usize, &f64)| if *c > 0.0 { c / totals[place] } else { 1.0 };
         let shares: Vec<f64> = places.iter().zip(weights).map(share).collect();
-        let all_signs = kept.iter().map(|&i| signs[i]).chain(groups).collect();
+        let all_signs =
+            kept.iter().map(|&i| signs[i]).chain(lines.iter().map(|(sign, _)| *sign)).collect();
         let means = self.means(&members, &shares, rows - kept.len())?;
         let design = Design::stack(&[self.design.select(&kept), means]).ok()?;
         let objective =
             Objective { risk: self.risk.of_samples(all_signs, totals), design: Cow::Owned(design) };
-        Some(Merged { objective, places, shares })
+        let slopes = lines.into_iter().map(|(_, slope)| slope).collect();
+        Some(Merged { objective, places, shares, slopes })
     }
 
     /// Returns the weighted means of groups of samples; `None` if they overflow.
@@ -73,9 +84,14 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
 }
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// Returns the signs of the groups of samples with one sign and one slope of the loss within
+    /// Returns sign and slope of the groups of samples with one sign and one slope of the loss within
     /// the radius of their margins, and the group of each sample, if it is in one.
-    fn lines(&self, margins: &[f64], radius: f64) -> (Vec<f64>, Vec<Option<usize>>) {
+    fn lines(
+        &self,
+        margins: &[f64],
+        radius: f64,
+        alone: &[bool],
+    ) -> (Vec<(f64, f64)>, Vec<Option<usize>>) {
         let slopes_at = |shift: f64| {
             let margins: Vec<f64> = margins.iter().map(|u| u + shift).collect();
             let mut slopes = vec![0.0; margins.len()];
@@ -86,7 +102,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         let mut lines: Vec<(f64, f64)> = Vec::new();
         let members = (0..margins.len())
             .map(|i| {
-                if left[i] != right[i] || self.weights.get(i) == 0.0 {
+                if left[i] != right[i] || alone[i] || self.weights.get(i) == 0.0 {
                     return None;
                 }
                 let line = (self.signs.get(i), left[i]);
@@ -96,7 +112,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
                 }))
             })
             .collect();
-        (lines.iter().map(|(sign, _)| *sign).collect(), members)
+        (lines, members)
     }
 }
 
@@ -115,5 +131,13 @@ impl<L: MarginLoss + ?Sized> Merged<'_, L> {
     /// Returns duals of the whole problem for duals of the merged one.
     pub(crate) fn spread(&self, duals: &[f64]) -> Vec<f64> {
         self.places.iter().map(|&place| duals[place]).collect()
+    }
+
+    /// Returns the samples that have left the line on which they are merged, given the slopes of the
+    /// loss elsewhere.
+    pub(crate) fn leavers(&self, slopes: &[f64]) -> Vec<usize> {
+        let alone = self.objective.design.rows() - self.slopes.len();
+        let line = |i: &usize| self.places[*i].checked_sub(alone).map(|group| self.slopes[group]);
+        (0..slopes.len()).filter(|i| line(i).is_some_and(|slope| slope != slopes[*i])).collect()
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! Only samples near a kink have a say in a step. All others are [merged](crate::problem::Merged)
 //! about the point where the search begins, and the solution of the small problem is certified on
-//! the whole one: it is the solution of both if no margin has left its line.
+//! the whole one: it is the solution of both if no margin has left its line. Samples that have are left
+//! alone in the next small problem.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -54,6 +55,20 @@ impl ProximalNewton {
         self.duals.as_deref()
     }
 
+    /// Prepares a search from the minimiser for m samples, given the scores of all there: those of
+    /// `p + 1` coefficients are expected to be off by `sqrt((p + 1)/m)` of their standard deviation.
+    pub(crate) fn begin_near(&mut self, scores: &[f64], coefficients: usize, m: usize) {
+        /// The largest of many errors, in units of the one that is expected.
+        const LARGEST: f64 = 6.0;
+        /// The strength of the first step: a strong one would lead away from so near a point.
+        const NEAR: f64 = 1.0 / 16.0;
+        let error = standard_deviation(scores) * (coefficients as f64 / m as f64).sqrt();
+        if error > 0.0 {
+            self.radius = LARGEST * error;
+            self.steps.begin_with(NEAR);
+        }
+    }
+
     /// Returns true if the origin is worth a try where the way from another lambda has ended like
     /// this, and counts the try.
     fn may_begin_anew(&mut self, status: Status) -> bool {
@@ -72,8 +87,6 @@ impl ProximalNewton {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        /// The largest factor by which the radius grows where it was too small.
-        const MOST: f64 = 8.0;
         /// The number of merged problems that are tried.
         const TRIES: usize = 3;
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
@@ -81,6 +94,7 @@ impl ProximalNewton {
         let is_warm = kept.is_some();
         let mut best = DualPoint::start(evaluator, lambda, kept, point);
         let mut radius = self.radius;
+        let mut alone = vec![false; best.duals.len()];
         let mut tries = 0;
         let (status, certificate) = loop {
             evaluator.intercept_slope(&best.point);
@@ -90,7 +104,7 @@ impl ProximalNewton {
             }
             let objective = evaluator.samples.objective;
             let margins = evaluator.samples.margins.get();
-            let Some(merged) = merged(objective, margins, &mut radius) else {
+            let Some(merged) = merged(objective, margins, &mut radius, &alone) else {
                 let given = best.point.clone();
                 let end = self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
                 break if is_warm && self.may_begin_anew(end.0) {
@@ -99,11 +113,13 @@ impl ProximalNewton {
                     end
                 };
             };
-            let moved = self.solve_merged(evaluator, &merged, lambda, &mut best, &mut monitor);
+            let left = self.solve_merged(evaluator, &merged, lambda, &mut best, &mut monitor);
             tries += 1;
             // Where no margin has left its line, it is not merging that keeps up the gap.
-            let is_too_small = moved > radius && tries < TRIES;
-            radius = if is_too_small { (AMPLE * moved).min(MOST * radius) } else { f64::INFINITY };
+            if left.is_empty() || tries == TRIES {
+                radius = f64::INFINITY;
+            }
+            left.into_iter().for_each(|i| alone[i] = true);
         };
         self.expect(farthest(point, &best.point));
         let mut ending = monitor.end(status, certificate);
@@ -121,8 +137,8 @@ impl ProximalNewton {
         self.radius = (AMPLE * moved).max(least);
     }
 
-    /// Solves a merged problem, which improves the best point and duals; returns the largest change
-    /// of a margin.
+    /// Solves a merged problem, which improves the best point and duals; returns the samples that have
+    /// left their lines.
     fn solve_merged<L: MarginLoss + ?Sized>(
         &mut self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -130,7 +146,7 @@ impl ProximalNewton {
         lambda: Lambda,
         best: &mut DualPoint,
         monitor: &mut Monitor<'_>,
-    ) -> f64 {
+    ) -> Vec<usize> {
         /// The share of the tolerance that the merged problem is solved to.
         const SHARE: f64 = 0.5;
         let design = &merged.objective.design;
@@ -150,9 +166,9 @@ impl ProximalNewton {
         let next = Point::at(whole, intercept, coef);
         let duals = merged.spread(&solution.duals);
         let (certificate, _) = dual::certify(evaluator, lambda, &next, &duals);
-        let moved = farthest(&best.point, &next);
+        let left = merged.leavers(evaluator.samples.margins.slopes());
         best.improve(&duals, &next, certificate);
-        moved
+        left
     }
 }
 
@@ -163,6 +179,7 @@ fn merged<'a, L: MarginLoss + ?Sized>(
     objective: &Objective<'a, L>,
     margins: &[f64],
     radius: &mut f64,
+    alone: &[bool],
 ) -> Option<Merged<'a, L>> {
     const SEVERAL: usize = 8;
     const GROWTH: f64 = 4.0;
@@ -171,7 +188,7 @@ fn merged<'a, L: MarginLoss + ?Sized>(
         return None;
     }
     loop {
-        let merged = objective.merged(margins, *radius)?;
+        let merged = objective.merged(margins, *radius, alone)?;
         if merged.objective.design.rows() >= least {
             return Some(merged);
         }
@@ -184,6 +201,13 @@ fn farthest(one: &Point, other: &Point) -> f64 {
     let shift = other.intercept - one.intercept;
     let changes = one.products.iter().zip(&other.products).map(|(f, g)| (g - f + shift).abs());
     changes.fold(0.0, f64::max)
+}
+
+/// Returns the standard deviation of numbers.
+fn standard_deviation(numbers: &[f64]) -> f64 {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 /// Returns the unit of sigma, given a mean dual: with it the mean slack `sigma s` is 1. A far
@@ -257,6 +281,11 @@ impl ProximalSteps {
     /// at least another one.
     pub(crate) fn new(system: System, first: f64, least: f64) -> Self {
         ProximalSteps { system, sigma: first / Self::STRONGER, least }
+    }
+
+    /// Sets the strength that the next search begins with.
+    fn begin_with(&mut self, strength: f64) {
+        self.sigma = strength / Self::STRONGER;
     }
 
     /// Improves duals and point until the monitor ends it, from the better one of the point of the
