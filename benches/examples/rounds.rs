@@ -61,6 +61,7 @@ fn kind(ask: &Ask) -> &'static str {
         Ask::Gram(_) => "gram",
         Ask::Sample { .. } => "sample",
         Ask::Margins(_) => "margins",
+        Ask::Merged { .. } => "merged",
         Ask::Moments { .. } => "moments",
         _ => "duals",
     }

@@ -39,8 +39,8 @@ pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, HeldOut};
-pub(crate) use over::path_from;
 pub use over::path_over;
+pub(crate) use over::{Start, path_from};
 pub use sensitivity::Sensitivity;
 pub use training::{ClassWeights, Training};
 

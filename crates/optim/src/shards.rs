@@ -23,6 +23,7 @@ mod block;
 mod failure;
 mod few_samples;
 mod landmarks;
+mod merging;
 mod on_disk;
 mod on_landmarks;
 mod open;
@@ -48,8 +49,8 @@ pub use on_landmarks::{OnLandmarks, rows_over_shards};
 pub use open::{BinaryProblem, errors_over_shards, path_over_shards, spreads_over_shards};
 pub use places::Places;
 pub use request::{
-    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Kept, Partial,
-    ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
+    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Kept, Merging, Partial,
+    Place, ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
 };
 pub use shard::{Blocks, Resident, Shard};
 pub use sharded::Sharded;

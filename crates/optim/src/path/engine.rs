@@ -3,10 +3,11 @@ use margins_losses::{HomogeneousTail, MarginLoss};
 use crate::certificate::Evaluator;
 use crate::path::follow::lower;
 use crate::path::{Minimizer, fit};
+use crate::problem::summation::variance;
 use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, MajorizeMinimize, Majorizer, Newton, Options,
-    ProximalNewton, Solver, StoppingRule, System,
+    ProximalNewton, Solver, StoppingRule, System, radius_near,
 };
 use crate::{Error, Lambda};
 
@@ -97,7 +98,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         let origin = self.origin();
         let start = lower(&mut self.evaluator, lambda, start, origin);
         if let Engine::ProximalNewton(method) = &mut self.engine {
-            method.begin_near(&start.products, objective.design.columns() + 1, count);
+            let radius = radius_near(variance(&start.products), start.coef.len() + 1, count);
+            radius.into_iter().for_each(|radius| method.begin_near(Some(radius)));
         }
         start
     }

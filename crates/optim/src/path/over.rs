@@ -4,7 +4,7 @@ use crate::Error;
 use crate::certificate::Evaluator;
 use crate::path::follow::{Minimizer, follow, lower};
 use crate::problem::{Lambda, Point, Samples};
-use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, Smoothing, System};
+use crate::solve::{Ending, Fit, Nearness, Newton, Observed, Observer, Options, Smoothing, System};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first,
 /// whatever the order given, over samples that may be anywhere; `observer` sees every fit as it is
@@ -24,14 +24,22 @@ pub fn path_over<S: Samples>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
-    path_from(samples, None, lambdas, options, observer)
+    path_from(samples, Start::default(), lambdas, options, observer)
 }
 
-/// Returns what [`path_over`] does, from an intercept and coefficients near the first minimiser if
-/// they are known.
+/// What is known of the first minimiser.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Start {
+    /// Intercept and coefficients near it.
+    pub(crate) point: Option<(f64, Vec<f64>)>,
+    /// How near these are, or the origin.
+    pub(crate) nearness: Option<Nearness>,
+}
+
+/// Returns what [`path_over`] does, with what is known of the first minimiser.
 pub(crate) fn path_from<S: Samples>(
     samples: S,
-    start: Option<(f64, Vec<f64>)>,
+    start: Start,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
@@ -40,9 +48,9 @@ pub(crate) fn path_from<S: Samples>(
     samples.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
-    let smoothing = Smoothing::new(start.is_some());
+    let smoothing = Smoothing::new(start.point.is_some(), start.nearness);
     let evaluator = Evaluator::new(samples);
-    let mut walk = Walk { evaluator, system, start, smoothing, rounds: 0 };
+    let mut walk = Walk { evaluator, system, start: start.point, smoothing, rounds: 0 };
     let mut fits = Vec::with_capacity(lambdas.len());
     let mut failure = None;
     let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {

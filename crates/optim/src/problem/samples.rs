@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use margins_data::Design;
 use margins_losses::HomogeneousTail;
@@ -167,6 +168,21 @@ pub trait Samples {
     /// smoothed so far; about zeros again without a point.
     fn centre(&mut self, _at: Option<&Point<Self::Products>>) {}
 
+    /// Returns intercept, coefficients and duals of the minimum of a merged problem; `None` if it is not far
+    /// smaller than F. Of a share of the samples below 1 the duals say nothing.
+    fn solve_merged(
+        &mut self,
+        _lambda: Lambda,
+        _merged: &MergedProblem<'_, Self::Products>,
+    ) -> Option<(f64, Vec<f64>, Self::Duals)> {
+        None
+    }
+
+    /// Returns the largest change of a margin between two points.
+    fn farthest(&mut self, _one: &Point<Self::Products>, _other: &Point<Self::Products>) -> f64 {
+        f64::INFINITY
+    }
+
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
     /// whatever lambda.
     fn is_unbounded(&self) -> bool;
@@ -192,6 +208,24 @@ pub trait Samples {
     fn failure(&mut self) -> Option<Error> {
         None
     }
+}
+
+/// The problem in which the samples are merged whose margins are on a line of the loss within a radius
+/// about a point, and on the same line at other points.
+#[derive(Debug)]
+pub struct MergedProblem<'m, P> {
+    /// The point.
+    pub about: &'m Point<P>,
+    /// The radius.
+    pub radius: f64,
+    /// The other points.
+    pub left: &'m [Point<P>],
+    /// The share of the samples that it is about, drawn at random; 1 for all.
+    pub of: f64,
+    /// The relative gap to which it is solved.
+    pub tolerance: f64,
+    /// The time at which the solver gives up.
+    pub deadline: Option<Instant>,
 }
 
 /// Some of the samples, weighted to stand for all.

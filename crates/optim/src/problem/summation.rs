@@ -115,6 +115,13 @@ fn dot_of_block(a: &[f64], b: &[f64]) -> f64 {
     of_lanes(lanes)
 }
 
+/// Returns the variance of numbers.
+pub fn variance(numbers: &[f64]) -> f64 {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n
+}
+
 /// Returns the Euclidean norm of a vector; no square underflows that matters to it.
 pub fn norm(vector: &[f64]) -> f64 {
     let largest = vector.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));

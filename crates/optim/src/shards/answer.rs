@@ -13,8 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, pulls, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{
-    Answer, Ask, Description, DualStep, Failure, Partial, Rule, SampledRows, Spot, StoredRows,
-    Weighting,
+    Answer, Ask, Description, DualStep, Failure, Merging, Partial, Rule, SampledRows, Spot,
+    StoredRows, Weighting,
 };
 
 /// What a question is about: a partition with what is kept of it and its weights.
@@ -59,6 +59,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Errors { fold, rules } => self.errors(*fold, rules)?,
             Ask::Sample { share } => return self.sample(*share),
             Ask::Rows(wanted) => return self.rows(wanted),
+            Ask::Merged { merging, of, share } => return self.merged(merging, *of, *share),
         };
         Ok(Answer::Sums(Partial { added: sums, ..Partial::default() }))
     }
@@ -285,6 +286,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
                 }
                 DualStep::PullIn(factor) => self.risk.pull_in(&mut duals, *factor),
                 DualStep::Shift(by) => self.risk.shift(&mut duals, *by),
+                DualStep::Kept(slot) => duals = self.state.slot(*slot)?.to_vec(),
             }
         }
         Ok(duals)
@@ -330,6 +332,21 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
     }
 
     fn sample(&mut self, share: f64) -> Result<Answer, Failure> {
+        let chosen = self.drawn(share);
+        let weights = self.risk.weights();
+        let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
+        let weights = chosen.iter().map(|&i| weights[i]).collect();
+        // Features are not read where none are asked for.
+        let rows = match &chosen[..] {
+            [] => StoredRows::default(),
+            _ => StoredRows::of(&*self.design()?, chosen),
+        };
+        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
+    }
+
+    /// Returns this share of the samples that count, drawn at random: a larger share has those of a
+    /// smaller one.
+    fn drawn(&self, share: f64) -> Vec<usize> {
         const SEED: u64 = 1;
         let weights = self.risk.weights();
         let mut chosen: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
@@ -339,14 +356,25 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         chosen.shuffle(&mut random);
         chosen.truncate(count);
         chosen.sort_unstable();
-        let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
-        let weights = chosen.iter().map(|&i| weights[i]).collect();
-        // Features are not read where none are asked for.
-        let rows = match &chosen[..] {
-            [] => StoredRows::default(),
-            _ => StoredRows::of(&*self.design()?, chosen),
+        chosen
+    }
+
+    fn merged(&mut self, merging: &Merging, of: f64, share: f64) -> Result<Answer, Failure> {
+        let design = self.design()?;
+        let most = share * design.stored() as f64;
+        let taken = if of < 1.0 {
+            let chosen = self.drawn(of);
+            let signs: Vec<f64> = chosen.iter().map(|&i| self.part.signs[i]).collect();
+            let weights = chosen.iter().map(|&i| self.risk.weights.get(i)).collect();
+            let risk = EmpiricalRisk::of_part(self.risk.loss(), &signs, weights);
+            merging.take(&risk, &design.select(&chosen), most)?
+        } else {
+            merging.take(&self.risk, &design, most)?
         };
-        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
+        Ok(match taken {
+            Ok(samples) => Answer::Sampled(Box::new(samples)),
+            Err(values) => Answer::Sums(Partial { added: vec![values], ..Partial::default() }),
+        })
     }
 
     fn rows(&mut self, wanted: &BTreeMap<usize, Vec<u32>>) -> Result<Answer, Failure> {

@@ -52,8 +52,11 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
     let first = Lambda::descending(lambdas)?[0];
     sharded.places = places;
     let few = sharded.sample()?;
-    let start = sharded.known(first);
-    let start = start.or_else(|| sharded.start(few.as_ref()?, first, &training.options));
+    let mut start = few
+        .as_ref()
+        .and_then(|few| sharded.start(few, first, &training.options))
+        .unwrap_or_else(|| sharded.start_of_few_rows());
+    start.point = sharded.known(first).or(start.point);
     sharded.few = few.filter(|_| sharded.has_many_features());
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
     if let Some(standardizer) = standardizer {

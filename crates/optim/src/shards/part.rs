@@ -60,6 +60,7 @@ impl State {
     pub(super) fn prepare<L: MarginLoss + ?Sized>(
         &mut self,
         loss: &L,
+        partition: usize,
         rows: &Rows,
         design: &mut FetchDesign<'_>,
         request: &Request,
@@ -91,6 +92,11 @@ impl State {
                     Kept::Duals { from, steps } => {
                         let class = request.weighting.class;
                         self.duals(loss, rows, &design, class, *from, steps)?
+                    }
+                    Kept::Spread { merging, duals } => {
+                        let signs = self.signs(rows, request.weighting.class);
+                        let duals = duals.get(&partition).map_or(&[][..], Vec::as_slice);
+                        merging.spread(loss, &design, &signs, duals)?
                     }
                 };
                 self.slots.insert(*slot, numbers);

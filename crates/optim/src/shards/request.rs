@@ -61,6 +61,36 @@ pub enum Kept {
         /// The steps.
         steps: Vec<ProximalStep>,
     },
+    /// The duals that those of a merged problem are for all samples.
+    Spread {
+        /// How the samples are merged.
+        merging: Merging,
+        /// The duals of the merged samples of every partition, in their order.
+        duals: Arc<BTreeMap<usize, Vec<f64>>>,
+    },
+}
+
+/// Which samples are merged: all of one class and one slope of the loss within a radius of their
+/// margins at a point, but for those that are on no such line at other points.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Merging {
+    /// The point.
+    pub about: Place,
+    /// The radius, above 0.
+    pub radius: f64,
+    /// The other points.
+    pub left: Vec<Place>,
+}
+
+/// A point that is given by its coefficients.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Place {
+    /// The coefficients.
+    pub coef: Arc<Vec<f64>>,
+    /// The intercept.
+    pub intercept: f64,
 }
 
 /// A step from duals `a` to the duals `-e'(u)` of the loss smoothed about them,
@@ -145,6 +175,8 @@ pub enum DualStep {
     PullIn(f64),
     /// Moves all duals by this amount, as far as the domain lets them.
     Shift(f64),
+    /// Begins with the duals of a slot.
+    Kept(u64),
 }
 
 /// A question about the samples. Its answer is one of sums, which `added` holds unless told
@@ -241,6 +273,16 @@ pub enum Ask {
         /// The rules.
         rules: Vec<Rule>,
     },
+    /// The samples, merged, with the weights that they have then: first those that stay alone, then the
+    /// means of the others. A partition that would send more answers with the number of values.
+    Merged {
+        /// How they are merged.
+        merging: Merging,
+        /// The share of the samples, drawn as for [`Ask::Sample`], of which alone this is asked; 1 for all.
+        of: f64,
+        /// The share of its stored values that a partition may send.
+        share: f64,
+    },
 }
 
 /// A rule that decides a class by linear functions, given by intercept and coefficients: by the sign
@@ -265,7 +307,7 @@ pub struct Reply {
 pub enum Answer {
     /// The answer to [`Ask::Describe`].
     Described(Box<Description>),
-    /// The answer to [`Ask::Sample`].
+    /// The answer to [`Ask::Sample`], and to [`Ask::Merged`] where the samples are few enough.
     Sampled(Box<SampledRows>),
     /// The answer to [`Ask::Rows`].
     Rows(Box<StoredRows>),

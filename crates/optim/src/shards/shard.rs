@@ -131,7 +131,7 @@ impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
             let partition = self.blocks.partitions()[k];
             let state = self.states.entry(partition).or_default();
             let mut design = || self.blocks.design(k);
-            state.prepare(&*self.loss, &rows, &mut design, request)?;
+            state.prepare(&*self.loss, partition, &rows, &mut design, request)?;
             let signs = state.signs(&rows, request.weighting.class);
             let drawn = request.weighting.draw.map(|draw| state.draw(&rows, partition, draw));
             let folds = drawn.as_ref().map_or(rows.folds(), |drawn| Some(drawn));

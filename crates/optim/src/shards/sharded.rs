@@ -4,7 +4,7 @@ use margins_losses::{Interval, MarginLoss};
 
 use crate::problem::{Extent, Point, Sums};
 use crate::shards::few_samples::FewSamples;
-use crate::shards::slots::{Centre, Slots};
+use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
     Ask, Description, DualStep, Failure, Features, Handle, Message, Partial, Places, Reply,
@@ -95,6 +95,8 @@ pub enum DualMove {
     PullIn(f64),
     /// Moves by an amount.
     Shift(f64),
+    /// Begins with the duals of a merged problem.
+    Spread(Spread),
 }
 
 impl Located {
@@ -112,6 +114,7 @@ fn steps(duals: &[DualMove]) -> Vec<DualStep> {
         DualMove::Predict(at, change) => DualStep::Predict { at: at.spot(), change: change.spot() },
         DualMove::PullIn(factor) => DualStep::PullIn(*factor),
         DualMove::Shift(by) => DualStep::Shift(*by),
+        DualMove::Spread(spread) => DualStep::Kept(spread.number()),
     };
     duals.iter().map(step).collect()
 }
@@ -259,7 +262,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     }
 
     /// Returns coefficients of the features as the shards have them.
-    fn scaled(&self, coef: &[f64]) -> Vec<f64> {
+    pub(super) fn scaled(&self, coef: &[f64]) -> Vec<f64> {
         let mut coef = coef.to_vec();
         self.scale(&mut coef);
         coef

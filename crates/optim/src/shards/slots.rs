@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::problem::Products;
-use crate::shards::{Definition, Kept, ProximalStep};
+use crate::shards::{Definition, Kept, Merging, ProximalStep};
 
 /// The products of samples in shards: a combination of slots. A slot is dropped by the shards after
 /// the last combination with it has been dropped here.
@@ -18,6 +18,10 @@ type Terms = Vec<(f64, Rc<Slot<Arc<Vec<f64>>>>)>;
 /// them.
 #[derive(Debug, Clone)]
 pub(super) struct Centre(Rc<Slot<Vec<ProximalStep>>>);
+
+/// The duals of a merged problem, which the shards keep for all samples.
+#[derive(Debug, Clone)]
+pub struct Spread(Rc<Slot<()>>);
 
 /// Numbers that the shards keep, and what these follow from.
 #[derive(Debug)]
@@ -69,6 +73,14 @@ impl Slots {
         };
         let number = register.keep(whole, news);
         Centre(Rc::new(Slot { number, source, slots: self.clone() }))
+    }
+
+    /// Returns duals of a merged problem, of every partition, for all samples; the next message defines
+    /// them.
+    pub(super) fn spread(&self, merging: Merging, duals: BTreeMap<usize, Vec<f64>>) -> Spread {
+        let kept = Kept::Spread { merging, duals: Arc::new(duals) };
+        let number = self.0.borrow_mut().keep(kept.clone(), kept);
+        Spread(Rc::new(Slot { number, source: (), slots: self.clone() }))
     }
 
     /// Returns a combination in at most `most` slots: where it has more, its products are computed
@@ -124,6 +136,13 @@ impl Register {
 impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
         self.slots.0.borrow_mut().free(self.number);
+    }
+}
+
+impl Spread {
+    /// Returns the number of the slot.
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
     }
 }
 

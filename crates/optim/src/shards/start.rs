@@ -7,12 +7,13 @@ use std::sync::Arc;
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::path::{fit, fit_to_part};
+use crate::path::{Start, fit, fit_to_part};
+use crate::problem::summation::variance;
 use crate::problem::{Lambda, Objective, part_of};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::workers::sampled;
 use crate::shards::{Ask, Failure, SampledRows, Sharded, StoredRows, Workers};
-use crate::solve::{LARGEST_DENSE_ORDER, Options};
+use crate::solve::{Fit, LARGEST_DENSE_ORDER, Nearness, Options, radius_near};
 
 impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     /// Fetches some of the samples, if that is worth it. Where features are many, so that every product
@@ -37,7 +38,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         Ok(Some(FewSamples { design, signs, weights, share, centre }))
     }
 
-    /// Returns intercept and coefficients of a fit to samples that were fetched: a few steps there take
+    /// Returns the point of a fit to samples that were fetched: a few steps there take
     /// the place of as many over all of them. `None` of few samples beside the features, to which a fit
     /// is no start for all.
     pub(super) fn start(
@@ -45,7 +46,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         few: &FewSamples,
         lambda: Lambda,
         options: &Options<'_>,
-    ) -> Option<(f64, Vec<f64>)> {
+    ) -> Option<Start> {
         /// The share of the tolerance that a fit to all samples goes to.
         const SHARE: f64 = 0.5;
         let is_all = few.share == 1.0;
@@ -61,7 +62,23 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         } else {
             fit_to_part(&part, lambda, options)
         };
-        fit.ok().map(|fit| (fit.intercept, fit.coef))
+        let Fit { intercept, coef, .. } = fit.ok()?;
+        let mut scores = vec![0.0; few.signs.len()];
+        part.design.multiply(&coef, &mut scores);
+        let samples = scores.len();
+        let radius = radius_near(variance(&scores), coef.len() + 1, samples).filter(|_| !is_all);
+        let nearness = radius.map(|radius| Nearness { radius, samples });
+        let nearness = nearness.or(self.start_of_few_rows().nearness);
+        Some(Start { point: Some((intercept, coef)), nearness })
+    }
+
+    /// Returns the origin as a start of samples that the driver can hold, none of them merged.
+    pub(super) fn start_of_few_rows(&self) -> Start {
+        /// A radius within which every loss has left its line.
+        const ALL: f64 = 1e100;
+        let nearness = Nearness { radius: ALL, samples: self.shape.0 };
+        let fits = self.share_merged() == 1.0;
+        Start { point: None, nearness: fits.then_some(nearness) }
     }
 
     /// Returns the least number of samples whose fit is a start for all. Where every product takes a
@@ -88,8 +105,15 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
 }
 
 impl SampledRows {
+    /// Adds samples behind these.
+    pub(super) fn append(&mut self, other: SampledRows) {
+        self.rows.append(other.rows);
+        self.signs.extend(other.signs);
+        self.weights.extend(other.weights);
+    }
+
     /// Refuses lists that do not belong to the same samples, and columns that are no features.
-    fn check(&self, features: usize) -> Result<(), Failure> {
+    pub(super) fn check(&self, features: usize) -> Result<(), Failure> {
         let rows = self.rows.len();
         let fits = self.signs.len() == rows && self.weights.len() == rows;
         if fits && self.rows.fit(features) { Ok(()) } else { Err(StoredRows::misfit()) }

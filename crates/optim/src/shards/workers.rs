@@ -127,11 +127,26 @@ pub(super) fn sampled(replies: Vec<Reply>) -> Result<SampledRows, Failure> {
         let Answer::Sampled(some) = answer else {
             return Err("a shard answered another question".into());
         };
-        all.rows.append(some.rows);
-        all.signs.extend(some.signs);
-        all.weights.extend(some.weights);
+        all.append(*some);
     }
     Ok(all)
+}
+
+/// Returns the merged samples of all partitions, in order, with their number in each; `None` if a
+/// partition has too many.
+pub(super) fn merged(replies: Vec<Reply>) -> Result<Option<(SampledRows, Vec<usize>)>, Failure> {
+    let (mut all, mut counts) = (SampledRows::default(), Vec::new());
+    for answer in in_order(replies)? {
+        match answer {
+            Answer::Sampled(some) => {
+                counts.push(some.signs.len());
+                all.append(*some);
+            }
+            Answer::Sums(_) => return Ok(None),
+            _ => return Err("a shard answered another question".into()),
+        }
+    }
+    Ok(Some((all, counts)))
 }
 
 /// Returns the rows of all partitions, in order.

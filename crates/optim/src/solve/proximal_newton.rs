@@ -55,18 +55,13 @@ impl ProximalNewton {
         self.duals.as_deref()
     }
 
-    /// Prepares a search from the minimiser for m samples, given the scores of all there: those of
-    /// `p + 1` coefficients are expected to be off by `sqrt((p + 1)/m)` of their standard deviation.
-    pub(crate) fn begin_near(&mut self, scores: &[f64], coefficients: usize, m: usize) {
-        /// The largest of many errors, in units of the one that is expected.
-        const LARGEST: f64 = 6.0;
+    /// Prepares a search from a point near the minimum, with margins that move by a radius if it is
+    /// known.
+    pub(crate) fn begin_near(&mut self, radius: Option<f64>) {
         /// The strength of the first step: a strong one would lead away from so near a point.
         const NEAR: f64 = 1.0 / 16.0;
-        let error = standard_deviation(scores) * (coefficients as f64 / m as f64).sqrt();
-        if error > 0.0 {
-            self.radius = LARGEST * error;
-            self.steps.begin_with(NEAR);
-        }
+        self.radius = radius.unwrap_or(f64::INFINITY);
+        self.steps.begin_with(NEAR);
     }
 
     /// Returns true if the origin is worth a try where the way from another lambda has ended like
@@ -164,9 +159,9 @@ impl ProximalNewton {
         evaluator.passes += 1 + inner.passes * design.rows() / whole.rows();
         let Point { intercept, coef, .. } = solution.point;
         let next = Point::at(whole, intercept, coef);
-        let duals = merged.spread(&solution.duals);
+        let duals = merged.lines.spread(&solution.duals);
         let (certificate, _) = dual::certify(evaluator, lambda, &next, &duals);
-        let left = merged.leavers(evaluator.samples.margins.slopes());
+        let left = merged.lines.leavers(evaluator.samples.margins.slopes());
         best.improve(&duals, &next, certificate);
         left
     }
@@ -174,23 +169,27 @@ impl ProximalNewton {
 
 /// Returns the problem merged about given margins, with a radius that grows until the merged
 /// problem has several samples for each coefficient: few ones leave it all but unbounded. Returns
-/// `None` if that is not far smaller than the whole problem.
+/// `None` if that does not halve the samples.
 fn merged<'a, L: MarginLoss + ?Sized>(
     objective: &Objective<'a, L>,
     margins: &[f64],
     radius: &mut f64,
-    alone: &[bool],
+    left_alone: &[bool],
 ) -> Option<Merged<'a, L>> {
     const SEVERAL: usize = 8;
     const GROWTH: f64 = 4.0;
     let least = SEVERAL * (objective.design.columns() + 1);
-    if 2 * least > objective.design.rows() {
+    let most = objective.design.rows() / 2;
+    if least > most {
         return None;
     }
     loop {
-        let merged = objective.merged(margins, *radius, alone)?;
-        if merged.objective.design.rows() >= least {
-            return Some(merged);
+        let lines = objective.risk.lines(margins, *radius, left_alone);
+        if lines.len() > most {
+            return None;
+        }
+        if lines.len() >= least {
+            return objective.merged(lines);
         }
         *radius = (GROWTH * *radius).max(f64::MIN_POSITIVE);
     }
@@ -203,11 +202,14 @@ fn farthest(one: &Point, other: &Point) -> f64 {
     changes.fold(0.0, f64::max)
 }
 
-/// Returns the standard deviation of numbers.
-fn standard_deviation(numbers: &[f64]) -> f64 {
-    let n = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / n;
-    (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt()
+/// Returns how far margins at the minimiser for m samples may be from those for all, given the variance of
+/// scores: those of `p + 1` coefficients are expected to be off by `sqrt((p + 1)/m)` of their standard
+/// deviation. `None` if that is 0.
+pub(crate) fn radius_near(variance: f64, coefficients: usize, m: usize) -> Option<f64> {
+    /// The largest of many errors, in units of the one that is expected.
+    const LARGEST: f64 = 6.0;
+    let radius = LARGEST * (variance * coefficients as f64 / m as f64).sqrt();
+    (radius > 0.0).then_some(radius)
 }
 
 /// Returns the unit of sigma, given a mean dual: with it the mean slack `sigma s` is 1. A far

@@ -5,17 +5,22 @@
 //! minimum of F with it are feasible duals of F itself, which certify the point for F, and the centres a
 //! of the next step: this is the proximal point method on the dual, whose gap falls step by step whatever
 //! sigma (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in convex
-//! programming*, Math. Oper. Res. 1, 1976). In memory, samples that are far from a kink are merged on the
-//! way; here they are too far away for that.
+//! programming*, Math. Oper. Res. 1, 1976).
+//!
+//! Before that, samples that are far from a kink are merged where they are, if how far margins are from
+//! those at the minimum is known: the others may be few enough for a solution in memory.
 
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::norm;
-use crate::problem::{Point, Samples};
+use crate::problem::{MergedProblem, Point, Samples};
 use crate::solve::newton::{Newton, System};
+use crate::solve::proximal_newton::radius_near;
 use crate::solve::{Ending, Monitor, Options, Status};
 use crate::{Certificate, Lambda};
 
 const DEFAULT_ITERATIONS: usize = 1000;
+/// The factor from a part of the samples to the next larger one.
+const LARGER: usize = 8;
 /// The factor to a larger strength, where Newton's method has failed.
 const STRONGER: f64 = 16.0;
 
@@ -32,20 +37,40 @@ fn unit<S: Samples>(
     (1.0 / objective.max(sums.slopes)).clamp(1.0, LARGEST)
 }
 
-/// The strengths of smoothing along a path of lambdas.
+/// Fits to losses with kinks along a path of lambdas.
 pub(crate) struct Smoothing {
     /// The strength that the next search begins with, in [units](unit) that the point sets.
     strength: f64,
+    nearness: Option<Nearness>,
+    /// The number of samples that were enough for the point that the first search began with.
+    part: usize,
+}
+
+/// How near a point is to the minimum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nearness {
+    /// The distance that its margins may have to those at the minimum.
+    pub(crate) radius: f64,
+    /// The number of samples, of all, that the point is the minimum for.
+    pub(crate) samples: usize,
+}
+
+/// The best point so far.
+struct Best<'p, P> {
+    point: &'p mut Point<P>,
+    /// Its certificate; none of the point that the search begins with.
+    certificate: Option<Certificate>,
 }
 
 impl Smoothing {
-    /// Returns the strengths for a search from the origin, or from a point near the minimum.
-    pub(crate) fn new(is_near: bool) -> Self {
-        Smoothing { strength: if is_near { 0.5 / STRONGER } else { 1.0 } }
+    /// Returns the method for a search from the origin, or from a point near the minimum, with how near
+    /// it is if that is known.
+    pub(crate) fn new(is_near: bool, nearness: Option<Nearness>) -> Self {
+        let part = nearness.map_or(0, |nearness| nearness.samples);
+        Smoothing { strength: if is_near { 0.5 / STRONGER } else { 1.0 }, nearness, part }
     }
 
-    /// Minimises F from a point, in place, by way of smoothed losses; the certificate is one of the
-    /// loss itself.
+    /// Minimises F from a point, in place; the certificate is one of the loss itself.
     pub(crate) fn minimize<S: Samples>(
         &mut self,
         evaluator: &mut Evaluator<S>,
@@ -54,44 +79,94 @@ impl Smoothing {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
+        evaluator.samples.centre(None);
+        let start = point.clone();
+        let mut best = Best { point, certificate: None };
+        let mut ended = None;
+        for nearness in self.ways() {
+            ended =
+                ended.or_else(|| by_merging(evaluator, lambda, nearness, &mut best, &mut monitor));
+        }
+        let (status, certificate) = ended
+            .unwrap_or_else(|| self.by_steps(evaluator, system, lambda, &mut best, &mut monitor));
+        let point = best.point;
+        evaluator.intercept_slope(point);
+        evaluator.set_gradient(lambda, point);
+        self.expect(evaluator, &start, point);
+        let mut ending = monitor.end(status, certificate);
+        ending.certificate.gradient_norm = norm(&evaluator.gradient);
+        ending
+    }
+
+    /// Returns what the point is taken for in turn: near the minimum for all samples, or for so few that
+    /// they are the next part, where margins move too far for all.
+    fn ways(&self) -> Vec<Nearness> {
+        let Some(nearness) = self.nearness else { return Vec::new() };
+        let anew = Nearness { samples: (self.part / LARGER).max(1), ..nearness };
+        if nearness.samples > self.part { vec![nearness, anew] } else { vec![nearness] }
+    }
+
+    /// Sets the radius for the next lambda by how far margins have moved at this one.
+    fn expect<S: Samples>(
+        &mut self,
+        evaluator: &mut Evaluator<S>,
+        from: &Point<S::Products>,
+        to: &Point<S::Products>,
+    ) {
+        /// The radius in units of the largest change.
+        const AMPLE: f64 = 2.0;
+        /// The least factor by which the radius shrinks from lambda to lambda.
+        const SHRINK: f64 = 0.25;
+        if let Some(Nearness { radius, samples }) = &mut self.nearness {
+            let moved = evaluator.samples.farthest(from, to);
+            *radius = (AMPLE * moved).max(SHRINK * *radius);
+            *samples = evaluator.samples.shape().0;
+        }
+    }
+
+    /// Minimises F by way of smoothed losses; returns the reason to end and the certificate.
+    fn by_steps<S: Samples>(
+        &mut self,
+        evaluator: &mut Evaluator<S>,
+        system: &mut System,
+        lambda: Lambda,
+        best: &mut Best<'_, S::Products>,
+        monitor: &mut Monitor<'_>,
+    ) -> (Status, Certificate) {
         /// The number of steps in a row that may bring no smaller gap.
         const PATIENCE: usize = 6;
-        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
-        let mut next = point.clone();
-        let mut best: Option<Certificate> = None;
-        let mut gap = f64::INFINITY;
+        let tolerance = monitor.within(1.0).tolerance;
+        let mut next = best.point.clone();
+        let mut gap = best.certificate.map_or(f64::INFINITY, |best| best.relative_gap());
         let mut idle = 0;
-        evaluator.samples.centre(None);
-        evaluator.intercept_slope(point);
+        evaluator.intercept_slope(&next);
         loop {
             let sigma = self.strength * unit(evaluator, lambda, &next);
             let (ending, certificate) =
-                step(evaluator, system, lambda, &mut next, &monitor, sigma, gap);
+                step(evaluator, system, lambda, &mut next, monitor, sigma, gap);
             monitor.count(ending.iterations.max(1));
-            let is_better =
-                best.is_none_or(|best| certificate.relative_gap() < best.relative_gap());
+            let is_better = best
+                .certificate
+                .is_none_or(|best| certificate.relative_gap() < best.relative_gap());
             idle = if is_better { 0 } else { idle + 1 };
             if is_better || certificate.is_broken() {
-                point.clone_from(&next);
-                best = Some(certificate);
+                best.point.clone_from(&next);
+                best.certificate = Some(certificate);
             }
-            let best = best.unwrap_or(certificate);
-            gap = best.relative_gap();
+            let so_far = best.certificate.unwrap_or(certificate);
+            gap = so_far.relative_gap();
             let passes = evaluator.passes;
-            let judged = monitor.judge(passes, &best, || evaluator.samples.summary());
+            let judged = monitor.judge(passes, &so_far, || evaluator.samples.summary());
             let cut = matches!(ending.status, Status::TimeLimit | Status::Interrupted);
             let ended = cut.then_some(ending.status);
             let ended = ended.or_else(|| (idle == PATIENCE).then_some(Status::Stalled));
             if let Some(status) = judged.or(ended) {
-                evaluator.intercept_slope(point);
-                evaluator.set_gradient(lambda, point);
-                let mut ending = monitor.end(status, best);
-                ending.certificate.gradient_norm = norm(&evaluator.gradient);
                 self.strength = (STRONGER * self.strength).min(1.0);
-                return ending;
+                return (status, so_far);
             }
             // With the same centres the gap would fall like the square of the strength.
-            let enough = (0.5 * options.tolerance / gap).sqrt();
+            let enough = (0.5 * tolerance / gap).sqrt();
             self.adapt(&ending, enough);
         }
     }
@@ -109,6 +184,100 @@ impl Smoothing {
             (true, _) => self.strength,
         };
     }
+}
+
+/// Minimises F by way of problems in which samples are merged, the few others at hand; returns the
+/// reason to end and the certificate if these lead there.
+fn by_merging<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    nearness: Nearness,
+    best: &mut Best<'_, S::Products>,
+    monitor: &mut Monitor<'_>,
+) -> Option<(Status, Certificate)> {
+    /// The number of merged problems that are tried.
+    const TRIES: usize = 3;
+    /// The share of the tolerance that they are solved to.
+    const SHARE: f64 = 0.5;
+    let radius = come_nearer(evaluator, lambda, nearness, best.point, monitor)?;
+    let about = best.point.clone();
+    evaluator.intercept_slope(&about);
+    let mut left = Vec::new();
+    let mut lowest = evaluator.valued(lambda, &about).0;
+    for _ in 0..TRIES {
+        let Options { tolerance, deadline, .. } = monitor.within(SHARE);
+        let (of, about, left_so_far) = (1.0, &about, &left);
+        let merged = MergedProblem { about, radius, left: left_so_far, of, tolerance, deadline };
+        let (next, duals) = solve_merged(evaluator, lambda, &merged)?;
+        monitor.count(1);
+        let (certificate, _) = dual::certify(evaluator, lambda, &next, &duals);
+        // Another way may still lead there.
+        if certificate.is_broken() {
+            return None;
+        }
+        if certificate.objective < lowest {
+            evaluator.samples.reached(lambda, next.intercept, &next.coef);
+            lowest = certificate.objective;
+            best.point.clone_from(&next);
+            best.certificate = Some(certificate);
+        }
+        let passes = evaluator.passes;
+        let judged = monitor.judge(passes, &certificate, || evaluator.samples.summary());
+        if let Some(status) = judged {
+            best.point.clone_from(&next);
+            return Some((status, certificate));
+        }
+        left.push(next);
+    }
+    None
+}
+
+/// Brings a point that is the minimum for a part of the samples nearer to that for all, by way of larger
+/// and larger parts, and returns the radius there.
+fn come_nearer<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    nearness: Nearness,
+    point: &mut Point<S::Products>,
+    monitor: &Monitor<'_>,
+) -> Option<f64> {
+    /// The coarsest tolerance, for the minimum for a part is only so near to the one for all.
+    const COARSE: f64 = 1e-4;
+    let Options { tolerance, deadline, .. } = monitor.within(1.0);
+    let tolerance = tolerance.max(COARSE);
+    let Nearness { mut radius, mut samples } = nearness;
+    let all = evaluator.samples.shape().0;
+    evaluator.intercept_slope(point);
+    let mut lowest = evaluator.valued(lambda, point).0;
+    while LARGER * samples < 2 * all {
+        let next = (LARGER * samples).min(all / 2);
+        let of = next as f64 / all as f64;
+        let merged = MergedProblem { about: point, radius, left: &[], of, tolerance, deadline };
+        let (nearer, _) = solve_merged(evaluator, lambda, &merged)?;
+        evaluator.intercept_slope(&nearer);
+        let value = evaluator.valued(lambda, &nearer).0;
+        // A point that is better than the minimum for the part is as near.
+        let near = radius_near(evaluator.samples.summary().variance, nearer.coef.len() + 1, next);
+        radius = near.map_or(radius, |near| near.min(radius));
+        if value < lowest {
+            lowest = value;
+            *point = nearer;
+        }
+        samples = next;
+    }
+    Some(radius)
+}
+
+/// Returns the minimum of a merged problem, and its duals.
+fn solve_merged<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    merged: &MergedProblem<'_, S::Products>,
+) -> Option<(Point<S::Products>, S::Duals)> {
+    let (intercept, coef, duals) = evaluator.samples.solve_merged(lambda, merged)?;
+    let products = evaluator.samples.products(&coef);
+    evaluator.passes += 1;
+    Some((Point { intercept, coef, products }, duals))
 }
 
 /// Takes a point to the minimum with the loss smoothed by a strength, about as exactly as the relative

@@ -8,10 +8,11 @@ use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, Extent, FenchelYoung, Lambda, MarginSummary, Need, Point, Products, SampledCurvatures,
-    Samples, Sums, is_unbounded, settle,
+    Balance, Extent, FenchelYoung, Lambda, MarginSummary, MergedProblem, Need, Point, Products,
+    SampledCurvatures, Samples, Sums, is_unbounded, settle,
 };
 use crate::shards::few_samples::FewSamples;
+use crate::shards::merging::Solved;
 use crate::shards::{Ask, Handle, ProximalStep, Spot, Workers};
 
 impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
@@ -264,6 +265,32 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
             self.failure =
                 few.take(self.loss, &step(point.coef.clone())).err().or(self.failure.take());
         }
+    }
+
+    fn solve_merged(
+        &mut self,
+        lambda: Lambda,
+        merged: &MergedProblem<'_, Handle>,
+    ) -> Option<(f64, Vec<f64>, Vec<DualMove>)> {
+        match self.solution_of(lambda, merged) {
+            Ok(solved) => solved.map(|Solved { intercept, coef, duals }| {
+                (intercept, coef, duals.map(DualMove::Spread).into_iter().collect())
+            }),
+            Err(Error::Shards(failure)) => {
+                self.failure = Some(failure);
+                None
+            }
+            // A part of the samples may be too few.
+            Err(_) => None,
+        }
+    }
+
+    fn farthest(&mut self, one: &Point<Handle>, other: &Point<Handle>) -> f64 {
+        let change = other.step(-1.0, one);
+        let at = self.locate(&change.products, change.intercept, MOST_SLOTS);
+        let at = Spot { smoothing: 0.0, ..at.spot() };
+        let sum = self.sum(Ask::Margins(at), 0, 2);
+        sum.largest[0].max(sum.largest[1])
     }
 
     fn is_unbounded(&self) -> bool {

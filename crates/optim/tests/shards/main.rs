@@ -1,5 +1,8 @@
 //! Samples in shards: the same bits for any number of shards, and the certificates of the whole.
 
+mod merged;
+mod support;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -15,66 +18,7 @@ use margins_optim::shards::{
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
 
-type Loss = Arc<dyn MarginLoss>;
-
-fn data() -> Dataset {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    mixture.sample(240, 5).expect("samples")
-}
-
-fn weighted(data: Dataset) -> Dataset {
-    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
-    data.with_weights(weights).expect("weights")
-}
-
-/// Returns the data with most values zero and not stored.
-fn sparse(data: &Dataset) -> Dataset {
-    let value = |i: usize, j: usize, x: f64| if (i * 7 + j * 3) % 5 < 2 { x } else { 0.0 };
-    let rows = data.design().samples().enumerate().map(|(i, sample)| {
-        let mut row: Vec<(usize, f64)> = Vec::new();
-        sample.for_each(|j, x| {
-            if value(i, j, x) != 0.0 {
-                row.push((j, x));
-            }
-        });
-        row
-    });
-    let design = Design::from_sparse_rows(&rows.collect::<Vec<_>>(), data.columns());
-    data.over(design.expect("finite")).expect("as many rows")
-}
-
-/// Returns partitions: one without rows, one of one class alone.
-fn partitions(data: &Dataset) -> Vec<Block> {
-    let signs = data.labels().signs();
-    let (one, mixed): (Vec<usize>, Vec<usize>) =
-        (0..data.rows()).partition(|&i| signs[i] > 0.0 && i < 60);
-    let mut parts = vec![one, Vec::new()];
-    parts.extend(mixed.chunks(31).map(<[usize]>::to_vec));
-    let block = |rows: &Vec<usize>| {
-        let classes = rows.iter().map(|&i| u32::from(signs[i] > 0.0)).collect();
-        let block = Block::new(data.design().select(rows), classes).expect("a block");
-        let block = match data.weights() {
-            Some(weights) => block.with_weights(rows.iter().map(|&i| weights[i]).collect()),
-            None => Ok(block),
-        };
-        let folds = rows.iter().map(|i| (i % 3) as u32).collect();
-        block.and_then(|block| block.with_folds(folds)).expect("one a row")
-    };
-    parts.iter().map(block).collect()
-}
-
-fn threads(data: &Dataset, loss: &Loss, count: usize) -> Threads<Resident, dyn MarginLoss> {
-    let mut shards = vec![Resident::default(); count];
-    for (k, block) in partitions(data).into_iter().enumerate() {
-        // Neighbours are in different shards.
-        shards[k % count].insert(k, block);
-    }
-    Threads::new(shards.into_iter().map(|blocks| Shard::new(Arc::clone(loss), blocks)).collect())
-}
-
-fn loss(name: &str) -> Loss {
-    Arc::from(LossRegistry::standard().parse(name).expect("a loss"))
-}
+use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads, weighted};
 
 fn options() -> Options<'static> {
     Options { tolerance: 1e-9, ..Options::default() }
@@ -231,14 +175,6 @@ fn several_scores_decide_by_the_largest() {
     assert!(errors.1[0].is_sign_positive());
 }
 
-fn bits(fits: &[Fit]) -> Vec<u64> {
-    let numbers = |fit: &Fit| {
-        let report = [fit.intercept, fit.report.objective, fit.report.duality_gap];
-        report.into_iter().chain(fit.coef.iter().copied()).map(f64::to_bits).collect::<Vec<_>>()
-    };
-    fits.iter().flat_map(numbers).collect()
-}
-
 #[test]
 fn bits_do_not_depend_on_the_number_of_shards() {
     let data = weighted(data());
@@ -252,46 +188,6 @@ fn bits_do_not_depend_on_the_number_of_shards() {
     }
 }
 
-/// Workers of which a shard is lost and made anew before some of the rounds.
-struct Forgetful {
-    data: Dataset,
-    loss: Loss,
-    shards: Vec<Shard<Resident, dyn MarginLoss>>,
-    rounds: usize,
-}
-
-impl Workers for Forgetful {
-    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
-        self.rounds += 1;
-        let lost = self.rounds.is_multiple_of(5).then_some(self.rounds % self.shards.len());
-        if let Some(lost) = lost {
-            let mut blocks = Resident::default();
-            for (k, block) in partitions(&self.data).into_iter().enumerate() {
-                if k % self.shards.len() == lost {
-                    blocks.insert(k, block);
-                }
-            }
-            self.shards[lost] = Shard::new(Arc::clone(&self.loss), blocks);
-        }
-        let mut replies = Vec::new();
-        for (k, shard) in self.shards.iter_mut().enumerate() {
-            let anew = Some(k) == lost;
-            replies.extend(if anew {
-                shard.answer(&message.anew())?
-            } else {
-                shard.answer(message.request())?
-            });
-        }
-        // They may answer in any order.
-        replies.reverse();
-        Ok(replies)
-    }
-
-    fn trials(&self) -> usize {
-        4
-    }
-}
-
 /// A lost shard makes products anew, and the duals about which a loss with a kink is smoothed.
 #[test]
 fn lost_shards_change_no_bit() {
@@ -299,12 +195,7 @@ fn lost_shards_change_no_bit() {
     for name in ["logistic", "hinge"] {
         let loss = loss(name);
         let expected = bits(&solve(&data, &loss, &training(&loss), 3));
-        let empty = || Shard::new(Arc::clone(&loss), Resident::default());
-        let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
-        for (k, block) in partitions(&data).into_iter().enumerate() {
-            shards[k % 3].blocks().insert(k, block);
-        }
-        let workers = Forgetful { data: data.clone(), loss: Arc::clone(&loss), shards, rounds: 0 };
+        let workers = Forgetful::new(&data, &loss);
         let problem = BinaryProblem::default();
         let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
         assert_eq!(bits(&fits.expect("a path")), expected, "{name}");
@@ -483,7 +374,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 4"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 5"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");
@@ -737,6 +628,11 @@ impl Workers for Counted<'_> {
             return Err("the driver was killed".into());
         }
         self.workers.round(message)
+    }
+
+    /// A driver that could hold all samples would begin anew in as few rounds.
+    fn most_sampled(&self) -> usize {
+        0
     }
 }
 

@@ -1,0 +1,102 @@
+//! Samples far from the kinks of a loss, which shards merge.
+
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Dataset, Design};
+use margins_optim::shards::{BinaryProblem, Workers, path_over_shards};
+use margins_optim::{Fit, Lambda, Training};
+use margins_test_support::lambda;
+
+use crate::support::{Forgetful, Loss, bits, loss, sparse, threads, weighted};
+
+/// Rows enough that a fit begins with a part of them. A rare feature tells apart a few, most of which the
+/// part lacks.
+fn rows() -> Dataset {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let data = mixture.sample(16_000, 5).expect("samples");
+    let values = data.design().samples().enumerate().map(|(i, sample)| {
+        let mut row = vec![0.0; 11];
+        sample.for_each(|j, x| row[j] = x);
+        row[10] = if i.is_multiple_of(400) { 5.0 } else { 0.0 };
+        row
+    });
+    let design = Design::from_rows(&values.collect::<Vec<_>>()).expect("finite");
+    data.over(design).expect("as many rows")
+}
+
+fn fits(
+    workers: impl Workers,
+    loss: &Loss,
+    problem: &BinaryProblem,
+    lambdas: &[Lambda],
+    standardize: bool,
+) -> Vec<Fit> {
+    let training = Training { standardize, ..Training::new(&**loss) };
+    path_over_shards(workers, &training, problem, lambdas, None).expect("a path")
+}
+
+fn rounds(fits: &[Fit]) -> usize {
+    fits.iter().map(|fit| fit.report.rounds).sum()
+}
+
+/// The merged problems lead to the minimum in memory, in few rounds, and to the same bits however many
+/// shards there are, and if some are lost.
+#[test]
+fn lead_to_the_minimum_in_few_rounds() {
+    let lambdas = [1e-2, 1e-3, 1e-5].map(lambda);
+    let problem = BinaryProblem::default();
+    for data in [rows(), weighted(rows()), sparse(&rows())] {
+        for name in ["hinge", "leaky-relu:lambda=0.1"] {
+            let loss = loss(name);
+            for standardize in [false, true] {
+                let solve = |count| {
+                    fits(threads(&data, &loss, count), &loss, &problem, &lambdas, standardize)
+                };
+                let whole = solve(3);
+                let training = Training { standardize, ..Training::new(&*loss) };
+                let expected = training.path(&data, &lambdas).expect("a path");
+                for (fit, other) in whole.iter().zip(&expected) {
+                    let what = format!("{name} {standardize} {}: {:?}", fit.lambda, fit.report);
+                    assert!(fit.report.converged() && other.report.converged(), "{what}");
+                    let (one, other) = (&fit.report, &other.report);
+                    assert!(one.dual_objective <= other.objective + other.rounding, "{what}");
+                    assert!(other.dual_objective <= one.objective + one.rounding, "{what}");
+                }
+                let alone = threads(&data, &loss, 3).with_most_sampled(0);
+                let alone = fits(alone, &loss, &problem, &lambdas, standardize);
+                let (few, many) = (rounds(&whole), rounds(&alone));
+                assert!(
+                    2 * few < many,
+                    "{name} {standardize}: {few} rounds in the place of {many}"
+                );
+                assert_eq!(bits(&solve(1)), bits(&whole), "{name}");
+                let lost = Forgetful::new(&data, &loss);
+                let lost = fits(lost, &loss, &problem, &lambdas, standardize);
+                assert_eq!(bits(&lost), bits(&whole), "{name}");
+            }
+        }
+    }
+}
+
+/// Where the driver cannot hold the samples near the kinks, smoothing leads to the minimum; samples of a
+/// fold that is held out count for nothing.
+#[test]
+fn need_not_fit_into_the_driver() {
+    let (data, loss, lambdas) = (rows(), loss("hinge"), [1e-2, 1e-4].map(lambda));
+    for held_out in [None, Some(1)] {
+        let problem = BinaryProblem { held_out, ..BinaryProblem::default() };
+        let solve = |most: usize| {
+            let workers = threads(&data, &loss, 2).with_most_sampled(most);
+            fits(workers, &loss, &problem, &lambdas, false)
+        };
+        let expected = solve(1 << 22);
+        for most in [0, 2_000, 10_000] {
+            for (one, other) in solve(most).iter().zip(&expected) {
+                let what = format!("{held_out:?} {most} {}: {:?}", one.lambda, one.report);
+                assert!(one.report.converged() && other.report.converged(), "{what}");
+                let (one, other) = (&one.report, &other.report);
+                assert!(one.dual_objective <= other.objective + other.rounding, "{what}");
+                assert!(other.dual_objective <= one.objective + one.rounding, "{what}");
+            }
+        }
+    }
+}

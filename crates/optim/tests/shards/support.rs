@@ -1,0 +1,133 @@
+//! Samples in partitions, and workers that hold them.
+
+use std::sync::Arc;
+
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Dataset, Design};
+use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::Fit;
+use margins_optim::shards::{Block, Failure, Message, Reply, Resident, Shard, Threads, Workers};
+
+pub(crate) type Loss = Arc<dyn MarginLoss>;
+
+pub(crate) fn data() -> Dataset {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    mixture.sample(240, 5).expect("samples")
+}
+
+pub(crate) fn weighted(data: Dataset) -> Dataset {
+    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
+    data.with_weights(weights).expect("weights")
+}
+
+/// Returns the data with most values zero and not stored.
+pub(crate) fn sparse(data: &Dataset) -> Dataset {
+    let value = |i: usize, j: usize, x: f64| if (i * 7 + j * 3) % 5 < 2 { x } else { 0.0 };
+    let rows = data.design().samples().enumerate().map(|(i, sample)| {
+        let mut row: Vec<(usize, f64)> = Vec::new();
+        sample.for_each(|j, x| {
+            if value(i, j, x) != 0.0 {
+                row.push((j, x));
+            }
+        });
+        row
+    });
+    let design = Design::from_sparse_rows(&rows.collect::<Vec<_>>(), data.columns());
+    data.over(design.expect("finite")).expect("as many rows")
+}
+
+/// Returns partitions: one without rows, one of one class alone.
+pub(crate) fn partitions(data: &Dataset) -> Vec<Block> {
+    let signs = data.labels().signs();
+    let (one, mixed): (Vec<usize>, Vec<usize>) =
+        (0..data.rows()).partition(|&i| signs[i] > 0.0 && i < 60);
+    let mut parts = vec![one, Vec::new()];
+    parts.extend(mixed.chunks(31.max(data.rows() / 12)).map(<[usize]>::to_vec));
+    let block = |rows: &Vec<usize>| {
+        let classes = rows.iter().map(|&i| u32::from(signs[i] > 0.0)).collect();
+        let block = Block::new(data.design().select(rows), classes).expect("a block");
+        let block = match data.weights() {
+            Some(weights) => block.with_weights(rows.iter().map(|&i| weights[i]).collect()),
+            None => Ok(block),
+        };
+        let folds = rows.iter().map(|i| (i % 3) as u32).collect();
+        block.and_then(|block| block.with_folds(folds)).expect("one a row")
+    };
+    parts.iter().map(block).collect()
+}
+
+pub(crate) fn threads(
+    data: &Dataset,
+    loss: &Loss,
+    count: usize,
+) -> Threads<Resident, dyn MarginLoss> {
+    let mut shards = vec![Resident::default(); count];
+    for (k, block) in partitions(data).into_iter().enumerate() {
+        // Neighbours are in different shards.
+        shards[k % count].insert(k, block);
+    }
+    Threads::new(shards.into_iter().map(|blocks| Shard::new(Arc::clone(loss), blocks)).collect())
+}
+
+pub(crate) fn loss(name: &str) -> Loss {
+    Arc::from(LossRegistry::standard().parse(name).expect("a loss"))
+}
+
+pub(crate) fn bits(fits: &[Fit]) -> Vec<u64> {
+    let numbers = |fit: &Fit| {
+        let report = [fit.intercept, fit.report.objective, fit.report.duality_gap];
+        report.into_iter().chain(fit.coef.iter().copied()).map(f64::to_bits).collect::<Vec<_>>()
+    };
+    fits.iter().flat_map(numbers).collect()
+}
+
+/// Workers of which a shard is lost and made anew before some of the rounds.
+pub(crate) struct Forgetful {
+    data: Dataset,
+    loss: Loss,
+    shards: Vec<Shard<Resident, dyn MarginLoss>>,
+    rounds: usize,
+}
+
+impl Forgetful {
+    pub(crate) fn new(data: &Dataset, loss: &Loss) -> Self {
+        let empty = || Shard::new(Arc::clone(loss), Resident::default());
+        let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
+        for (k, block) in partitions(data).into_iter().enumerate() {
+            shards[k % 3].blocks().insert(k, block);
+        }
+        Forgetful { data: data.clone(), loss: Arc::clone(loss), shards, rounds: 0 }
+    }
+}
+
+impl Workers for Forgetful {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        self.rounds += 1;
+        let lost = self.rounds.is_multiple_of(5).then_some(self.rounds % self.shards.len());
+        if let Some(lost) = lost {
+            let mut blocks = Resident::default();
+            for (k, block) in partitions(&self.data).into_iter().enumerate() {
+                if k % self.shards.len() == lost {
+                    blocks.insert(k, block);
+                }
+            }
+            self.shards[lost] = Shard::new(Arc::clone(&self.loss), blocks);
+        }
+        let mut replies = Vec::new();
+        for (k, shard) in self.shards.iter_mut().enumerate() {
+            let anew = Some(k) == lost;
+            replies.extend(if anew {
+                shard.answer(&message.anew())?
+            } else {
+                shard.answer(message.request())?
+            });
+        }
+        // They may answer in any order.
+        replies.reverse();
+        Ok(replies)
+    }
+
+    fn trials(&self) -> usize {
+        4
+    }
+}
