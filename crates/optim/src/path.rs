@@ -167,6 +167,23 @@ fn solve<L: MarginLoss + ?Sized>(
     }
 }
 
+/// Returns the minimiser of F by proximal Newton with its duals, from wherever the method begins.
+pub(crate) fn minimum_with_duals<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambda: Lambda,
+    options: &Options,
+) -> Option<(Point, Vec<f64>)> {
+    let extent = Rc::new(Extent::of(&objective.design));
+    let options = Options { solver: Solver::ProximalNewton, ..*options };
+    let mut minimum = None;
+    let finish = |lambda: Lambda, point: &Point, duals: Option<Vec<f64>>, ending, passes| {
+        minimum = duals.map(|duals| (point.clone(), duals));
+        assemble(&objective.risk, lambda, point, ending, passes)
+    };
+    run(objective, extent, &[lambda], &options, LARGEST_DENSE_ORDER, finish).ok()?;
+    minimum
+}
+
 /// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that
 /// certify it if they are not the slopes there, the end of the solver and its passes.
 fn run<L: MarginLoss + ?Sized>(

@@ -11,6 +11,7 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::path::minimum_with_duals;
 use crate::problem::{EmpiricalRisk, Lines, MergedProblem, Objective, Point};
 use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
@@ -18,7 +19,7 @@ use crate::shards::workers::merged;
 use crate::shards::{
     Ask, Failure, Handle, Merging, Place, SampledRows, Sharded, StoredRows, Workers,
 };
-use crate::solve::{Options, ProximalNewton, System};
+use crate::solve::{Options, ProximalNewton, Status, System};
 use crate::{Error, Lambda};
 
 impl Merging {
@@ -183,7 +184,9 @@ fn solve<L: MarginLoss + ?Sized>(
     let mut method = ProximalNewton::new(System::for_features(design.columns()));
     method.begin_near(None);
     let options = Options { tolerance, deadline, ..Options::default() };
-    method.minimize(&mut evaluator, lambda, &mut point, &options);
-    let duals = method.duals()?.to_vec();
-    Some((point, duals))
+    let ending = method.minimize(&mut evaluator, lambda, &mut point, &options);
+    match ending.status {
+        Status::Converged => Some((point, method.duals()?.to_vec())),
+        _ => minimum_with_duals(objective, lambda, &options),
+    }
 }

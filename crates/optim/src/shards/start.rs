@@ -74,11 +74,8 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
 
     /// Returns the origin as a start of samples that the driver can hold, none of them merged.
     pub(super) fn start_of_few_rows(&self) -> Start {
-        /// A radius within which every loss has left its line.
-        const ALL: f64 = 1e100;
-        let nearness = Nearness { radius: ALL, samples: self.shape.0 };
         let fits = self.share_merged() == 1.0;
-        Start { point: None, nearness: fits.then_some(nearness) }
+        Start { point: None, nearness: fits.then(|| Nearness::anywhere(self.shape.0)) }
     }
 
     /// Returns the least number of samples whose fit is a start for all. Where every product takes a

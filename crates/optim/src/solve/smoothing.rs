@@ -55,6 +55,16 @@ pub(crate) struct Nearness {
     pub(crate) samples: usize,
 }
 
+impl Nearness {
+    /// Returns what is true of any point: no radius in which margins lie is known, so that no sample is
+    /// merged.
+    pub(crate) fn anywhere(samples: usize) -> Self {
+        /// A radius within which every loss has left its line.
+        const ALL: f64 = 1e100;
+        Nearness { radius: ALL, samples }
+    }
+}
+
 /// The best point so far.
 struct Best<'p, P> {
     point: &'p mut Point<P>,
@@ -84,7 +94,7 @@ impl Smoothing {
         let start = point.clone();
         let mut best = Best { point, certificate: None };
         let mut ended = None;
-        for nearness in self.ways() {
+        for nearness in self.ways(evaluator.samples.shape().0) {
             ended =
                 ended.or_else(|| by_merging(evaluator, lambda, nearness, &mut best, &mut monitor));
         }
@@ -100,11 +110,12 @@ impl Smoothing {
     }
 
     /// Returns what the point is taken for in turn: near the minimum for all samples, or for so few that
-    /// they are the next part, where margins move too far for all.
-    fn ways(&self) -> Vec<Nearness> {
+    /// they are the next part, where margins move too far for all; and not near at last.
+    fn ways(&self, all: usize) -> Vec<Nearness> {
         let Some(nearness) = self.nearness else { return Vec::new() };
-        let anew = Nearness { samples: (self.part / LARGER).max(1), ..nearness };
-        if nearness.samples > self.part { vec![nearness, anew] } else { vec![nearness] }
+        let part = Nearness { samples: (self.part / LARGER).max(1), ..nearness };
+        let part = (nearness.samples > self.part).then_some(part);
+        [Some(nearness), part, Some(Nearness::anywhere(all))].into_iter().flatten().collect()
     }
 
     /// Sets the radius for the next lambda by how far margins have moved at this one.
