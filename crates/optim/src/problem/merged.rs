@@ -110,33 +110,45 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         let shares: Vec<f64> = lines.places.iter().zip(weights).enumerate().map(share).collect();
         let of_alone = lines.alone.iter().map(|&i| signs[i]);
         let all_signs = of_alone.chain(lines.groups.iter().map(|(sign, _)| *sign)).collect();
-        let mut parts = vec![self.design.select(&lines.alone)];
-        if !lines.groups.is_empty() {
-            parts.push(self.means(&lines, &shares)?);
-        }
-        let design = Design::stack(&parts).ok()?;
+        let design = self.stacked(&lines, &shares)?;
         let objective =
             Objective { risk: self.risk.of_samples(all_signs, totals), design: Cow::Owned(design) };
         Some(Merged { objective, lines, shares })
     }
 
-    /// Returns the weighted means of groups of samples; `None` if they overflow.
-    fn means(&self, lines: &Lines, shares: &[f64]) -> Option<Design> {
-        let p = self.design.columns();
-        let mut means = DMatrix::zeros(p, lines.groups.len());
+    /// Returns the samples alone, and behind them the weighted means of groups; `None` if these overflow.
+    fn stacked(&self, lines: &Lines, shares: &[f64]) -> Option<Design> {
+        let means = self.means(lines, shares);
+        if self.design.is_sparse() {
+            let alone = self.design.select(&lines.alone);
+            if lines.groups.is_empty() {
+                return Some(alone);
+            }
+            let stored = |column: &[f64]| -> Vec<(usize, f64)> {
+                column.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect()
+            };
+            let rows: Vec<_> = means.column_iter().map(|mean| stored(mean.as_slice())).collect();
+            let means = Design::from_sparse_rows(&rows, self.design.columns());
+            return Design::stack(&[alone, means.ok()?]).ok();
+        }
+        // One copy, for the samples may be many.
+        let mut samples = DMatrix::zeros(self.design.columns(), lines.len());
+        for (&i, mut column) in lines.alone.iter().zip(samples.column_iter_mut()) {
+            self.design.sample(i).add_to(1.0, column.as_mut_slice());
+        }
+        samples.columns_mut(lines.alone.len(), lines.groups.len()).copy_from(&means);
+        Design::from_samples(samples).ok()
+    }
+
+    /// Returns the weighted means of groups of samples.
+    fn means(&self, lines: &Lines, shares: &[f64]) -> DMatrix<f64> {
+        let mut means = DMatrix::zeros(self.design.columns(), lines.groups.len());
         for (i, &share) in shares.iter().enumerate() {
             if let Some(group) = lines.group(i) {
                 self.design.sample(i).add_to(share, means.column_mut(group).as_mut_slice());
             }
         }
-        if !self.design.is_sparse() {
-            return Design::from_samples(means).ok();
-        }
-        let stored = |column: &[f64]| -> Vec<(usize, f64)> {
-            column.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect()
-        };
-        let rows: Vec<_> = means.column_iter().map(|mean| stored(mean.as_slice())).collect();
-        Design::from_sparse_rows(&rows, p).ok()
+        means
     }
 }
 

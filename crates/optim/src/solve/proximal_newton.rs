@@ -169,7 +169,7 @@ impl ProximalNewton {
 
 /// Returns the problem merged about given margins, with a radius that grows until the merged
 /// problem has several samples for each coefficient: few ones leave it all but unbounded. Returns
-/// `None` if that does not halve the samples.
+/// `None` unless that halves the samples; of very many an eighth must do, because they are copied.
 fn merged<'a, L: MarginLoss + ?Sized>(
     objective: &Objective<'a, L>,
     margins: &[f64],
@@ -178,8 +178,12 @@ fn merged<'a, L: MarginLoss + ?Sized>(
 ) -> Option<Merged<'a, L>> {
     const SEVERAL: usize = 8;
     const GROWTH: f64 = 4.0;
+    /// The stored features, 128 MB of them, from which on samples are very many.
+    const MANY: usize = 1 << 24;
     let least = SEVERAL * (objective.design.columns() + 1);
-    let most = objective.design.rows() / 2;
+    let rows = objective.design.rows();
+    let many = (MANY as f64 / objective.design.stored().max(1) as f64 * rows as f64) as usize;
+    let most = (rows / 2).min(many.max(rows / 8));
     if least > most {
         return None;
     }
