@@ -99,7 +99,15 @@ impl ProximalNewton {
             }
             let objective = evaluator.samples.objective;
             let margins = evaluator.samples.margins.get();
-            let Some(merged) = merged(objective, margins, &mut radius, &alone) else {
+            let merged = merged(objective, margins, &mut radius, &alone).or_else(|| {
+                if is_warm {
+                    return None;
+                }
+                // Most margins move less than the largest of many errors.
+                radius *= 0.5;
+                merged(objective, margins, &mut radius, &alone)
+            });
+            let Some(merged) = merged else {
                 let given = best.point.clone();
                 let end = self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
                 break if is_warm && self.may_begin_anew(end.0) {
@@ -184,7 +192,7 @@ fn merged<'a, L: MarginLoss + ?Sized>(
     let rows = objective.design.rows();
     let many = (MANY as f64 / objective.design.stored().max(1) as f64 * rows as f64) as usize;
     let most = (rows / 2).min(many.max(rows / 8));
-    if least > most {
+    if least > most || radius.is_infinite() {
         return None;
     }
     loop {
