@@ -189,13 +189,13 @@ fn streams_and_predictions_take_blocks() {
     let other = Stream::open(file.path(), &ReadOptions::default(), Some(["perhaps", "no"]));
     assert!(matches!(other, Err(Error::UnknownClass { .. })));
 
-    let mut labels = Vec::new();
+    let mut labels = RowLabels::default();
     let take = |some: read::Unlabelled| {
-        labels.extend(some.labels.unwrap());
+        labels.append(&some.labels.unwrap());
         Ok::<(), Error>(())
     };
     read::each_block(file.path(), &ReadOptions::default(), |some| some, take).unwrap();
-    assert_eq!(labels, ["yes", "no", "yes"]);
+    assert_eq!(labels, RowLabels::from_iter(["yes", "no", "yes"]));
     let whole = read::features(file.path(), &ReadOptions::default()).unwrap();
     assert_eq!(whole.labels.unwrap(), labels);
     let data = read::dataset(file.path(), &ReadOptions::default()).unwrap();

@@ -198,6 +198,7 @@ impl Chart {
             .x_label_area_size(44)
             .y_label_area_size(self.y.room(bottom, top))
             .build_cartesian_2d(low..high, bottom..top)?;
+        let names_below = self.x.most_beside(low, high, SIZE.0 - self.y.room(bottom, top));
         let text = ("sans-serif", 16).into_font().color(&INK);
         chart
             .configure_mesh()
@@ -210,7 +211,7 @@ impl Chart {
             .axis_style(INK)
             .label_style(text.clone())
             .axis_desc_style(text)
-            .x_labels(5)
+            .x_labels(names_below)
             .y_labels(self.y.most_named(bottom, top))
             .draw()?;
         for (k, series) in self.series.iter().enumerate() {
@@ -229,6 +230,9 @@ impl Chart {
             places.filter(|at| ends.start <= at.1 && at.1 <= ends.end).collect();
         let thick = colour.stroke_width(2);
         match &series.style {
+            Style::Line if is_one_place(&places) => {
+                chart.draw_series(circles(&places, 3, colour.filled()))?;
+            }
             Style::Line => {
                 chart.draw_series([PathElement::new(places, thick)])?;
             }
@@ -264,6 +268,11 @@ impl Chart {
         }
         Ok(())
     }
+}
+
+/// Returns true for a line that would not be seen.
+fn is_one_place(places: &[(f64, f64)]) -> bool {
+    places.iter().all(|place| *place == places[0])
 }
 
 /// Returns a circle of so many pixels around each place.
