@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::{EncodeOptions, Encoding, Missing};
-use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
+use margins_data::read::{self, FeatureColumns, Format, ReadOptions, RowLabels, Stream};
 use margins_data::{Classes, Dataset, Design, Error, Labels};
 use proptest::prelude::*;
 
