@@ -224,13 +224,14 @@ impl Chart {
 
     fn plot(&self, chart: &mut Plane<'_, '_>, series: &Series, colour: RGBColor) -> Outcome {
         let place = |x: f64, y: f64| (self.x.place(x), self.y.place(y));
-        let ends = chart.y_range();
+        let (across, ends) = (chart.x_range(), chart.y_range());
+        let size = (across.end - across.start, ends.end - ends.start);
         let places = series.points.iter().map(|&(x, y)| place(x, y));
         let places: Vec<(f64, f64)> =
             places.filter(|at| ends.start <= at.1 && at.1 <= ends.end).collect();
         let thick = colour.stroke_width(2);
         match &series.style {
-            Style::Line if is_one_place(&places) => {
+            Style::Line if is_one_place(&places, size) => {
                 chart.draw_series(circles(&places, 3, colour.filled()))?;
             }
             Style::Line => {
@@ -270,9 +271,13 @@ impl Chart {
     }
 }
 
-/// Returns true for a line that would not be seen.
-fn is_one_place(places: &[(f64, f64)]) -> bool {
-    places.iter().all(|place| *place == places[0])
+/// Returns true for a line that would not be seen in a picture of this size.
+fn is_one_place(places: &[(f64, f64)], size: (f64, f64)) -> bool {
+    const LEAST: f64 = 1e-3;
+    let is_near = |(x, y): (f64, f64)| {
+        (x - places[0].0).abs() <= LEAST * size.0 && (y - places[0].1).abs() <= LEAST * size.1
+    };
+    places.iter().copied().all(is_near)
 }
 
 /// Returns a circle of so many pixels around each place.
