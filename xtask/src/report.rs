@@ -15,7 +15,8 @@ use crate::{Failure, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder, which gets the page `quick/index.html` or `full/index.html` with its files beside it
+    /// Folder, which gets the page `quick/index.html` or `full/index.html` with its files beside it, and the
+    /// same as Markdown, `quick.md` or `full.md`
     #[arg(long, default_value = "report")]
     out: PathBuf,
     /// Folder with the data sets; without it the experiments that need one are left out
@@ -107,7 +108,7 @@ impl Content {
 
 /// Runs all experiments that the page does not have yet, and writes it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let folder = arguments.out.join(if arguments.full { "full" } else { "quick" });
+    let folder = arguments.out.join(arguments.form());
     files::make_folder(&folder)?;
     let all = experiment::command();
     let wanted: Vec<&Command> =
@@ -129,6 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = folder.join("index.html");
     let page = page::whole("Experiments of the papers", STYLE, &arguments.content(&sections));
     files::write(&path, &page)?;
+    files::write(&folder.with_extension("md"), &arguments.markdown(&sections, &folder)?)?;
     println!("{}", path.display());
     let failed = sections.iter().filter(|section| matches!(section.content, Content::Failed(_)));
     match failed.map(|section| section.name).collect::<Vec<_>>() {
@@ -138,6 +140,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    /// Returns the name of the folder of the page.
+    fn form(&self) -> &'static str {
+        if self.full { "full" } else { "quick" }
+    }
+
     fn takes(&self, experiment: &Command) -> bool {
         let name = experiment.get_name();
         self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
@@ -175,10 +182,45 @@ impl Arguments {
         content.map_or_else(Content::Failed, Content::Found)
     }
 
-    /// Returns the content of the page.
-    fn content(&self, sections: &[Section<'_>]) -> Markup {
+    /// Returns what was run, in words.
+    fn origin(&self) -> String {
         let form = if self.full { "as many trials as were published" } else { "the quick form" };
         let data = if self.data_dir.is_some() { "with data sets" } else { "without data sets" };
+        format!("margins {}, {form}, {data}", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Returns the page as Markdown, of what the experiments have written into the folder, with their
+    /// pictures there.
+    fn markdown(&self, sections: &[Section<'_>], folder: &Path) -> Result<String, Failure> {
+        let form = self.form();
+        let mut text = format!(
+            "# Experiments of one run\n\nAfter this page you know what one run of all experiments finds: {}.\n",
+            self.origin()
+        );
+        for (paper, title) in PAPERS {
+            let mut sections = sections.iter().filter(|s| s.name.starts_with(paper)).peekable();
+            if sections.peek().is_some() {
+                text += &format!("\n## {title}\n");
+            }
+            for section in sections {
+                text += &format!("\n### {}: {}\n\n", section.name, section.title);
+                text += &match section.content.fault() {
+                    Some(fault) => format!("The experiment is {fault}.\n"),
+                    None => {
+                        let page = folder.join(format!("{}.md", section.name));
+                        let page = std::fs::read_to_string(page)?;
+                        // What follows the heading and the aim is the command line and the findings.
+                        let (_, findings) = page.split_once("\n\n    ").unwrap_or(("", &page));
+                        format!("    {}", beside(findings, form))
+                    }
+                };
+            }
+        }
+        Ok(text)
+    }
+
+    /// Returns the content of the page.
+    fn content(&self, sections: &[Section<'_>]) -> Markup {
         let of_paper = |paper: &'static str| {
             sections.iter().filter(move |section| section.name.starts_with(paper))
         };
@@ -186,7 +228,7 @@ impl Arguments {
         html! {
             header {
                 h1 { "Experiments of the papers" }
-                p.origin { "margins " (env!("CARGO_PKG_VERSION")) ", " (form) ", " (data) }
+                p.origin { (self.origin()) }
                 p {
                     "Where a table has a published value, the difference of ours to it is in standard errors \
                      of the difference, and coloured: "
@@ -217,6 +259,16 @@ impl Arguments {
             }
         }
     }
+}
+
+/// Returns Markdown whose links to files beside it lead to those files in a folder.
+fn beside(text: &str, folder: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, link| match link.starts_with("../") || link.starts_with("http") {
+        true => format!("{text}]({link}"),
+        false => format!("{text}]({folder}/{link}"),
+    })
 }
 
 /// Returns the section of an experiment: that of a file if this program has made it by the same words,
@@ -306,6 +358,14 @@ mod tests {
             |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
         assert_eq!((with("section"), with("svg")), (4, 6));
         assert!(page.contains(LEFT_OUT));
+        let text = std::fs::read_to_string(folder.path().join("quick.md")).expect("Markdown");
+        assert!(text.contains(&format!("The experiment is {LEFT_OUT}.")), "{text}");
+        let pictures = text.split("](").skip(1).filter_map(|link| link.split_once(')'));
+        let pictures: Vec<&str> = pictures.map(|(link, _)| link).collect();
+        assert_eq!(pictures.len(), 3, "{text}");
+        for link in pictures {
+            assert!(folder.path().join(link).exists(), "{link}");
+        }
         for link in document.descendants().filter_map(|node| node.attribute("href")) {
             let is_there = match link.strip_prefix('#') {
                 Some(id) => document.descendants().any(|node| node.attribute("id") == Some(id)),

@@ -19,6 +19,7 @@ pub(crate) mod predict;
 pub(crate) mod psi;
 pub(crate) mod regularised;
 pub(crate) mod report;
+pub(crate) mod signed;
 pub(crate) mod stream;
 pub(crate) mod values;
 

@@ -84,7 +84,8 @@ fn in_parts(error: &Data) -> &'static str {
 fn column_meant(error: &Data) -> String {
     match error {
         Data::InFile { error, .. } => column_meant(error),
-        Data::UnknownColumn { name, columns, .. } => {
+        // The name of an only column is told already, and mostly is a header that commas do not separate.
+        Data::UnknownColumn { name, columns, .. } if columns.len() > 1 => {
             did_you_mean(name, columns.iter().map(String::as_str))
         }
         _ => String::new(),

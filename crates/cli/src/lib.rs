@@ -26,7 +26,7 @@ use clap::{CommandFactory, Parser};
 use margins::Registry;
 use margins::losses::did_you_mean;
 
-use arguments::{Arguments, former};
+use arguments::{Arguments, former, signed};
 use commands::Invocation;
 use failure::Failure;
 
@@ -37,7 +37,8 @@ pub fn run(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let result = match Arguments::try_parse_from(&words) {
+    let joined = signed::joined(&words, &Arguments::command());
+    let result = match Arguments::try_parse_from(joined) {
         Ok(arguments) => {
             messages::set(arguments.messages.loudness());
             commands::perform(registry, &arguments.command, &Invocation::new(&words))

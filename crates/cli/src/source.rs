@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use margins::data::blocks::{self, BlockFile, BlockSettings};
+use margins::data::encode::Encoding;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
-use margins::data::{ClassLabels, Classes, Dataset};
+use margins::data::{ClassLabels, Classes, Dataset, Listed};
 use margins::losses::Specification;
 use margins::model::Header;
 use margins::{Model, Registry};
@@ -94,6 +95,7 @@ impl Source<'_> {
             None => read::dataset(self.file.first(), &options),
         })?;
         self.note_of_dropped(data.dropped_rows());
+        self.note_of_words(&data);
         Ok(data)
     }
 
@@ -134,6 +136,7 @@ impl Source<'_> {
             None => read::classes(self.file.first(), options),
         })?;
         self.note_of_dropped(data.dropped_rows());
+        self.note_of_words(&data);
         Ok(data)
     }
 
@@ -162,6 +165,23 @@ impl Source<'_> {
                 "the encoding of {} was learned from all its rows, those that folds hold out among them",
                 self.file.name()
             ));
+        }
+    }
+
+    /// Says which columns of numbers were taken as categories because of a few words.
+    fn note_of_words<Y: ClassLabels>(self, data: &Dataset<Y>) {
+        let columns = data.encoding().map(Encoding::columns).unwrap_or_default();
+        for column in columns {
+            let words = column.words_among_numbers();
+            if !words.is_empty() {
+                note(format_args!(
+                    "{}: column '{}' has categories because of {} among its numbers; --missing-words tells \
+                     which words stand for gaps",
+                    self.file.name(),
+                    column.name(),
+                    Listed(&words)
+                ));
+            }
         }
     }
 
@@ -318,7 +338,7 @@ impl Simulation {
     fn features(&self) -> Result<Unlabelled, Failure> {
         let data = self.draw()?;
         let labels = data.labels();
-        let names = labels.signs().iter().map(|&sign| labels.class_name(sign).to_owned());
+        let names = labels.signs().iter().map(|&sign| labels.class_name(sign));
         Ok(Unlabelled {
             feature_names: None,
             labels: Some(names.collect()),

@@ -11,11 +11,11 @@ use crate::Shortage;
 
 pub(crate) use checks::{check_count, check_entries, check_len, check_signs, check_weights};
 pub use place::{Column, Place, RowNumber};
-pub use words::Listed;
 use words::and_columns;
 pub(crate) use words::{
     LABEL_ADVICE, columns_in_words, measurement, missing_label, quoted, third_class,
 };
+pub use words::{Listed, counted};
 
 /// The reason why data are refused.
 ///

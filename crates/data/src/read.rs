@@ -70,6 +70,7 @@ pub use columns::FeatureColumns;
 use format::endings_in_words;
 pub use format::{Format, formats_in_words};
 pub use from_blocks::open as block_file;
+pub use labels::RowLabels;
 pub use stream::{Chunk, Stream};
 pub use to_blocks::{to_blocks, to_blocks_from};
 
@@ -110,7 +111,7 @@ pub struct Unlabelled {
     /// The names of the columns, from CSV.
     pub feature_names: Option<Vec<String>>,
     /// The labels as they stand in the file, if they do.
-    pub labels: Option<Vec<String>>,
+    pub labels: Option<RowLabels>,
     /// The sample weights, from CSV with labels, if the options name their column and the file has
     /// it. Measures of predictions take them; predictions do not depend on them.
     pub weights: Option<Vec<f64>>,
@@ -245,7 +246,7 @@ pub fn features_from(
 ) -> Result<Unlabelled, Error> {
     let (table, labels) =
         collect_labels(|labels| table(reader, name, format, options, Purpose::Predict, labels))?;
-    unlabelled(table, &labels, name, options)
+    unlabelled(table, labels, name, options)
 }
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
@@ -311,7 +312,7 @@ fn each_block_of<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<usize, E> {
     check_columns(options)?;
-    let turn = |table, labels| Ok(turn(unlabelled(table, &labels, name, options)?));
+    let turn = |table, labels| Ok(turn(unlabelled(table, labels, name, options)?));
     let take = |result: Result<T, Error>| take(result?);
     each_table(source, name, format, options, Purpose::Predict, turn, take)
 }

@@ -5,7 +5,9 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::encode::{EncodeOptions, MissingWords, RawTable};
-use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
+use margins_data::read::{
+    self, FeatureColumns, Format, ReadOptions, RowLabels, Stream, Unlabelled,
+};
 use margins_data::{Dataset, Design, Error};
 use proptest::prelude::*;
 
@@ -72,8 +74,8 @@ fn blocks_are_the_rows_in_order() {
         let of_blocks: Vec<Vec<f64>> =
             blocks.iter().flat_map(|block| dense(&block.design)).collect();
         assert_eq!(of_blocks, rows);
-        let labels: Vec<&String> = blocks.iter().flat_map(|b| b.labels.iter().flatten()).collect();
-        let signs = labels.iter().map(|&label| if label == "e" { 1.0 } else { -1.0 });
+        let labels = blocks.iter().flat_map(|b| b.labels.iter().flat_map(RowLabels::iter));
+        let signs = labels.map(|label| if label == "e" { 1.0 } else { -1.0 });
         assert!(signs.eq(data.labels().signs().iter().copied()));
         // The chunks of a stream are read line by line.
         let mut stream =
@@ -135,7 +137,8 @@ fn sparse_blocks_are_the_rows_in_order() {
     assert!(count > 5, "{count}");
     let rows: Vec<Vec<f64>> = blocks.iter().flat_map(|block| dense(&block.design)).collect();
     assert_eq!(rows, dense(&whole.design));
-    let labels: Vec<String> = blocks.into_iter().flat_map(|b| b.labels.unwrap()).collect();
+    let mut labels = RowLabels::default();
+    blocks.iter().for_each(|block| labels.append(block.labels.as_ref().unwrap()));
     assert_eq!(Some(labels), whole.labels);
 }
 
@@ -193,8 +196,8 @@ proptest! {
         }
         let options = ReadOptions::default();
         let (blocks, _) = joined(text.as_bytes(), Format::Csv, &options);
-        let labels: Vec<usize> =
-            blocks.iter().flat_map(|b| b.labels.iter().flatten()).map(String::len).collect();
+        let labels = blocks.iter().flat_map(|b| b.labels.iter().flat_map(RowLabels::iter));
+        let labels: Vec<usize> = labels.map(str::len).collect();
         // The blank before a label is no part of it.
         let expected: Vec<usize> = lengths.iter().map(|length| (length / 2 * 2).max(1)).collect();
         prop_assert_eq!(labels, expected);

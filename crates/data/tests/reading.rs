@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use margins_data::read::{self, Format, ReadOptions, Stream, Unlabelled};
+use margins_data::read::{self, Format, ReadOptions, RowLabels, Stream, Unlabelled};
 use margins_data::{ClassLabels, Dataset, Design, Labels, Sample, write};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
@@ -77,7 +77,7 @@ fn column_roles() {
     assert_eq!(bare.weights, None);
     let full = predict("w,part,x,y\n1,,5,a\n0.5,?,6,b\n0,0,7,c\n");
     assert_eq!(&full.design, data.design());
-    assert_eq!(full.labels, Some(["a", "b", "c"].map(str::to_owned).to_vec()));
+    assert_eq!(full.labels, Some(RowLabels::from_iter(["a", "b", "c"])));
     assert_eq!(full.weights, Some(vec![1.0, 0.5, 0.0]));
     let unlabelled = predict("w,part,x\n,,5\nbad,?,6\n0,0,7\n");
     assert_eq!((&unlabelled.design, unlabelled.weights), (data.design(), None));
@@ -118,7 +118,7 @@ fn svmlight_columns() {
         Format::Svmlight,
         &expecting(2),
     );
-    assert_eq!(one_class.unwrap().labels, Some(vec!["0".to_owned(), "0".to_owned()]));
+    assert_eq!(one_class.unwrap().labels, Some(RowLabels::from_iter(["0", "0"])));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::{EncodeOptions, Encoding, Missing};
-use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
+use margins_data::read::{self, FeatureColumns, Format, ReadOptions, RowLabels, Stream};
 use margins_data::{Classes, Dataset, Design, Error, Labels};
 use proptest::prelude::*;
 
@@ -189,13 +189,13 @@ fn streams_and_predictions_take_blocks() {
     let other = Stream::open(file.path(), &ReadOptions::default(), Some(["perhaps", "no"]));
     assert!(matches!(other, Err(Error::UnknownClass { .. })));
 
-    let mut labels = Vec::new();
+    let mut labels = RowLabels::default();
     let take = |some: read::Unlabelled| {
-        labels.extend(some.labels.unwrap());
+        labels.append(&some.labels.unwrap());
         Ok::<(), Error>(())
     };
     read::each_block(file.path(), &ReadOptions::default(), |some| some, take).unwrap();
-    assert_eq!(labels, ["yes", "no", "yes"]);
+    assert_eq!(labels, RowLabels::from_iter(["yes", "no", "yes"]));
     let whole = read::features(file.path(), &ReadOptions::default()).unwrap();
     assert_eq!(whole.labels.unwrap(), labels);
     let data = read::dataset(file.path(), &ReadOptions::default()).unwrap();

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::{EncodeOptions, MissingWords};
-use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
+use margins_data::read::{
+    self, FeatureColumns, Format, ReadOptions, RowLabels, Stream, Unlabelled,
+};
 use margins_data::{ClassLabels, Classes, Dataset, Error};
 
 /// Six of twelve rows have no label, and nothing in them is looked at; `na` and `none` are classes.
@@ -149,7 +151,8 @@ fn predictions_are_made_of_the_others() {
     let text: String = text.lines().map(|line| without_third(line) + "\n").collect();
     let told = read::features_from(text.as_bytes(), "t.csv", Format::Csv, &options).unwrap();
     assert_eq!(told.dropped, [1, 3, 5, 7, 9, 10]);
-    assert_eq!(told.labels.as_ref().unwrap(), &["na", "none", "none", "na", "none", "na"]);
+    let labels: Vec<&str> = told.labels.iter().flat_map(RowLabels::iter).collect();
+    assert_eq!(labels, ["na", "none", "none", "na", "none", "na"]);
     assert_eq!(told.weights.as_deref().unwrap(), [1.0, 2.0, 1.0, 0.5, 1.0, 1.0]);
     let rows: Vec<usize> = (0..6).map(|sample| told.row_of(sample)).collect();
     assert_eq!(rows, [0, 2, 4, 6, 8, 11]);
@@ -169,7 +172,7 @@ fn predictions_are_made_of_the_others() {
     // Without the option words in the place of labels do not harm predictions, as ever.
     let plain = ReadOptions::default();
     let some = read::features_from(&b"size,label\n1,NA\n"[..], "t.csv", Format::Csv, &plain);
-    assert_eq!(some.unwrap().labels.unwrap(), ["NA"]);
+    assert_eq!(some.unwrap().labels, Some(RowLabels::from_iter(["NA"])));
 }
 
 /// Returns a line without its third cell, unless it has three cells only.

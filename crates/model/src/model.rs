@@ -202,7 +202,7 @@ impl Model {
         if members > 1 {
             return Err(Error::NotBinary { classes, members });
         }
-        Ok(self.scores(design, registry)?.as_slice().to_vec())
+        Ok(self.scores(design, registry)?.data.into())
     }
 
     /// Returns the class of every sample, counted from 0, as the scheme has it.
@@ -225,8 +225,12 @@ impl Model {
         self.scheme.decide(self.classes.len(), scores)
     }
 
-    /// Returns the score of every sample under every member, members x samples.
-    fn scores(&self, design: &Design, registry: &Registry) -> Result<DMatrix<f64>, Error> {
+    /// Returns the score of every sample under every member, members x samples, so that those of a sample
+    /// stand beside each other in memory.
+    ///
+    /// # Errors
+    /// [`decision_functions`](Self::decision_functions) says which.
+    pub fn scores(&self, design: &Design, registry: &Registry) -> Result<DMatrix<f64>, Error> {
         self.accept(design.columns(), None)?;
         let functions = self.members[0].coef.len();
         let coefs = self.members.iter().flat_map(|member| member.coef.iter().copied());

@@ -26,16 +26,54 @@ impl Model {
         scores: &DMatrix<f64>,
         loss: &dyn MarginLoss,
     ) -> Result<DMatrix<f64>, Error> {
-        let (members, k) = (self.members(), self.classes().len());
-        assert_eq!(scores.ncols(), members.len(), "one column a member");
-        let mut out = DMatrix::zeros(scores.nrows(), k);
-        for (scores, mut out) in scores.row_iter().zip(out.row_iter_mut()) {
-            let of_member = |(member, &score)| self.member_probability(member, loss, score);
-            let p = members.iter().zip(scores.iter()).map(of_member).collect::<Result<_, _>>()?;
-            let classes = self.coupled(p)?;
-            out.iter_mut().zip(classes).for_each(|(out, p)| *out = p);
+        let (members, k) = (self.members().len(), self.classes().len());
+        assert_eq!(scores.ncols(), members, "one column a member");
+        let scores = scores.transpose();
+        let mut out = DMatrix::zeros(k, scores.ncols());
+        let samples = scores.as_slice().chunks_exact(members);
+        for (scores, out) in samples.zip(out.as_mut_slice().chunks_exact_mut(k)) {
+            self.sample_probabilities(scores, loss, out)?;
         }
-        Ok(out)
+        Ok(out.transpose())
+    }
+
+    /// Writes the probability of every class for a sample, from its score under every member, as
+    /// [`class_probabilities`](Self::class_probabilities) does for many.
+    ///
+    /// # Errors
+    /// [`class_probabilities`](Self::class_probabilities) says which.
+    ///
+    /// # Panics
+    /// If there is not one score a member and room for one probability a class.
+    pub fn sample_probabilities(
+        &self,
+        scores: &[f64],
+        loss: &dyn MarginLoss,
+        out: &mut [f64],
+    ) -> Result<(), Error> {
+        assert_eq!(scores.len(), self.members().len(), "one score a member");
+        assert_eq!(out.len(), self.classes().len(), "one probability a class");
+        let mut of_members = self.members().iter().zip(scores).map(|(member, &score)| {
+            let none = || Error::NoProbabilities(self.loss().to_owned());
+            member.probability(loss, score).ok_or_else(none)
+        });
+        match self.scheme() {
+            Scheme::Binary => {
+                let p = of_members.next().expect("a member")?;
+                out.copy_from_slice(&[1.0 - p, p]);
+            }
+            Scheme::OneVersusRest => {
+                for (out, p) in out.iter_mut().zip(of_members) {
+                    *out = p?;
+                }
+                normalize(out);
+            }
+            Scheme::OneVersusOne => {
+                let p = of_members.collect::<Result<Vec<f64>, _>>()?;
+                out.copy_from_slice(&pairwise_coupling(out.len(), &p)?);
+            }
+        }
+        Ok(())
     }
 
     /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most
@@ -65,32 +103,13 @@ impl Model {
         }
         Ok(out)
     }
-
-    fn member_probability(
-        &self,
-        member: &crate::Member,
-        loss: &dyn MarginLoss,
-        score: f64,
-    ) -> Result<f64, Error> {
-        let none = || Error::NoProbabilities(self.loss().to_owned());
-        member.probability(loss, score).ok_or_else(none)
-    }
-
-    /// Returns the probabilities of the classes, from those of the positive class of each member.
-    fn coupled(&self, p: Vec<f64>) -> Result<Vec<f64>, Error> {
-        Ok(match self.scheme() {
-            Scheme::Binary => vec![1.0 - p[0], p[0]],
-            Scheme::OneVersusRest => normalized(p),
-            Scheme::OneVersusOne => pairwise_coupling(self.classes().len(), &p)?,
-        })
-    }
 }
 
-/// Returns the probabilities divided by their sum, or even ones where that is 0.
-fn normalized(p: Vec<f64>) -> Vec<f64> {
+/// Divides the probabilities by their sum, or makes them even where that is 0.
+fn normalize(p: &mut [f64]) {
     let sum: f64 = p.iter().sum();
     let even = 1.0 / p.len() as f64;
-    p.into_iter().map(|p| if sum > 0.0 { p / sum } else { even }).collect()
+    p.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
 }
 
 /// Moves the probabilities no farther than to make the class at an index the most probable one: it

@@ -1,4 +1,5 @@
 use margins_data::encode::{ColumnEncoding, Kind, RawColumn};
+use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Dataset, Design, Listed};
 use margins_model::Model;
 use serde::Serialize;
@@ -88,11 +89,12 @@ impl<'a> Labelled<'a> {
     pub fn with_labels(
         name: &'a str,
         design: &'a Design,
-        labels: &[String],
+        labels: &RowLabels,
         weights: Option<&'a [f64]>,
         model: &Model,
     ) -> Result<Self, Error> {
-        let classes = known_classes(name, labels, model)?;
+        let of_names = known_classes(name, labels.names(), model)?;
+        let classes = labels.indices().map(|label| of_names[label]).collect();
         Ok(Labelled { name, design, classes, weights, raw_columns: Vec::new() })
     }
 

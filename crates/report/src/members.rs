@@ -1,4 +1,5 @@
-use margins_model::{Functions, Model};
+use margins_data::Design;
+use margins_model::{Basis, Functions, Model};
 use serde::Serialize;
 
 /// The most coefficients that are listed.
@@ -34,24 +35,26 @@ pub struct MemberSummary {
 /// A coefficient with the name of its function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Coefficient {
-    /// The name of the feature, or the number of the function among those of the model, from 1: a
-    /// model keeps its support samples without the rows that they had.
+    /// The name of the feature, or the row that a support sample has in the data fitted to where these are at
+    /// hand, counted from 1; else the number of the function among those of the model, from 1.
     pub name: String,
     /// The coefficient.
     pub value: f64,
 }
 
-/// Returns the members of a model.
-pub(crate) fn members(model: &Model) -> Vec<MemberSummary> {
-    let functions = match model.basis().map(margins_model::Basis::functions) {
+/// Returns the members of a model, with the rows of its support samples in the data fitted to if these are told.
+pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSummary> {
+    let functions = match model.basis().map(Basis::functions) {
         None => "features",
         Some(Functions::Sections(_)) => "support samples",
         Some(Functions::Fourier(_)) => "random features",
     };
     let names = model.feature_names().filter(|_| model.basis().is_none());
-    let name = |k: usize| match names {
-        Some(names) => names[k].clone(),
-        None => format!("{} {}", functions.trim_end_matches('s'), k + 1),
+    let support = model.basis().zip(fitted_to).and_then(|(basis, rows)| Support::new(basis, rows));
+    let name = |k: usize| match (names, support.as_ref().and_then(|support| support.row(k))) {
+        (Some(names), _) => names[k].clone(),
+        (None, Some(row)) => format!("row {}", row + 1),
+        (None, None) => format!("{} {}", functions.trim_end_matches('s'), k + 1),
     };
     let summary = |(member_name, member): (String, &margins_model::Member)| {
         let coef = &member.coef;
@@ -74,4 +77,26 @@ pub(crate) fn members(model: &Model) -> Vec<MemberSummary> {
     };
     let names = model.scheme().member_names(model.classes());
     names.into_iter().zip(model.members()).map(summary).collect()
+}
+
+/// The support samples of a kernel classifier, and the rows in the units that it keeps them in.
+struct Support<'m> {
+    samples: &'m Design,
+    rows: Design,
+}
+
+impl<'m> Support<'m> {
+    fn new(basis: &'m Basis, rows: &Design) -> Option<Self> {
+        let Functions::Sections(samples) = basis.functions() else { return None };
+        let mut rows = rows.clone();
+        if let Some(scales) = basis.scales() {
+            rows.scale_columns(scales);
+        }
+        Some(Support { samples, rows })
+    }
+
+    /// Returns the first row that is a support sample.
+    fn row(&self, k: usize) -> Option<usize> {
+        self.rows.samples().position(|row| row == self.samples.sample(k))
+    }
 }

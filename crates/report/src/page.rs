@@ -54,7 +54,7 @@ impl Report {
             @if !self.warnings.is_empty() {
                 section.warnings {
                     h2 { "Warnings" }
-                    ul { @for warning in &self.warnings { li { (warning) } } }
+                    ul { @for warning in &self.warnings { li { (unbroken(warning)) } } }
                 }
             }
         }

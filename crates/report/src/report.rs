@@ -1,4 +1,4 @@
-use margins_data::{ClassLabels, Dataset};
+use margins_data::{ClassLabels, Dataset, Design};
 use margins_model::{Model, Registry};
 use serde::Serialize;
 
@@ -145,9 +145,10 @@ impl Report {
         self.facts.extend(facts.into_iter().map(|(name, value)| Fact { name: name.into(), value }));
     }
 
-    /// Adds the members of a model with their certificates and coefficients.
-    pub fn describe(&mut self, model: &Model) {
-        self.members = members(model);
+    /// Adds the members of a model with their certificates and coefficients; support samples have the rows
+    /// of the data fitted to, if these are told.
+    pub fn describe(&mut self, model: &Model, fitted_to: Option<&Design>) {
+        self.members = members(model, fitted_to);
     }
 
     /// Adds the rows with slack of focused learning, counted from 0, the largest first.

@@ -1,4 +1,7 @@
-use crate::data::DataSummary;
+use margins_data::{Listed, counted};
+
+use crate::class_evaluation::{ClassEvaluation, ReliabilityDiagram};
+use crate::data::{ClassShare, DataSummary};
 use crate::evaluation::Evaluation;
 use crate::members::MemberSummary;
 use crate::report::Report;
@@ -46,32 +49,67 @@ impl Report {
 
 fn of_selection(selection: &Selection) -> Option<String> {
     let (last, best) = (selection.lambdas.len() - 1, selection.best);
-    (last > 0 && (best == 0 || best == last)).then(|| {
+    let is_at_an_end = last > 0 && (best == 0 || best == last);
+    (is_at_an_end && selection.lambdas[best].mean_error > 0.0).then(|| {
         let end = if best == 0 { "largest" } else { "smallest" };
         format!("The least error is at the {end} lambda tried: a wider grid may find a better one.")
     })
 }
 
-fn of_data(data: &DataSummary) -> Vec<String> {
-    let few = data.classes.iter().filter(|class| class.rows < FEW);
-    few.map(|class| format!("Class '{}' has {} samples in {}.", class.name, class.rows, data.name))
-        .collect()
+fn of_data(data: &DataSummary) -> Option<String> {
+    let mut few: Vec<&ClassShare> = data.classes.iter().filter(|class| class.rows < FEW).collect();
+    few.sort_by_key(|class| class.rows);
+    let name = &data.name;
+    match few[..] {
+        [] => None,
+        [class] => Some(format!(
+            "Class '{}' has {} in {name}.",
+            class.name,
+            counted(class.rows, "samples")
+        )),
+        [least, ..] => Some(format!(
+            "{} of {} classes have fewer than {FEW} samples in {name}, down to {} of '{}': {}.",
+            few.len(),
+            data.classes.len(),
+            least.rows,
+            least.name,
+            Listed(&few.iter().map(|class| class.name.clone()).collect::<Vec<String>>())
+        )),
+    }
+}
+
+/// Returns a sentence on the classes whose probabilities are off.
+fn of_probabilities(evaluation: &Evaluation) -> Option<String> {
+    let mut off: Vec<(&ClassEvaluation, &ReliabilityDiagram)> = evaluation
+        .classes
+        .iter()
+        .filter_map(|class| Some((class, class.reliability.as_ref()?)))
+        .filter(|(_, found)| {
+            let chance = found.if_calibrated;
+            found.calibration_error > chance.value + FAR * chance.standard_error
+        })
+        .collect();
+    off.sort_by(|a, b| b.1.calibration_error.total_cmp(&a.1.calibration_error));
+    let (worst, diagram) = off.first()?;
+    let data = &evaluation.data;
+    let (class, all) = (&worst.class, evaluation.classes.len());
+    let sizes = format!(
+        "by {:.3} on average, where chance alone would make {:.3}",
+        diagram.calibration_error, diagram.if_calibrated.value
+    );
+    Some(match off.len() {
+        1 => format!("The probabilities of '{class}' on {data} are off {sizes}."),
+        some => format!(
+            "The probabilities of {some} of {all} classes on {data} are off, those of '{class}' the most, {sizes}: {}.",
+            Listed(&off.iter().map(|(class, _)| class.class.clone()).collect::<Vec<String>>())
+        ),
+    })
 }
 
 fn of_evaluation(evaluation: &Evaluation) -> Vec<String> {
     let mut found = Vec::new();
     let data = &evaluation.data;
-    for class in &evaluation.classes {
-        let Some(reliability) = &class.reliability else { continue };
-        let chance = reliability.if_calibrated;
-        if reliability.calibration_error > chance.value + FAR * chance.standard_error {
-            found.push(format!(
-                "The probabilities of '{}' on {data} are off by {:.3} on average, where chance alone would \
-                 make {:.3}.",
-                class.class, reliability.calibration_error, chance.value
-            ));
-        }
-    }
+    found.extend(of_probabilities(evaluation));
     let totals: Vec<f64> =
         evaluation.confusion.weights.iter().map(|row| row.iter().sum()).collect();
     let all: f64 = totals.iter().sum();

@@ -3,6 +3,7 @@
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Ranking;
+use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::regularised::{Regularisation, Settings};
 use margins_losses::{Logistic, MarginLoss};
@@ -40,7 +41,7 @@ fn complete() -> Report {
     let mut report = Report::new("<A> & \"B\"", origin);
     report.add_facts([("loss", "logistic".to_owned())]);
     report.add_facts([("best", "error 12.50 % +- 1.00".to_owned())]);
-    report.describe(&model);
+    report.describe(&model, None);
     for (name, data) in [("training", &training), ("test", &test)] {
         let sample = Labelled::new(name, data, &model).unwrap();
         report.evaluate(&sample, &model, &Registry::standard()).unwrap();
@@ -435,7 +436,7 @@ fn an_axis_of_whole_numbers_names_no_fractions() {
 fn unknown_labels_are_named() {
     let data = mixture(80, 1);
     let model = fit(&data);
-    let labels = vec!["neither".to_owned(); 80];
+    let labels = RowLabels::from_iter(["neither"; 80]);
     let error = Labelled::with_labels("test", data.design(), &labels, None, &model).unwrap_err();
     assert_eq!(
         error.to_string(),

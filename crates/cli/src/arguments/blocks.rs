@@ -8,6 +8,7 @@ use margins::data::blocks::{BlockSettings, Precision};
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
+use super::values::whole;
 
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
@@ -24,7 +25,7 @@ pub(crate) struct BlocksArguments {
     #[arg(long, value_name = "PRECISION", default_value = "double", help_heading = "Output")]
     precision: PrecisionName,
     /// Rows of a block [default: as many as fill 4 MiB]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "N", help_heading = "Output")]
     rows: Option<usize>,
 }
 

@@ -9,7 +9,7 @@ use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
 };
 use super::report::{PageArguments, TestArguments};
-use super::values::{LeaveOneOutName, Selection};
+use super::values::{LeaveOneOutName, Selection, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct CvArguments {
@@ -52,7 +52,7 @@ pub(crate) struct CandidatesArguments {
 #[command(next_help_heading = "Regularisation")]
 pub(crate) struct ChoiceArguments {
     /// Number of stratified folds [default: 5]
-    #[arg(long, value_name = "K", conflicts_with = "fold_column")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
     /// Hold out single samples, for kernels
     #[arg(

@@ -4,7 +4,7 @@ use clap::Args;
 use margins::data::read::{Format, formats_in_words};
 
 use super::encode::EncodeArguments;
-use super::values::data_format;
+use super::values::{data_format, whole};
 
 /// The place of the data, and how to read them.
 #[derive(Debug, Clone, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct FileArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) fold_column: Option<String>,
     /// Features of svmlight data [default: the largest index]
-    #[arg(long, value_name = "P", hide_short_help = true)]
+    #[arg(long, value_parser = whole::<usize>, value_name = "P", hide_short_help = true)]
     pub(crate) columns: Option<usize>,
     // Its help names the formats that the build reads.
     #[arg(
@@ -58,7 +58,7 @@ pub(crate) struct FileArguments {
 #[command(next_help_heading = "Data")]
 pub(crate) struct PositiveArguments {
     /// Positive class [default: the later of the two in order]
-    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LABEL")]
     pub(crate) positive: Option<String>,
 }
 
@@ -89,12 +89,7 @@ pub(crate) struct ClassesArguments {
     /// Labels of both classes [default: those of the first rows]
     ///
     /// Without it a stream takes the two labels of its first rows, in order.
-    #[arg(
-        long,
-        value_name = "NEGATIVE,POSITIVE",
-        conflicts_with = "positive",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "NEGATIVE,POSITIVE", conflicts_with = "positive")]
     pub(crate) classes: Option<String>,
 }
 

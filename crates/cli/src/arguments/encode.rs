@@ -1,11 +1,14 @@
 //! Options of raw tables.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use margins::data::encode::{EncodeOptions, Missing, MissingWords, Unknown};
 
 /// The options for columns with words and gaps.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Data")]
+#[command(
+    next_help_heading = "Data",
+    group(ArgGroup::new("raw").args(["encode", "categorical", "drop"]).multiple(true))
+)]
 pub(crate) struct EncodeArguments {
     /// Take words (one-hot) and gaps (median and indicator)
     ///
@@ -22,7 +25,7 @@ pub(crate) struct EncodeArguments {
     #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     drop: Vec<String>,
     /// What becomes of gaps [default: median]
-    #[arg(long, value_name = "RULE", requires = "encode", hide_short_help = true)]
+    #[arg(long, value_name = "RULE", requires = "raw", hide_short_help = true)]
     missing: Option<MissingName>,
     /// Words for gaps, with commas [default: ?,na,n/a,nan,null,none,missing]
     ///
@@ -31,13 +34,12 @@ pub(crate) struct EncodeArguments {
         long,
         value_name = "WORDS",
         value_delimiter = ',',
-        requires = "encode",
-        hide_short_help = true,
-        allow_hyphen_values = true
+        requires = "raw",
+        hide_short_help = true
     )]
     missing_words: Option<Vec<String>>,
     /// What becomes of levels that the training rows lack [default: refuse]
-    #[arg(long, value_name = "RULE", requires = "encode", hide_short_help = true)]
+    #[arg(long, value_name = "RULE", requires = "raw", hide_short_help = true)]
     unknown: Option<UnknownName>,
 }
 

@@ -24,7 +24,6 @@ pub(crate) struct FitArguments {
     #[arg(
         long,
         value_parser = parse_lambda,
-        allow_hyphen_values = true,
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Lambda,

@@ -11,7 +11,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::seconds;
+use super::values::{seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
@@ -48,10 +48,10 @@ pub(crate) struct GameArguments {
     /// Most steps; the game ends before as soon as the ensemble is right [default: by theorem 1]
     ///
     /// Theorem 1 is taken for a learner that makes as many mistakes as there are samples.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = whole::<u64>, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
     /// Classifiers in the ensemble, taken before random steps [default: by theorem 1]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) outputs: Option<usize>,
     /// Combination of the classifiers [default: average if they are linear, else majority]
     #[arg(long, value_name = "HOW")]
@@ -71,12 +71,11 @@ pub(crate) struct GameArguments {
         long,
         value_name = "SECONDS",
         value_parser = seconds,
-        allow_hyphen_values = true,
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of the game
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_parser = whole::<u64>, default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
@@ -108,7 +107,7 @@ struct CheckpointArguments {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// End after this step, to go on later with the same --checkpoint
-    #[arg(long, value_name = "STEP", requires = "checkpoint")]
+    #[arg(long, value_parser = whole::<u64>, value_name = "STEP", requires = "checkpoint")]
     pause_at: Option<u64>,
 }
 

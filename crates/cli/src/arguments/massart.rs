@@ -10,7 +10,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::{number, positive, seconds};
+use super::values::{number, positive, seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("classes", |option| option.requires("stream")))]
@@ -93,12 +93,11 @@ pub(crate) struct LearnerArguments {
         long,
         value_name = "SECONDS",
         value_parser = seconds,
-        allow_hyphen_values = true,
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of the samples drawn and of the projection
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_parser = whole::<u64>, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: ThreadsArguments,

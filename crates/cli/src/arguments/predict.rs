@@ -37,7 +37,7 @@ pub(crate) struct PredictArguments {
 #[command(next_help_heading = "Decision")]
 pub(crate) struct DecisionArguments {
     /// Decide for the positive class where the score is greater than T [default: 0]
-    #[arg(long, value_name = "T", value_parser = number, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = number)]
     pub(crate) threshold: Option<f64>,
     /// Compare the probability of the positive class with the threshold, not the score
     #[arg(long, requires = "threshold")]

@@ -19,7 +19,6 @@ pub(crate) struct PsiArguments {
         required = true,
         value_delimiter = ',',
         value_parser = number,
-        allow_hyphen_values = true,
         help_heading = "Loss"
     )]
     pub(crate) at: Vec<f64>,

@@ -12,7 +12,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::values::{
     ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, parse_grid, seconds,
-    tolerance,
+    tolerance, whole,
 };
 
 /// The relative duality gap to reach unless told.
@@ -33,7 +33,7 @@ pub(crate) struct LossArguments {
     ///
     /// balanced gives both classes the same total weight. A cost multiplies the weight of every
     /// sample of its class; it is 1 for a class that is not named.
-    #[arg(long, value_name = "HOW", default_value = "none", allow_hyphen_values = true)]
+    #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) class_weight: ClassWeight,
 }
 
@@ -121,8 +121,7 @@ pub(crate) struct LambdasArguments {
         long,
         value_name = "GRID",
         default_value = "1:1e-7:100",
-        value_parser = parse_grid,
-        allow_hyphen_values = true
+        value_parser = parse_grid
     )]
     pub(crate) lambdas: Grid,
 }
@@ -140,7 +139,7 @@ pub(crate) struct SolverArguments {
     /// Most iterations at one lambda [default: by the solver]
     ///
     /// Unless told, it is 200 for newton, 10000 for mm and gd, 1000 for sdca, and 2000 for bundle.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// End after this time; a fit without a certificate says so
     ///
@@ -151,7 +150,6 @@ pub(crate) struct SolverArguments {
         long,
         value_name = "SECONDS",
         value_parser = seconds,
-        allow_hyphen_values = true,
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
@@ -159,7 +157,7 @@ pub(crate) struct SolverArguments {
     ///
     /// The seed of the folds, of landmarks and random features, of the pairs that sigma is taken
     /// from, and of the order in which --solver sdca visits the samples.
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_parser = whole::<u64>, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) threads: ThreadsArguments,

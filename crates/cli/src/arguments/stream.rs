@@ -12,7 +12,7 @@ use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
-use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance};
+use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("fold_column", |option| option.requires("epochs")))]
@@ -34,7 +34,6 @@ pub(crate) struct StreamArguments {
     #[arg(
         long,
         value_parser = parse_lambda,
-        allow_hyphen_values = true,
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Lambda,
@@ -75,19 +74,19 @@ pub(crate) struct MethodArguments {
     #[arg(long, value_name = "WHICH", value_parser = averaging)]
     pub(crate) average: Option<Averaging>,
     /// Samples a step of sgd or pegasos [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "N")]
     pub(crate) batch: Option<usize>,
     /// Radius of the ball of coefficients, or none [default: by the method]
     ///
     /// Coefficients are projected on the ball after every step. Unless told, it is none for sgd and
     /// 1/sqrt(2 lambda) for pegasos. The other methods take none.
-    #[arg(long, value_name = "RADIUS", value_parser = projection, allow_hyphen_values = true)]
+    #[arg(long, value_name = "RADIUS", value_parser = projection)]
     pub(crate) projection: Option<Projection>,
     /// Begin sgd or pegasos at random coefficients of this norm [default: at 0]
-    #[arg(long, value_name = "NORM", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, value_name = "NORM", hide_short_help = true)]
     pub(crate) random_start: Option<f64>,
     /// Seed of the order of the samples and of a random start
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_parser = whole::<u64>, default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
@@ -99,7 +98,7 @@ pub(crate) struct MemoryArguments {
     ///
     /// The data are read into memory, visited in shuffled order, and the fit is certified at the
     /// end.
-    #[arg(long, value_name = "N", conflicts_with = "classes")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "N", conflicts_with = "classes")]
     pub(crate) epochs: Option<usize>,
     /// Draw samples independently instead of in shuffled epochs
     #[arg(long, requires = "epochs")]
@@ -107,7 +106,7 @@ pub(crate) struct MemoryArguments {
     /// Set the scale of margin-pursuit from the data after this number of steps
     ///
     /// It is set once, and the steps are divided by the factor that the scale grows by.
-    #[arg(long, value_name = "STEP", requires = "epochs", hide_short_help = true)]
+    #[arg(long, value_parser = whole::<u64>, value_name = "STEP", requires = "epochs", hide_short_help = true)]
     pub(crate) rescale_at: Option<u64>,
     /// Stop when this share, held out, no longer improves
     ///
@@ -116,7 +115,7 @@ pub(crate) struct MemoryArguments {
     #[arg(long, value_name = "SHARE", requires = "epochs")]
     pub(crate) hold_out: Option<f64>,
     /// Epochs without improvement before the end [default: 5]
-    #[arg(long, value_name = "N", requires = "hold_out")]
+    #[arg(long, value_parser = whole::<usize>, value_name = "N", requires = "hold_out")]
     pub(crate) patience: Option<usize>,
     /// Relative gap that counts as converged [default: 1e-6]
     #[arg(long, value_name = "GAP", value_parser = tolerance, requires = "epochs")]

@@ -1,6 +1,7 @@
 //! Values of options.
 
 use std::fmt;
+use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -181,6 +182,17 @@ pub(crate) fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
 }
 
+/// Reads a whole number of 0 or more.
+pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let too_large = || format!("'{text}' is too large");
+    let wrong = |error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => too_large(),
+        _ => format!("'{text}' is not a whole number of 0 or more"),
+    };
+    let number: u64 = text.trim().parse().map_err(wrong)?;
+    T::try_from(number).map_err(|_| too_large())
+}
+
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(0) => Err("0 is not at least 1".to_owned()),
@@ -281,6 +293,19 @@ mod tests {
         for wrong in ["", "heavy", "a=", "a=1,", "a=one"] {
             assert!(wrong.parse::<ClassWeight>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_have_no_sign_and_no_fraction() {
+        assert_eq!(whole::<usize>(" 12"), Ok(12));
+        for wrong in ["-1", "", "1.5", "1e3", "x"] {
+            let expected = format!("'{wrong}' is not a whole number of 0 or more");
+            assert_eq!(whole::<u64>(wrong), Err(expected));
+        }
+        assert_eq!(
+            whole::<u64>("18446744073709551616"),
+            Err("'18446744073709551616' is too large".to_owned())
+        );
     }
 
     #[test]

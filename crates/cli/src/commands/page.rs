@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
-use margins::data::{ClassLabels, Dataset};
+use margins::data::{ClassLabels, Dataset, Design};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
@@ -117,13 +117,13 @@ impl<'a> Page<'a> {
         model: &Model,
         data: Option<&Dataset<Y>>,
     ) -> Result<(), Failure> {
-        report.describe(model);
+        report.describe(model, data.map(Dataset::design));
         if let Some(data) = data {
             let training = Labelled::new("training", data, model).map_err(Failure::job)?;
             report.evaluate(&training, model, self.registry).map_err(Failure::job)?;
         }
         match self.test {
-            Some(test) => evaluate(report, "test", test, model, self.registry),
+            Some(test) => evaluate(report, "test", test, model, self.registry).map(|_| ()),
             None => Ok(()),
         }
     }
@@ -145,14 +145,14 @@ pub(super) fn write(
     })
 }
 
-/// Adds what a model makes of the labelled rows of a file, under a name.
+/// Adds what a model makes of the labelled rows of a file, under a name, and returns their features.
 pub(super) fn evaluate(
     report: &mut Report,
     name: &str,
     source: Source<'_>,
     model: &Model,
     registry: &Registry,
-) -> Result<(), Failure> {
+) -> Result<Design, Failure> {
     let refuse =
         |error: &dyn std::fmt::Display| Failure::job(format!("{}: {error}", source.file.name()));
     let data = source.features(model)?;
@@ -164,7 +164,8 @@ pub(super) fn evaluate(
     };
     let sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
         .map_err(|error| refuse(&error))?;
-    report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))
+    report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))?;
+    Ok(data.design)
 }
 
 /// Returns the choice of lambda and kernel, if there was one.

@@ -27,13 +27,11 @@ pub(super) fn report(
     let (header, model) = read_model(&arguments.model, registry)?;
     let mut report = Report::new("Report on a model", invocation.origin(None));
     report.add_facts(lines(&arguments.model, &header, &model));
-    report.describe(&model);
-    let mut files = Vec::new();
-    files.extend(training.as_ref().map(|file| ("training", file)));
-    files.push(("test", &arguments.file));
-    for (name, file) in files {
-        evaluate(&mut report, name, arguments.source(file), &model, registry)?;
-    }
+    let mut show =
+        |name: &str, file| evaluate(&mut report, name, arguments.source(file), &model, registry);
+    let fitted_to = training.as_ref().map(|file| show("training", file)).transpose()?;
+    show("test", &arguments.file)?;
+    report.describe(&model, fitted_to.as_ref());
     let mut warnings = Warnings::default();
     report.uncertified().into_iter().for_each(|sentence| warnings.add(sentence));
     write(arguments.out(), format, report, warnings)

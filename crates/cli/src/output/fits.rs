@@ -263,7 +263,9 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
     let all = unproven.len();
     Some((
         "exact errors",
-        if exact == all {
+        if (exact, all) == (1, 1) {
+            "proven to be that of the exact minimiser".to_owned()
+        } else if exact == all {
             format!("all {all} are proven to be those of exact minimisers")
         } else {
             format!(

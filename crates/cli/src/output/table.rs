@@ -77,7 +77,7 @@ fn trimmed(decimal: &str) -> String {
 
 /// Returns a gap with two significant digits.
 pub(crate) fn gap(x: f64) -> String {
-    format!("{x:.1e}")
+    if x == 0.0 { "0".to_owned() } else { format!("{x:.1e}") }
 }
 
 /// Returns a share in per cent.

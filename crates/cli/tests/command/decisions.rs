@@ -70,6 +70,8 @@ fn decisions_that_have_no_meaning_are_refused() {
         "m.json data.csv --threshold high",
         "m.json data.csv --cost 1",
         "m.json data.csv --cost 0:0",
+        "m.json data.csv --cost -1:2",
+        "m.json data.csv --threshold -high",
         "hinge.json data.csv --cost 1:2",
         "hinge.json data.csv --threshold 0.5 --probability",
         "three.json three.csv --threshold 0.5",

@@ -223,6 +223,44 @@ fn a_column_to_leave_out_or_of_codes_asks_for_an_encoding() {
     assert!(message.contains("--drop is for files, leave it out"), "{message}");
 }
 
+/// Columns that are no features are refused by what they have.
+#[test]
+fn the_label_is_neither_left_out_nor_of_codes() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--lambda", "0.1", "--data", "data.csv"];
+    for (option, what) in [("--drop", "be left out"), ("--categorical", "hold codes")] {
+        let message = text(&workshop.run(&[&fit[..], &[option, "label"]].concat()).stderr);
+        let expected = format!(
+            "error: data.csv, line 1: column 'label' cannot {what}: it has the labels (--label)\n"
+        );
+        assert_eq!(message, expected);
+    }
+    let folds = [&fit[..], &["--fold-column", "width", "--drop", "width"]].concat();
+    let message = text(&workshop.run(&folds).stderr);
+    assert!(message.contains("it has the folds (--fold-column)"), "{message}");
+}
+
+/// A word among numbers makes categories of them, which a note tells unless the word stands for gaps.
+#[test]
+fn a_word_among_numbers_is_noted() {
+    let workshop = Workshop::new();
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", f64::from(i).sin(), i % 2)).collect();
+    let table = format!("id,size,label\n{rows}").replacen("\n3,", "\nunknown,", 1);
+    workshop.write("odd.csv", table.as_bytes());
+    let fit = ["fit", "--lambda", "0.1", "--data", "odd.csv", "--encode"];
+    let note = "note: odd.csv: column 'id' has categories because of 'unknown' among its numbers; \
+                --missing-words tells which words stand for gaps\n";
+    assert_eq!(text(&workshop.run(&fit).stderr), note);
+    let told = ["--missing-words", "unknown"];
+    assert_eq!(text(&workshop.run(&[&fit[..], &told].concat()).stderr), "");
+    // What becomes of words needs no --encode beside columns to leave out.
+    let dropped = ["fit", "--lambda", "0.1", "--data", "odd.csv", "--drop", "id"];
+    workshop.output(&[&dropped[..], &told].concat());
+    let message =
+        text(&workshop.run(&["fit", "--lambda", "0.1", "--data", "data.csv", told[0], "x"]).stderr);
+    assert!(message.contains("--encode|--categorical <COLUMN>|--drop <COLUMN>"), "{message}");
+}
+
 #[test]
 fn parquet_needs_a_build_that_reads_it() {
     let workshop = Workshop::new();

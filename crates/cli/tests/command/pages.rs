@@ -115,13 +115,14 @@ fn the_name_of_a_report_tells_its_format() {
     workshop.output(&[&report[..], &["model.json"]].concat());
     workshop.output(&[&report[..], &["told.json", "--format", "html"]].concat());
     let read = |name: &str| std::fs::read_to_string(workshop.path(name)).expect("a report");
-    for name in ["fit.JSON", "model.json"] {
+    // A fit has its rows at hand, a model alone has not.
+    for (name, support) in [("fit.JSON", "row "), ("model.json", "support sample ")] {
         let document: serde_json::Value = serde_json::from_str(&read(name)).expect("a document");
         assert_eq!(document["format"], "margins-report", "{name}");
         let member = &document["members"][0];
         assert_eq!(member["functions"], "support samples", "{name}");
         let first = member["largest"][0]["name"].as_str().expect("a name");
-        assert!(first.starts_with("support sample "), "{first}");
+        assert!(first.starts_with(support), "{first}");
     }
     assert!(read("told.json").starts_with("<!DOCTYPE html>"));
 }
@@ -142,7 +143,7 @@ fn a_page_and_standard_error_have_the_same_warnings() {
         (&[&path[..], &["--max-iterations", "1", "--report", "p.json"]].concat(), 1),
         (&[&massart[..], &["--learner", "cuts", "--report", "p.json"]].concat(), 3),
         (&focus, 1),
-        (&["report", "--model", "m.json", "--data", "mixture:n=12,seed=3", "--out", "p.json"], 2),
+        (&["report", "--model", "m.json", "--data", "mixture:n=12,seed=3", "--out", "p.json"], 1),
     ];
     for (command, count) in commands {
         let output = workshop.run(command);

@@ -131,6 +131,15 @@ impl ColumnEncoding {
         self.gaps
     }
 
+    /// Returns the few words because of which a column is categorical whose other levels are numbers, ten a
+    /// word or more: they may be a spelling of missing values.
+    pub fn words_among_numbers(&self) -> Vec<&str> {
+        let Kind::Categorical(levels) = &self.kind else { return Vec::new() };
+        let is_word = |level: &&str| level.parse::<f64>().is_err();
+        let words: Vec<&str> = levels.iter().map(String::as_str).filter(is_word).collect();
+        if 11 * words.len() <= levels.len() { words } else { Vec::new() }
+    }
+
     /// Returns the number of features.
     pub(super) fn width(&self) -> usize {
         self.own_width() + usize::from(self.gaps)

@@ -58,7 +58,7 @@ impl Words {
     }
 
     /// Takes in the words of further rows.
-    pub(super) fn append(&mut self, more: &Words) {
+    pub(crate) fn append(&mut self, more: &Words) {
         let numbers: Vec<u32> = more.names.iter().map(|word| self.number_of(word)).collect();
         self.cells.extend(more.cells.iter().map(|cell| cell.map(|cell| numbers[cell as usize])));
     }

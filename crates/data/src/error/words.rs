@@ -41,6 +41,20 @@ impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
     }
 }
 
+/// Returns a number of things, of which one has no s at its end.
+///
+/// ```
+/// use margins_data::counted;
+///
+/// assert_eq!([0, 1, 2].map(|count| counted(count, "rows")), ["0 rows", "1 row", "2 rows"]);
+/// ```
+pub fn counted(count: usize, things: &str) -> String {
+    match count {
+        1 => format!("1 {}", things.strip_suffix('s').unwrap_or(things)),
+        _ => format!("{count} {things}"),
+    }
+}
+
 /// Returns a value in quotes for a message: escaped, and cut if long.
 pub(crate) fn quoted(value: &str) -> String {
     const LONGEST: usize = 40;

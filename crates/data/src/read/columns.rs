@@ -21,22 +21,26 @@ impl FeatureColumns {
     /// Returns the options of an encoding, if there is one.
     pub(super) fn options(&self) -> Option<&EncodeOptions> {
         match self {
-            FeatureColumns::Numbers => None,
+            FeatureColumns::Known(encoding) => Some(encoding.options()),
+            _ => self.to_learn(),
+        }
+    }
+
+    /// Returns the options of an encoding that is still to be learned.
+    pub(super) fn to_learn(&self) -> Option<&EncodeOptions> {
+        match self {
             FeatureColumns::Learn(options) | FeatureColumns::LearnUncrowded(options) => {
                 Some(options)
             }
-            FeatureColumns::Known(encoding) => Some(encoding.options()),
+            FeatureColumns::Numbers | FeatureColumns::Known(_) => None,
         }
     }
 
     /// Returns the names of the columns whose cells keep their texts.
     pub(super) fn codes(&self) -> Vec<String> {
         match self {
-            FeatureColumns::Numbers => Vec::new(),
-            FeatureColumns::Learn(options) | FeatureColumns::LearnUncrowded(options) => {
-                options.categorical.clone()
-            }
             FeatureColumns::Known(encoding) => encoding.codes(),
+            _ => self.to_learn().map(|options| options.categorical.clone()).unwrap_or_default(),
         }
     }
 

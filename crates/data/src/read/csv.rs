@@ -14,7 +14,7 @@ use super::header::{Role, check_feature_count, check_names, roles};
 use super::label_gaps::{LabelGaps, no_label};
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
-use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels, without_room};
+use super::table::{Buffer, LabelSink, Purpose, Table, without_room};
 use crate::error::columns_in_words;
 use crate::{Column, Error};
 use part::{Gathered, Part};
@@ -121,9 +121,10 @@ impl<'a> Rows<'a> {
         in_blocks(
             || next_block(lines, &layout.header),
             |block| {
-                let part = layout.parse_block(block);
+                let mut part = layout.parse_block(block);
                 let dropped = part.dropped.len();
-                let (table, labels) = collect_labels(|sink| part.table(layout, sink))?;
+                let labels = part.take_labels(layout)?;
+                let table = part.table(layout, &mut |_, _| Ok(()))?;
                 Ok((dropped, table.map(|table| turn(table, labels))))
             },
             |result: Result<(usize, Option<T>), Error>| {

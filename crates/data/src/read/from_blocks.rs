@@ -64,7 +64,7 @@ fn refuse_text_options(options: &ReadOptions) -> Result<(), Error> {
 pub(super) fn unlabelled(data: &Dataset<Classes>) -> Unlabelled {
     let labels = data.labels();
     Unlabelled {
-        labels: Some((0..data.rows()).map(|row| labels.class_of(row).to_owned()).collect()),
+        labels: Some((0..data.rows()).map(|row| labels.class_of(row)).collect()),
         feature_names: data.feature_names().map(<[String]>::to_vec),
         weights: data.weights().map(<[f64]>::to_vec),
         design: data.design().clone(),

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::ReadOptions;
 use super::labels::in_file;
 use super::table::Purpose;
+use super::{FeatureColumns, ReadOptions};
 use crate::Error;
 use crate::error::{LABEL_ADVICE, quoted};
 
@@ -21,6 +21,18 @@ pub(super) enum Role {
     Weight,
     Fold,
     Dropped,
+}
+
+impl Role {
+    /// Returns what a column has that rows are not decided by.
+    fn content_beside_features(self) -> Option<&'static str> {
+        match self {
+            Role::Feature | Role::Dropped => None,
+            Role::Label => Some("the labels (--label)"),
+            Role::Weight => Some("the weights (--weights-column)"),
+            Role::Fold => Some("the folds (--fold-column)"),
+        }
+    }
 }
 
 /// Refuses names of columns that are empty, and a name that occurs twice.
@@ -82,7 +94,27 @@ pub(super) fn roles(
             None => {}
         }
     }
+    check_no_other_use(header, &roles, &options.features, wrong)?;
     Ok(roles)
+}
+
+/// Refuses columns with a use of their own among those of an encoding to be learned.
+fn check_no_other_use(
+    header: &[String],
+    roles: &[Role],
+    features: &FeatureColumns,
+    wrong: &Wrong<'_>,
+) -> Result<(), Error> {
+    let Some(asked) = features.to_learn() else { return Ok(()) };
+    for (names, what) in [(&asked.drop, "be left out"), (&asked.categorical, "hold codes")] {
+        for (name, role) in header.iter().zip(roles).filter(|(name, _)| names.contains(name)) {
+            if let Some(content) = role.content_beside_features() {
+                let name = quoted(name);
+                return Err(wrong(format!("column {name} cannot {what}: it has {content}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a header without features, and another number of them than is expected.

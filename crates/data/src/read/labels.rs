@@ -2,7 +2,51 @@ use crate::class_collector::ClassCollector;
 use crate::encode::Words;
 use crate::{Error, Place};
 
-/// The labels of some rows, as they stand there.
+/// The labels of some rows as they stand in a file, in the memory of a number for each.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowLabels(Words);
+
+impl RowLabels {
+    /// Returns the number of rows.
+    pub fn len(&self) -> usize {
+        self.0.cells().len()
+    }
+
+    /// Returns true if there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the labels that occur, in the order of first sight.
+    pub fn names(&self) -> &[String] {
+        self.0.names()
+    }
+
+    /// Returns the label of every row, by its index among the names.
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        self.0.cells().iter().flatten().map(|&name| name as usize)
+    }
+
+    /// Returns the label of every row.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter()
+    }
+
+    /// Takes in the labels of further rows.
+    pub fn append(&mut self, more: &RowLabels) {
+        self.0.append(&more.0);
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for RowLabels {
+    fn from_iter<I: IntoIterator<Item = S>>(labels: I) -> Self {
+        let mut words = Words::default();
+        labels.into_iter().for_each(|label| words.push(Some(label.as_ref())));
+        RowLabels(words)
+    }
+}
+
+/// The labels of some rows, with their places.
 #[derive(Default)]
 pub(super) struct PlacedLabels {
     pub(super) values: Words,
@@ -11,6 +55,26 @@ pub(super) struct PlacedLabels {
 }
 
 impl PlacedLabels {
+    /// Takes the labels of rows, whose places a function tells.
+    pub(super) fn new(values: Words, place: impl Fn(usize) -> Place) -> Self {
+        let mut places = Vec::with_capacity(values.names().len());
+        for (row, cell) in values.cells().iter().enumerate() {
+            if places.len() == values.names().len() {
+                break;
+            }
+            if *cell == Some(places.len() as u32) {
+                places.push(place(row));
+            }
+        }
+        PlacedLabels { values, places }
+    }
+
+    /// Returns the labels without their places, if there are any.
+    pub(super) fn of_rows(self) -> Option<RowLabels> {
+        let labels = RowLabels(self.values);
+        (!labels.is_empty()).then_some(labels)
+    }
+
     /// Takes the label of the next row.
     pub(super) fn push(&mut self, value: &str, place: &dyn Fn() -> Place) {
         self.values.push(Some(value));

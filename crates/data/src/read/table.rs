@@ -123,11 +123,10 @@ pub(super) fn collect_labels<T>(
 /// Returns the samples of a table.
 pub(super) fn unlabelled(
     table: Table,
-    labels: &PlacedLabels,
+    labels: PlacedLabels,
     name: &str,
     options: &ReadOptions,
 ) -> Result<Unlabelled, Error> {
-    let labels: Vec<String> = labels.values.iter().map(str::to_owned).collect();
     let encoded = table.features.encoded(&options.features);
     let (design, feature_names) = encoded.map_err(|error| in_file(name, error))?;
     Ok(Unlabelled {
@@ -135,7 +134,7 @@ pub(super) fn unlabelled(
         feature_names,
         weights: table.weights,
         dropped: table.dropped,
-        labels: (!labels.is_empty()).then_some(labels),
+        labels: labels.of_rows(),
     })
 }
 

@@ -18,6 +18,8 @@ pub struct Axis {
     pub names: &'static [&'static str],
     /// True if values are whole numbers, between which there is nothing to name.
     pub is_whole: bool,
+    /// True if values are shares, so that the axis of equal ones goes from 0 to 1.
+    pub are_shares: bool,
 }
 
 /// The least number that a logarithmic axis shows.
@@ -27,10 +29,13 @@ pub(super) const LEAST: f64 = 1e-18;
 const DIGITS: usize = 4;
 const MOST_DIGITS: usize = 10;
 
+/// The part of their size by which places differ at least that an axis tells apart.
+const LEAST_WIDTH: f64 = 1e-8;
+
 impl Axis {
     /// Returns a linear axis as long as its points need.
     pub fn new(label: &'static str) -> Self {
-        Axis { label, is_log: false, range: None, names: &[], is_whole: false }
+        Axis { label, is_log: false, range: None, names: &[], is_whole: false, are_shares: false }
     }
 
     /// Returns a logarithmic axis as long as its points need.
@@ -41,6 +46,11 @@ impl Axis {
     /// Returns a linear axis from 0 to 1.
     pub fn share(label: &'static str) -> Self {
         Axis { range: Some((0.0, 1.0)), ..Self::new(label) }
+    }
+
+    /// Returns a linear axis of shares, as long as its points need.
+    pub fn of_shares(label: &'static str) -> Self {
+        Axis { are_shares: true, ..Self::new(label) }
     }
 
     /// Returns an axis of the whole numbers from 1 on.
@@ -70,12 +80,23 @@ impl Axis {
         (DIGITS..MOST_DIGITS).find(tells).unwrap_or(MOST_DIGITS)
     }
 
-    /// Returns the width in which the names of the places between these ends and the words beside them stand.
-    pub(super) fn room(&self, low: f64, high: f64) -> u32 {
+    /// Returns the width of the longest name of a place between these ends.
+    fn longest(&self, low: f64, high: f64) -> u32 {
         let digits = self.digits(low, high);
         let length = |place: f64| self.label_of(place, digits).chars().count() as u32;
         let longest = self.named(low, high).into_iter().map(length).max();
-        u32::max(64, 28 + 8 * longest.unwrap_or(0))
+        8 * longest.unwrap_or(0)
+    }
+
+    /// Returns the width in which the names of the places between these ends and the words beside them stand.
+    pub(super) fn room(&self, low: f64, high: f64) -> u32 {
+        u32::max(64, 28 + self.longest(low, high))
+    }
+
+    /// Returns the most places between these ends whose names stand beside each other in a width.
+    pub(super) fn most_beside(&self, low: f64, high: f64, width: u32) -> usize {
+        let room = u32::max(1, self.longest(low, high) + 24);
+        (width / room).clamp(1, 5) as usize
     }
 
     pub(super) fn place(&self, x: f64) -> f64 {
@@ -119,10 +140,20 @@ impl Axis {
         let (low, high) = places
             .filter(|x| x.is_finite())
             .fold(start, |(low, high), x| (low.min(x), high.max(x)));
-        match high - low {
-            width if width > 0.0 => (low - 0.04 * width, high + 0.04 * width),
-            _ if low.is_finite() => (low - 0.5, high + 0.5),
-            _ => (0.0, 1.0),
+        let (width, size) = (high - low, low.abs().max(high.abs()));
+        let least = LEAST_WIDTH * if self.is_log { 1.0 } else { size };
+        if width > least {
+            (low - 0.04 * width, high + 0.04 * width)
+        } else if self.are_shares || !low.is_finite() {
+            (0.0, 1.0)
+        } else {
+            // A power of ten on each side, and not at the end, where its name would be cut.
+            let beside = match size {
+                _ if self.is_log => 1.04,
+                0.0 => 0.5,
+                size => 0.5 * size,
+            };
+            (low - beside, high + beside)
         }
     }
 }
@@ -149,5 +180,34 @@ mod tests {
             assert!(axis.room(low, high) >= 8 * longest + 28, "{names:?}");
         }
         assert_eq!(Axis::new("error").digits(0.0, 0.5), DIGITS);
+    }
+
+    #[test]
+    fn axes_of_equal_values_have_room_around_them() {
+        let ends = |axis: Axis, places: &[f64]| axis.ends(places.iter().copied());
+        for (axis, places, expected) in [
+            (Axis::new("objective"), vec![0.5, 0.5 + 1e-12], (0.25, 0.75)),
+            (Axis::new("objective"), vec![1e150], (0.5e150, 1.5e150)),
+            (Axis::new("margin"), vec![0.0], (-0.5, 0.5)),
+            (Axis::log("lambda"), vec![-2.0, -2.0 + 1e-12], (-3.04, -0.96)),
+            (Axis::of_shares("error"), vec![0.0], (0.0, 1.0)),
+            (Axis::of_shares("error"), vec![0.27, 0.27], (0.0, 1.0)),
+            (Axis::new("margin"), vec![f64::NAN], (0.0, 1.0)),
+        ] {
+            let found = ends(axis, &places);
+            let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+            let is_expected = is_near(found.0, expected.0) && is_near(found.1, expected.1);
+            assert!(is_expected, "{places:?}: {found:?}");
+        }
+        let (low, high) = ends(Axis::new("objective"), &[0.5, 0.5 + 1e-7]);
+        assert!(low > 0.4999 && high < 0.5001, "{low} to {high}");
+    }
+
+    /// Names at the bottom of a picture leave room between them, however many digits they take.
+    #[test]
+    fn long_names_beside_each_other_are_few() {
+        let (low, high) = (0.01_f64.log10(), 0.010_000_01_f64.log10());
+        assert_eq!(Axis::log("lambda").most_beside(low, high, 336), 3);
+        assert_eq!(Axis::log("lambda").most_beside(-4.0, 0.0, 336), 5);
     }
 }

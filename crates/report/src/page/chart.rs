@@ -198,6 +198,7 @@ impl Chart {
             .x_label_area_size(44)
             .y_label_area_size(self.y.room(bottom, top))
             .build_cartesian_2d(low..high, bottom..top)?;
+        let names_below = self.x.most_beside(low, high, SIZE.0 - self.y.room(bottom, top));
         let text = ("sans-serif", 16).into_font().color(&INK);
         chart
             .configure_mesh()
@@ -210,7 +211,7 @@ impl Chart {
             .axis_style(INK)
             .label_style(text.clone())
             .axis_desc_style(text)
-            .x_labels(5)
+            .x_labels(names_below)
             .y_labels(self.y.most_named(bottom, top))
             .draw()?;
         for (k, series) in self.series.iter().enumerate() {
@@ -223,12 +224,16 @@ impl Chart {
 
     fn plot(&self, chart: &mut Plane<'_, '_>, series: &Series, colour: RGBColor) -> Outcome {
         let place = |x: f64, y: f64| (self.x.place(x), self.y.place(y));
-        let ends = chart.y_range();
+        let (across, ends) = (chart.x_range(), chart.y_range());
+        let size = (across.end - across.start, ends.end - ends.start);
         let places = series.points.iter().map(|&(x, y)| place(x, y));
         let places: Vec<(f64, f64)> =
             places.filter(|at| ends.start <= at.1 && at.1 <= ends.end).collect();
         let thick = colour.stroke_width(2);
         match &series.style {
+            Style::Line if is_one_place(&places, size) => {
+                chart.draw_series(circles(&places, 3, colour.filled()))?;
+            }
             Style::Line => {
                 chart.draw_series([PathElement::new(places, thick)])?;
             }
@@ -264,6 +269,15 @@ impl Chart {
         }
         Ok(())
     }
+}
+
+/// Returns true for a line that would not be seen in a picture of this size.
+fn is_one_place(places: &[(f64, f64)], size: (f64, f64)) -> bool {
+    const LEAST: f64 = 1e-3;
+    let is_near = |(x, y): (f64, f64)| {
+        (x - places[0].0).abs() <= LEAST * size.0 && (y - places[0].1).abs() <= LEAST * size.1
+    };
+    places.iter().copied().all(is_near)
 }
 
 /// Returns a circle of so many pixels around each place.

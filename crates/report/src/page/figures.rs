@@ -34,7 +34,7 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
             percent(chosen.mean_error)
         ),
         x: Axis::log(LAMBDA),
-        y: Axis::new("error"),
+        y: Axis::of_shares("error"),
         series: vec![Series {
             name: "mean and standard error".to_owned(),
             points: lambdas.iter().map(point).collect(),
@@ -153,7 +153,7 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile]) -> Vec<Markup> {
         series: vec![Series::line(y.label, along(value))],
     };
     let certified = path.iter().filter(|point| point.converged).count();
-    let (error, objective) = (Axis::new("training error"), Axis::new("objective"));
+    let (error, objective) = (Axis::of_shares("training error"), Axis::new("objective"));
     let mut charts = vec![
         one("path-objectives", "Objective", objective, |point| point.objective),
         one("path-errors", "Training error", error, |point| point.training_error),
@@ -259,7 +259,7 @@ pub(super) fn candidates(choice: &CandidateChoice) -> Option<Markup> {
             percent(*bound)
         ),
         x: Axis::new("candidate"),
-        y: Axis::new("error"),
+        y: Axis::of_shares("error"),
         series: vec![
             Series { name: "error of a candidate".to_owned(), points, style: Style::Dots },
             Series {

@@ -49,7 +49,7 @@ pub(super) fn power_of_ten(exponent: f64) -> String {
     } else if is_whole {
         format!("1e{exponent}")
     } else {
-        format!("{:.0e}", 10f64.powf(exponent))
+        format!("{:.1e}", 10f64.powf(exponent))
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
     fn powers_of_ten_are_read_at_a_glance() {
         let all = [-7.5, -6.0, -2.0, -0.5, -1e-17, 0.0, 0.25, 1.0, 2.5, 3.0, 4.0].map(power_of_ten);
         let expected =
-            ["3e-8", "1e-6", "0.01", "0.32", "1", "1", "1.8", "10", "316", "1000", "1e4"];
+            ["3.2e-8", "1e-6", "0.01", "0.32", "1", "1", "1.8", "10", "316", "1000", "1e4"];
         assert_eq!(all, expected);
     }
 

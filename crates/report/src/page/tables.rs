@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use margins_data::Listed;
+use margins_data::{Listed, counted};
 
 use super::number::{percent, short};
 use crate::data::{DataSummary, RawColumnSummary};
@@ -68,7 +68,8 @@ pub(super) fn data(data: &DataSummary) -> Markup {
         data.stored.map_or(String::new(), |s| format!(", {} of the values stored", percent(s)));
     let weights = if data.weighted { ", with weights" } else { "" };
     let DataSummary { name, rows: count, columns, .. } = data;
-    let caption = format!("{name}: {count} rows, {columns} columns{stored}{weights}");
+    let (rows_in_words, columns) = (counted(*count, "rows"), counted(*columns, "columns"));
+    let caption = format!("{name}: {rows_in_words}, {columns}{stored}{weights}");
     table(&caption, &["class", "rows", "share"], &rows)
 }
 
@@ -134,13 +135,18 @@ pub(super) fn certificates(members: &[MemberSummary]) -> Option<Markup> {
     Some(table("Objectives with their lower bounds", &header, &rows))
 }
 
+/// The most classes beside each other whose cells have room for shares.
+const MOST_WITH_SHARES: usize = 8;
+
 pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
     let confusion = &evaluation.confusion;
     let classes: Vec<&str> = confusion.classes.iter().map(String::as_str).collect();
+    let with_shares = classes.len() <= MOST_WITH_SHARES;
+    let share = if with_shares { ", and their share of the class" } else { "" };
     let head = html! {
         tr {
             th rowspan="2" scope="col" { "true class" }
-            th colspan=(classes.len()) scope="colgroup" { "samples decided for, and their share of the class" }
+            th colspan=(classes.len()) scope="colgroup" { "samples decided for" (share) }
         }
         tr { (names(&classes)) }
     };
@@ -150,7 +156,7 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
         .zip(&confusion.weights)
         .map(|(class, weights)| {
             let total: f64 = weights.iter().sum();
-            let cell = |&weight: &f64| match total > 0.0 {
+            let cell = |&weight: &f64| match with_shares && total > 0.0 {
                 true => format!("{} ({})", short(weight), percent(weight / total)),
                 false => short(weight),
             };
@@ -170,13 +176,17 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
 pub(super) fn coefficients(member: &MemberSummary) -> Markup {
     let MemberSummary { name, functions, count, nonzero, largest, .. } = member;
     let most = largest.first().map_or(1.0, |first| first.value.abs());
+    let words = html! {
+        (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (counted(*count, functions))
+        " with a coefficient"
+        @if largest.len() < *nonzero { ", the " (largest.len()) " largest" }
+    };
+    if largest.is_empty() {
+        return html! { p { (words) } };
+    }
     html! {
         div.scroll { table {
-            caption {
-                (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (count) " "
-                (functions) " with a coefficient"
-                @if largest.len() < *nonzero { ", the " (largest.len()) " largest" }
-            }
+            caption { (words) }
             thead { tr {
                 th scope="col" { (functions) } th scope="col" { "coefficient" }
                 th scope="col" { "size" }

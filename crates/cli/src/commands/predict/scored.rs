@@ -1,6 +1,6 @@
 //! What a model makes of rows.
 
-use margins::data::read::Unlabelled;
+use margins::data::read::{RowLabels, Unlabelled};
 use margins::data::{Design, Listed, metrics};
 use margins::losses::MarginLoss;
 use margins::model::Error;
@@ -28,7 +28,7 @@ pub(super) struct Scored {
     /// The probabilities, row by row, if there are any: that of the positive class where the model has
     /// one member, else one a class.
     pub(super) probabilities: Option<Vec<f64>>,
-    labels: Option<Vec<String>>,
+    labels: Option<RowLabels>,
     weights: Option<Vec<f64>>,
 }
 
@@ -55,8 +55,8 @@ impl Scorer<'_> {
     /// Returns the predictions of samples without labels and weights.
     fn scored(&self, design: &Design) -> Result<Scored, Error> {
         let model = self.model;
+        let scores: Vec<f64> = model.scores(design, self.registry)?.data.into();
         if let [member] = model.members() {
-            let scores = model.decision_function(design, self.registry)?;
             let probability = |&score: &f64| member.probability(self.loss, score);
             let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
             let decide = |(row, &score): (usize, &f64)| {
@@ -66,16 +66,25 @@ impl Scorer<'_> {
             let classes = scores.iter().enumerate().map(decide).collect();
             return Ok(Scored { classes, scores, probabilities, ..Scored::default() });
         }
-        let functions = model.decision_functions(design, self.registry)?;
-        let probabilities = match model.class_probabilities(&functions, self.loss) {
-            Ok(probabilities) => Some(probabilities.transpose().as_slice().to_vec()),
+        let probabilities = match self.probabilities(&scores) {
+            Ok(probabilities) => Some(probabilities),
             Err(Error::NoProbabilities(_)) => None,
             Err(error) => return Err(error),
         };
-        let scores = functions.transpose().as_slice().to_vec();
         let of_rows = scores.chunks_exact(model.members().len());
         let classes = of_rows.map(|scores| model.decide(scores)).collect();
         Ok(Scored { classes, scores, probabilities, ..Scored::default() })
+    }
+
+    /// Returns the probabilities of all classes for the samples with these scores, row by row.
+    fn probabilities(&self, scores: &[f64]) -> Result<Vec<f64>, Error> {
+        let (members, classes) = (self.model.members().len(), self.model.classes().len());
+        let mut all = vec![0.0; scores.len() / members * classes];
+        let rows = scores.chunks_exact(members).zip(all.chunks_exact_mut(classes));
+        for (scores, out) in rows {
+            self.model.sample_probabilities(scores, self.loss, out)?;
+        }
+        Ok(all)
     }
 }
 
@@ -102,7 +111,9 @@ impl Scored {
         self.classes.extend(next.classes);
         self.scores.extend(next.scores);
         extend(&mut self.probabilities, next.probabilities);
-        extend(&mut self.labels, next.labels);
+        if let (Some(all), Some(next)) = (&mut self.labels, next.labels) {
+            all.append(&next);
+        }
         extend(&mut self.weights, next.weights);
     }
 
@@ -163,10 +174,10 @@ impl Scored {
 }
 
 /// Returns the class of every label; `None`, with a warning, if one is no class of the model.
-fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
-    let classes = labels.iter().map(|label| model.class_of(label).ok_or(label));
-    match classes.collect() {
-        Ok(classes) => Some(classes),
+fn known_classes(model: &Model, labels: &RowLabels) -> Option<Vec<usize>> {
+    let classes = labels.names().iter().map(|label| model.class_of(label).ok_or(label));
+    match classes.collect::<Result<Vec<usize>, _>>() {
+        Ok(classes) => Some(labels.indices().map(|label| classes[label]).collect()),
         Err(unknown) => {
             warn(format!(
                 "the predictions are not measured, for the label {} of the data is no class of the model ({})",

@@ -6,8 +6,9 @@ use crate::read::cells::Cells;
 use crate::read::columns::RowPlaces;
 use crate::read::folds::FileFolds;
 use crate::read::header::Role;
+use crate::read::labels::PlacedLabels;
 use crate::read::table::{LabelSink, Table};
-use crate::{Column, Error};
+use crate::{Column, Error, Place};
 
 /// Some rows below a header, up to a fault if there is one.
 pub(super) struct Part<'m> {
@@ -51,11 +52,22 @@ impl<'m> Part<'m> {
 
     /// Hands the labels over, and then the fault.
     fn deliver(&mut self, layout: &Layout, labels: &mut LabelSink<'_>) -> Result<(), Error> {
-        let column = || Column::Name(layout.name_of(Role::Label).unwrap_or_default().to_owned());
         for (row, label) in self.labels.iter().enumerate() {
-            labels(label, &|| self.places.place(row, column()))?;
+            labels(label, &|| self.label_place(layout, row))?;
         }
         self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Takes the labels of all rows, unless there is a fault.
+    pub(super) fn take_labels(&mut self, layout: &Layout) -> Result<PlacedLabels, Error> {
+        self.fault.take().map_or(Ok(()), Err)?;
+        let labels = std::mem::take(&mut self.labels);
+        Ok(PlacedLabels::new(labels, |row| self.label_place(layout, row)))
+    }
+
+    fn label_place(&self, layout: &Layout, row: usize) -> Place {
+        let column = layout.name_of(Role::Label).unwrap_or_default().to_owned();
+        self.places.place(row, Column::Name(column))
     }
 
     /// Returns the rows as a table of their own; `None` of no rows.
