@@ -41,6 +41,23 @@ impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
     }
 }
 
+/// Displays a number of things in a message: `1 row`, or `2 rows`.
+///
+/// ```
+/// use margins_data::Counted;
+///
+/// assert_eq!([1, 2].map(|count| Counted(count, "row").to_string()), ["1 row", "2 rows"]);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Counted(pub usize, pub &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counted(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
+    }
+}
+
 /// Returns a value in quotes for a message: escaped, and cut if long.
 pub(crate) fn quoted(value: &str) -> String {
     const LONGEST: usize = 40;
@@ -72,5 +89,5 @@ pub(crate) fn missing_label(value: &str) -> String {
 
 /// Returns what follows the number of rows of a table whose number of columns may be unknown.
 pub(super) fn and_columns(columns: Option<usize>) -> String {
-    columns.map(|columns| format!(" and {columns} columns")).unwrap_or_default()
+    columns.map(|columns| format!(" and {}", Counted(columns, "column"))).unwrap_or_default()
 }

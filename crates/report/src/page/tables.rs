@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use margins_data::Listed;
+use margins_data::{Counted, Listed};
 
 use super::number::{percent, short};
 use crate::data::{DataSummary, RawColumnSummary};
@@ -68,7 +68,8 @@ pub(super) fn data(data: &DataSummary) -> Markup {
         data.stored.map_or(String::new(), |s| format!(", {} of the values stored", percent(s)));
     let weights = if data.weighted { ", with weights" } else { "" };
     let DataSummary { name, rows: count, columns, .. } = data;
-    let caption = format!("{name}: {count} rows, {columns} columns{stored}{weights}");
+    let size = [Counted(*count, "row"), Counted(*columns, "column")].map(|size| size.to_string());
+    let caption = format!("{name}: {}{stored}{weights}", size.join(", "));
     table(&caption, &["class", "rows", "share"], &rows)
 }
 
