@@ -127,13 +127,14 @@ def test_a_driver_that_is_killed_goes_on_from_its_points(tmp_path):
 
     whole_rounds, whole = run(tmp_path / "other.json")
     driver = subprocess.Popen(command, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while driver.poll() is None and time.monotonic() < deadline:
-        if points.exists() and points.read_text().count('"lambda"') > 3:
-            break
+    deadline = time.monotonic() + 240
+    some = False
+    while not some and driver.poll() is None and time.monotonic() < deadline:
         time.sleep(0.001)
+        some = points.exists() and points.read_text().count('"lambda"') > 3
     os.killpg(driver.pid, signal.SIGKILL)
     assert driver.wait(timeout=60) == -signal.SIGKILL, "it had ended before the kill"
+    assert some, "it had reached too few points in 240 s"
     rounds, objectives = run(points)
     assert objectives == pytest.approx(whole, rel=2e-9)
     assert rounds < whole_rounds

@@ -104,9 +104,12 @@ fn threads_leave_room_for_the_job() {
     const STEP: usize = 150;
     const MOST: usize = 2_000_000;
     let workshop = Workshop::new();
+    // Longer than what is read of a file before its size is estimated.
+    workshop
+        .write("long.csv", format!("x,label\n{}", "0.25,a\n0.5,b\n".repeat(150_000)).as_bytes());
     let ended = |kibibytes: usize| {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
-        let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--threads", "2"];
+        let fit = ["fit", "--data", "long.csv", "--lambda", "0.1", "--threads", "2"];
         std::process::Command::new("sh")
             .args(["-c", &script, env!("CARGO_BIN_EXE_margins")])
             .args(fit)
