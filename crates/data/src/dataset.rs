@@ -1,9 +1,12 @@
+mod folds;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::encode::{EncodeOptions, Encoded, Encoding, RawTable};
 use crate::error::{check_count, check_len, check_weights};
 use crate::{ClassLabels, Design, Error, Labels};
+use folds::{check_folds, renumber};
 
 /// A design with its labels, those of two classes unless told, and optionally sample weights,
 /// feature names and cross-validation folds.
@@ -174,17 +177,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// Not one fold a row, an empty fold, or fewer than two folds.
     pub fn with_folds(mut self, folds: Vec<usize>) -> Result<Self, Error> {
         check_count("folds", folds.len(), "rows", self.rows())?;
-        let largest = folds.iter().copied().max().unwrap_or(0);
-        // More folds than rows leave one of the first n + 1 empty, whatever the numbers are.
-        let mut used = vec![false; largest.saturating_add(1).min(folds.len() + 1).max(2)];
-        for &fold in &folds {
-            if let Some(used) = used.get_mut(fold) {
-                *used = true;
-            }
-        }
-        if let Some(empty) = used.iter().position(|used| !used) {
-            return Err(Error::EmptyFold { empty, largest });
-        }
+        check_folds(&folds)?;
         self.folds = Some(folds);
         Ok(self)
     }
@@ -332,16 +325,6 @@ impl<Y: ClassLabels> Dataset<Y> {
             dropped: 0,
         }
     }
-}
-
-/// Returns the folds as 0 to k-1 in their order, if there are at least two.
-fn renumber(folds: &[usize]) -> Option<Vec<usize>> {
-    let mut left = folds.to_vec();
-    left.sort_unstable();
-    left.dedup();
-    // Every fold is in `left`, so that the partition point is its position.
-    let position = |fold: &usize| left.partition_point(|f| f < fold);
-    (left.len() >= 2).then(|| folds.iter().map(position).collect())
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use crate::Shortage;
 pub(crate) use checks::{check_count, check_entries, check_len, check_signs, check_weights};
 pub use place::{Column, Place, RowNumber};
 use words::and_columns;
+pub use words::{Counted, Listed};
 pub(crate) use words::{
     LABEL_ADVICE, columns_in_words, measurement, missing_label, quoted, third_class,
 };
-pub use words::{Listed, counted};
 
 /// The reason why data are refused.
 ///
@@ -56,7 +56,7 @@ pub enum Error {
         expected: usize,
     },
     /// Rows of different lengths.
-    #[error("row {row} has {found} features, but row 0 has {expected}: all rows must have as many")]
+    #[error("row {row} has {}, but row 0 has {expected}: all rows must have as many", Counted(*found, "feature"))]
     Ragged {
         /// Zero-based row.
         row: usize,
@@ -76,7 +76,7 @@ pub enum Error {
         value: f64,
     },
     /// A table that the memory has no room for.
-    #[error("a table of {rows} rows{} does not fit into memory: {shortage}", and_columns(*columns))]
+    #[error("a table of {}{} does not fit into memory: {shortage}", Counted(*rows, "row"), and_columns(*columns))]
     Memory {
         /// The number of rows, or an estimate of it.
         rows: usize,
@@ -87,8 +87,10 @@ pub enum Error {
     },
     /// Copies of a table that the memory has no room for.
     #[error(
-        "what fits make of a table of {rows} rows and {columns} columns does not fit into memory beside it: \
-         {shortage}; fewer threads at the same time take less"
+        "what fits make of a table of {} and {} does not fit into memory beside it: {shortage}; fewer threads at \
+         the same time take less",
+        Counted(*rows, "row"),
+        Counted(*columns, "column")
     )]
     Copies {
         /// The number of rows.

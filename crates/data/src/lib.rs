@@ -67,7 +67,7 @@ pub use class_name::same_class;
 pub use classes::Classes;
 pub use dataset::Dataset;
 pub use design::{DenseRows, Design, SparseRows};
-pub use error::{Column, Error, Listed, Place, RowNumber, counted};
+pub use error::{Column, Counted, Error, Listed, Place, RowNumber};
 pub use labels::Labels;
 pub use memory::Memory;
 pub use room::Shortage;

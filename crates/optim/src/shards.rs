@@ -31,6 +31,7 @@ mod part;
 mod places;
 mod proximal_step;
 mod request;
+mod rule;
 mod shard;
 mod sharded;
 mod slots;

@@ -1,4 +1,4 @@
-use margins_data::{Listed, counted};
+use margins_data::{Counted, Listed};
 
 use crate::class_evaluation::{ClassEvaluation, ReliabilityDiagram};
 use crate::data::{ClassShare, DataSummary};
@@ -62,11 +62,9 @@ fn of_data(data: &DataSummary) -> Option<String> {
     let name = &data.name;
     match few[..] {
         [] => None,
-        [class] => Some(format!(
-            "Class '{}' has {} in {name}.",
-            class.name,
-            counted(class.rows, "samples")
-        )),
+        [class] => {
+            Some(format!("Class '{}' has {} in {name}.", class.name, Counted(class.rows, "sample")))
+        }
         [least, ..] => Some(format!(
             "{} of {} classes have fewer than {FEW} samples in {name}, down to {} of '{}': {}.",
             few.len(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
@@ -16,13 +17,13 @@ use crate::{Failure, files};
 /// A job, with the files that it writes.
 struct Job<'a> {
     name: &'static str,
-    command: Box<dyn Fn() -> Command + 'a>,
+    command: Box<dyn Fn() -> Command + Send + 'a>,
     /// The files that are written when all is done.
     outputs: &'static [&'static str],
     /// The file from which the job goes on.
     kept: Option<&'static str>,
     /// A first part of the job, which is not killed.
-    first_part: Option<Box<dyn Fn() -> Command + 'a>>,
+    first_part: Option<Box<dyn Fn() -> Command + Send + 'a>>,
 }
 
 /// What the kills of a job have shown.
@@ -102,17 +103,26 @@ fn jobs(lab: &Lab) -> Vec<Job<'_>> {
         command: Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>())),
         outputs,
         kept,
-        first_part: words.starts_with("focus").then(|| -> Box<dyn Fn() -> Command + '_> {
+        first_part: words.starts_with("focus").then(|| -> Box<dyn Fn() -> Command + Send + '_> {
             Box::new(move || lab.margins(&PAUSED_GAME.split(' ').collect::<Vec<_>>()))
         }),
     });
     [experiment].into_iter().chain(commands).collect()
 }
 
-/// Kills every job so many times.
+/// Kills every job so many times, all of them beside each other.
 pub(super) fn run(lab: &Lab, kills: usize, seed: u64) -> Result<Vec<Killed>, Failure> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    jobs(lab).iter().map(|job| job.kill(lab, kills, &mut random)).collect()
+    std::thread::scope(|scope| {
+        let kill = |(stream, job): (u64, Job<'_>)| {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            random.set_stream(stream);
+            job.kill(lab, kills, &mut random).map_err(|error| error.to_string())
+        };
+        let start = |job| scope.spawn(move || kill(job));
+        let running: Vec<_> = (0..).zip(jobs(lab)).map(start).collect();
+        let end = |job: ScopedJoinHandle<'_, _>| job.join().map_err(|_| "a job panicked")?;
+        running.into_iter().map(|job| Ok(end(job)?)).collect()
+    })
 }
 
 impl Job<'_> {

@@ -88,7 +88,7 @@ impl Lab {
             "--only",
             "example1-50-linear",
             "--trials",
-            "150",
+            "60",
         ]);
         command.args(["--out", out]);
         command

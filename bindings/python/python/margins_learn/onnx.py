@@ -11,11 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import ModelClassifier
+from ._onnx_graph import Graph
 from ._regularised import PRECOMPUTED
 
 __all__ = ["to_onnx"]
-
-_OPSET = 17
 
 
 def to_onnx(model: Any, *, name: str = "margins") -> Any:
@@ -47,7 +46,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     if not isinstance(name, str) or not name:
         raise ValueError(f"name is {name!r}, but must be a text that is not empty.")
     fitted = _expressible(model)
-    graph = _Graph()
+    graph = Graph()
     functions = _functions(graph, fitted, graph.input)
     scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
     of_members = scores
@@ -82,66 +81,6 @@ def _expressible(model: Any) -> Any:
     return fitted
 
 
-class _Graph:
-    """Nodes of a graph, each known by the name of its output; what was there before is used again."""
-
-    input = "X"
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self._known: dict[Any, str] = {}
-
-    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Adds a node and returns the name of its output."""
-        from onnx import helper
-
-        key = (operator, inputs, tuple(attributes.items()))
-        if key not in self._known:
-            self._known[key] = output = f"v{len(self.nodes)}"
-            outputs = [output, f"{output}_places"] if operator == "TopK" else [output]
-            self.nodes.append(helper.make_node(operator, list(inputs), outputs, **attributes))
-        return self._known[key]
-
-    def constant(self, values: Any) -> str:
-        """Adds a constant and returns its name."""
-        from onnx import numpy_helper
-
-        values = np.asarray(values)
-        values = np.ascontiguousarray(values.astype(np.float64) if values.dtype.kind == "f" else values).reshape(values.shape)
-        content = tuple(values.tolist()) if values.dtype.kind == "O" else values.tobytes()
-        key = (values.dtype.str, values.shape, content)
-        if key not in self._known:
-            self._known[key] = f"c{len(self.constants)}"
-            self.constants.append(numpy_helper.from_array(values, self._known[key]))
-        return self._known[key]
-
-    def name_output(self, value: str, name: str) -> None:
-        """Gives a value the name of an output."""
-        from onnx import helper
-
-        self.nodes.append(helper.make_node("Identity", [value], [name]))
-
-    def model(self, name: str, features: int, outputs: list[tuple[str, Any, list[Any]]]) -> Any:
-        """Returns the graph with its input and outputs."""
-        from onnx import TensorProto, helper
-
-        def tensor(kind: Any) -> int:
-            kind = np.dtype(kind)
-            return TensorProto.STRING if kind.kind in "OU" else helper.np_dtype_to_tensor_dtype(kind)
-
-        graph = helper.make_graph(
-            self.nodes,
-            name,
-            [helper.make_tensor_value_info(self.input, TensorProto.DOUBLE, [None, features])],
-            [helper.make_tensor_value_info(output, tensor(kind), shape) for output, kind, shape in outputs],
-            self.constants,
-        )
-        return helper.make_model(
-            graph, producer_name="margins-learn", ir_version=8, opset_imports=[helper.make_opsetid("", _OPSET)]
-        )
-
-
 def _labels(classes: np.ndarray) -> np.ndarray:
     """Returns the classes in a type that ONNX has: whole numbers, numbers or text."""
     kinds = {"i": np.int64, "u": np.int64, "b": np.int64, "f": np.float64}
@@ -151,7 +90,7 @@ def _labels(classes: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _decided(graph: _Graph, scores: str, fitted: Any) -> str:
+def _decided(graph: Graph, scores: str, fitted: Any) -> str:
     """Returns the index of the class that the scores decide."""
     if fitted.scheme == "binary":
         positive = graph.add("Greater", graph.add("Squeeze", scores, graph.constant(np.array([1]))), graph.constant(0.0))
@@ -159,7 +98,7 @@ def _decided(graph: _Graph, scores: str, fitted: Any) -> str:
     return graph.add("ArgMax", scores, axis=1, keepdims=0)
 
 
-def _standing(graph: _Graph, scores: str, classes: int) -> str:
+def _standing(graph: Graph, scores: str, classes: int) -> str:
     """Returns the contests that every class wins, and for what is even a part of its sum of scores below one half."""
     first, second = np.triu_indices(classes, 1)
     of_first, of_second = np.eye(classes)[first], np.eye(classes)[second]
@@ -172,7 +111,7 @@ def _standing(graph: _Graph, scores: str, classes: int) -> str:
     return graph.add("Add", votes, graph.add("Div", sums, size))
 
 
-def _functions(graph: _Graph, fitted: Any, features: str) -> str:
+def _functions(graph: Graph, fitted: Any, features: str) -> str:
     """Returns the functions that the members combine: the features, or kernel sections."""
     basis = fitted.basis
     if basis is None:
@@ -184,7 +123,7 @@ def _functions(graph: _Graph, fitted: Any, features: str) -> str:
     return _kernel(graph, basis["kernel"], features, basis["sections"])
 
 
-def _kernel(graph: _Graph, text: str, features: str, sections: np.ndarray) -> str:
+def _kernel(graph: Graph, text: str, features: str, sections: np.ndarray) -> str:
     """Returns a kernel, a sum or a product between the features and the sections, with one section a column."""
     text = text.strip()
     for sign, operator in (("+", "Add"), ("*", "Mul")):
@@ -208,7 +147,7 @@ def _split(text: str, sign: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _one_kernel(graph: _Graph, text: str, features: str, sections: np.ndarray) -> str:
+def _one_kernel(graph: Graph, text: str, features: str, sections: np.ndarray) -> str:
     """Returns one kernel between the features and the sections."""
     name, _, rest = text.partition(":")
     given = {key.strip(): float(value) for key, value in (pair.split("=") for pair in rest.split(",") if pair)}
@@ -242,7 +181,7 @@ def _one_kernel(graph: _Graph, text: str, features: str, sections: np.ndarray) -
     return graph.add("Mul", decay, shape)
 
 
-def _power(graph: _Graph, base: str, degree: int) -> str:
+def _power(graph: Graph, base: str, degree: int) -> str:
     """Returns a whole power by products."""
     power = base
     for _ in range(degree - 1):
@@ -250,7 +189,7 @@ def _power(graph: _Graph, base: str, degree: int) -> str:
     return power
 
 
-def _probabilities(graph: _Graph, scores: str, decided: str, fitted: Any) -> str:
+def _probabilities(graph: Graph, scores: str, decided: str, fitted: Any) -> str:
     """Returns the probabilities of all classes from the scores of the members; that of the class decided is the largest."""
     classes = len(fitted.classes)
     positive = _of_loss(graph, fitted.loss, scores) if fitted.platt is None else _scaled(graph, fitted.platt, scores)
@@ -263,13 +202,13 @@ def _probabilities(graph: _Graph, scores: str, decided: str, fitted: Any) -> str
     return _preferred(graph, of_classes, decided, classes)
 
 
-def _scaled(graph: _Graph, platt: list[tuple[float, float]], scores: str) -> str:
+def _scaled(graph: Graph, platt: list[tuple[float, float]], scores: str) -> str:
     """Returns the probability of the positive class of every member, by its Platt scaling."""
     slopes, intercepts = np.array(platt).T
     return _sigmoid(graph, graph.add("Sub", graph.add("Mul", scores, graph.constant(-slopes)), graph.constant(intercepts)))
 
 
-def _normalized(graph: _Graph, positive: str, classes: int) -> str:
+def _normalized(graph: Graph, positive: str, classes: int) -> str:
     """Returns the probabilities divided by their sum, or even ones where that is 0."""
     total = graph.add("ReduceSum", positive, graph.constant(np.array([1])), keepdims=1)
     none = graph.add("Equal", total, graph.constant(0.0))
@@ -277,7 +216,7 @@ def _normalized(graph: _Graph, positive: str, classes: int) -> str:
     return graph.add("Where", none, graph.constant(1.0 / classes), graph.add("Div", positive, safe))
 
 
-def _coupled(graph: _Graph, later: str, classes: int) -> str:
+def _coupled(graph: Graph, later: str, classes: int) -> str:
     """Returns the probabilities of the classes from those of the second class of every pair, by pairwise coupling.
 
     The library solves `Q p = b 1` beside `sum(p) = 1` for every sample. For such p `(Q + 1 1') p` is a multiple of 1 too, and
@@ -307,7 +246,7 @@ def _coupled(graph: _Graph, later: str, classes: int) -> str:
     return _normalized(graph, graph.add("Max", solution, graph.constant(0.0)), classes)
 
 
-def _preferred(graph: _Graph, p: str, decided: str, classes: int) -> str:
+def _preferred(graph: Graph, p: str, decided: str, classes: int) -> str:
     """Returns the nearest probabilities of which the class decided is the largest, as the library has them.
 
     The class and those above it share what they have, but for a lead that survives rounding.
@@ -332,12 +271,12 @@ def _preferred(graph: _Graph, p: str, decided: str, classes: int) -> str:
     return graph.add("Where", own, graph.add("Add", mean, graph.add("Mul", share, joined)), moved)
 
 
-def _sigmoid(graph: _Graph, odds: str) -> str:
+def _sigmoid(graph: Graph, odds: str) -> str:
     """Returns the logistic function, by its own exponential."""
     return graph.add("Reciprocal", graph.add("Add", graph.add("Exp", graph.add("Neg", odds)), graph.constant(1.0)))
 
 
-def _of_loss(graph: _Graph, loss: str, scores: str) -> str:
+def _of_loss(graph: Graph, loss: str, scores: str) -> str:
     """Returns the probability of the positive class of every member, by the loss."""
     name, _, rest = loss.partition(":")
     given = {key: float(value) for key, value in (pair.split("=") for pair in rest.split(",") if pair)}
@@ -360,35 +299,35 @@ def _of_loss(graph: _Graph, loss: str, scores: str) -> str:
 def _tail(power: Any) -> Any:
     """Returns the fall of a hockey stick, `1/max(u, 1)` to a power."""
 
-    def falls(graph: _Graph, u: str, given: dict[str, float]) -> str:
+    def falls(graph: Graph, u: str, given: dict[str, float]) -> str:
         return graph.add("Pow", graph.add("Reciprocal", graph.add("Max", u, graph.constant(1.0))), graph.constant(power(given)))
 
     return falls
 
 
-def _distance_weighted(graph: _Graph, u: str, given: dict[str, float]) -> str:
+def _distance_weighted(graph: Graph, u: str, given: dict[str, float]) -> str:
     """Returns the fall of distance weighted discrimination, `(max(u, knee)/knee)^-(q + 1)`."""
     knee = graph.constant(given["q"] / (given["q"] + 1))
     return graph.add("Pow", graph.add("Div", graph.add("Max", u, knee), knee), graph.constant(-given["q"] - 1))
 
 
-def _smoothed(graph: _Graph, u: str, given: dict[str, float]) -> str:
+def _smoothed(graph: Graph, u: str, given: dict[str, float]) -> str:
     """Returns the fall of the smoothed hinge loss."""
     rest = graph.add("Div", graph.add("Sub", graph.constant(1.0), u), graph.constant(given["width"]))
     return graph.add("Clip", rest, graph.constant(0.0), graph.constant(1.0))
 
 
-def _below(graph: _Graph, u: str, given: dict[str, float]) -> str:
+def _below(graph: Graph, u: str, given: dict[str, float]) -> str:
     """Returns the distance to the level of margin pursuit in units of its scale."""
     return graph.add("Div", graph.add("Sub", graph.constant(given["gamma"]), u), graph.constant(given["scale"]))
 
 
-def _log_cosh(graph: _Graph, u: str, given: dict[str, float]) -> str:
+def _log_cosh(graph: Graph, u: str, given: dict[str, float]) -> str:
     """Returns the fall of the log-cosh loss, 0 where it rises."""
     return graph.add("Max", graph.add("Tanh", _below(graph, u, given)), graph.constant(0.0))
 
 
-def _pursuit(graph: _Graph, u: str, given: dict[str, float]) -> str:
+def _pursuit(graph: Graph, u: str, given: dict[str, float]) -> str:
     """Returns the fall of margin pursuit, 0 where it rises."""
     root = math.sqrt(2)
     inner = graph.add("Clip", _below(graph, u, given), graph.constant(-root), graph.constant(root))

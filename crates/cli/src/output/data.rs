@@ -1,6 +1,6 @@
 //! Data and their classes.
 
-use margins::data::counted;
+use margins::data::Counted;
 use margins::estimators::regularised::DataSummary;
 use serde::Serialize;
 
@@ -79,5 +79,5 @@ pub(crate) fn describe(name: &str, data: &DataSummary) -> Lines {
 
 /// Returns the line on the size of data.
 pub(crate) fn size(name: &str, rows: usize, columns: usize) -> (&'static str, String) {
-    ("data", format!("{name}: {}, {}", counted(rows, "rows"), counted(columns, "columns")))
+    ("data", format!("{name}: {}, {}", Counted(rows, "row"), Counted(columns, "column")))
 }

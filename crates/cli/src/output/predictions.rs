@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins::data::counted;
+use margins::data::Counted;
 use serde::Serialize;
 
 use super::Lines;
@@ -79,7 +79,7 @@ pub(crate) struct ClassMetrics {
 /// Returns the lines on predictions in a file.
 pub(crate) fn describe(path: &Path, rows: usize, metrics: Option<&Metrics>) -> Lines {
     let mut lines =
-        vec![("predictions", format!("{} in {}", counted(rows, "rows"), path.display()))];
+        vec![("predictions", format!("{} in {}", Counted(rows, "row"), path.display()))];
     let Some(metrics) = metrics else { return lines };
     lines.push(error_line(metrics.error, metrics.standard_error));
     if let Some(balanced) = metrics.balanced_error {
@@ -94,7 +94,7 @@ pub(crate) fn describe(path: &Path, rows: usize, metrics: Option<&Metrics>) -> L
 /// Returns the lines on predictions of several members in a file.
 pub(crate) fn describe_classes(path: &Path, rows: usize, metrics: Option<&ClassMetrics>) -> Lines {
     let mut lines =
-        vec![("predictions", format!("{} in {}", counted(rows, "rows"), path.display()))];
+        vec![("predictions", format!("{} in {}", Counted(rows, "row"), path.display()))];
     lines.extend(metrics.map(|metrics| error_line(metrics.error, metrics.standard_error)));
     lines
 }

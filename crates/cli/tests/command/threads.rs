@@ -95,3 +95,40 @@ fn without_origin(text: String) -> String {
         None => text,
     }
 }
+
+/// Under a limit of addresses the threads are refused before they take what the job needs: no limit
+/// under which the command can speak ends it in another way.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_leave_room_for_the_job() {
+    const STEP: usize = 150;
+    const MOST: usize = 2_000_000;
+    let workshop = Workshop::new();
+    // Longer than what is read of a file before its size is estimated.
+    workshop
+        .write("long.csv", format!("x,label\n{}", "0.25,a\n0.5,b\n".repeat(150_000)).as_bytes());
+    let ended = |kibibytes: usize| {
+        let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        let fit = ["fit", "--data", "long.csv", "--lambda", "0.1", "--threads", "2"];
+        std::process::Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_margins")])
+            .args(fit)
+            .current_dir(workshop.path("."))
+            .output()
+            .expect("a shell")
+    };
+    let speaks = |kibibytes: &usize| matches!(ended(*kibibytes).status.code(), Some(0 | 1));
+    let mut limit = (10_000..MOST).step_by(STEP).find(speaks).expect("a limit under which it runs");
+    let mut refused = 0;
+    loop {
+        let output = ended(limit);
+        let words = text(&output.stderr);
+        match output.status.code() {
+            Some(0) => break,
+            Some(1) => refused += usize::from(words.contains("cannot start 2 threads")),
+            _ => panic!("{limit} kB: {}, {words}", output.status),
+        }
+        limit += STEP;
+    }
+    assert!(refused > 0, "no limit refuses the threads");
+}

@@ -8,7 +8,7 @@ use super::index::{Index, Place};
 use super::layout::{BLOCK_HEAD, BlockHead, Layout, MAGIC, check};
 use super::open::{Fault, damage, read_index, wrong};
 use crate::encode::Encoding;
-use crate::{ClassLabels, Dataset, Error, Memory};
+use crate::{ClassLabels, Counted, Dataset, Error, Memory};
 
 /// A block file that is open for reading. Clones are cheap, and threads may read different blocks at
 /// the same time: each read has a handle of its own.
@@ -103,7 +103,10 @@ impl BlockFile {
             self.features = features;
             return Ok(self);
         }
-        Err(self.wrong(format!("the file has {own} features, but {features} are expected")))
+        Err(self.wrong(format!(
+            "the file has {}, but {features} are expected",
+            Counted(own, "feature")
+        )))
     }
 
     /// Returns the path of the file.

@@ -41,17 +41,20 @@ impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
     }
 }
 
-/// Returns a number of things, of which one has no s at its end.
+/// Displays a number of things in a message: `1 row`, or `2 rows`.
 ///
 /// ```
-/// use margins_data::counted;
+/// use margins_data::Counted;
 ///
-/// assert_eq!([0, 1, 2].map(|count| counted(count, "rows")), ["0 rows", "1 row", "2 rows"]);
+/// assert_eq!([1, 2].map(|count| Counted(count, "row").to_string()), ["1 row", "2 rows"]);
 /// ```
-pub fn counted(count: usize, things: &str) -> String {
-    match count {
-        1 => format!("1 {}", things.strip_suffix('s').unwrap_or(things)),
-        _ => format!("{count} {things}"),
+#[derive(Debug, Clone, Copy)]
+pub struct Counted<'a>(pub usize, pub &'a str);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counted(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
     }
 }
 
@@ -86,5 +89,5 @@ pub(crate) fn missing_label(value: &str) -> String {
 
 /// Returns what follows the number of rows of a table whose number of columns may be unknown.
 pub(super) fn and_columns(columns: Option<usize>) -> String {
-    columns.map(|columns| format!(" and {columns} columns")).unwrap_or_default()
+    columns.map(|columns| format!(" and {}", Counted(columns, "column"))).unwrap_or_default()
 }

@@ -16,7 +16,7 @@ use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
 use super::table::{Buffer, LabelSink, Purpose, Table, without_room};
 use crate::error::columns_in_words;
-use crate::{Column, Error};
+use crate::{Column, Counted, Error};
 use part::{Gathered, Part};
 use quoted::split_quoted;
 
@@ -366,6 +366,6 @@ fn check_cell_count(lines: &Lines<'_>, cells: usize, columns: usize) -> Result<(
     if cells == columns {
         return Ok(());
     }
-    let reason = format!("the row has {cells} cells, but the header has {columns}");
+    let reason = format!("the row has {}, but the header has {columns}", Counted(cells, "cell"));
     Err(lines.malformed_line(reason))
 }

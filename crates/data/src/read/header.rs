@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::labels::in_file;
 use super::table::Purpose;
 use super::{FeatureColumns, ReadOptions};
-use crate::Error;
 use crate::error::{LABEL_ADVICE, quoted};
+use crate::{Counted, Error};
 
 const DEFAULT_LABEL: &str = "label";
 
@@ -127,8 +127,10 @@ pub(super) fn check_feature_count(
         _ if p == 0 => Err(wrong("there is no feature column".to_owned())),
         Some(expected) if expected != p => {
             let advice = if p == expected + 1 { LABEL_ADVICE } else { "" };
-            let reason =
-                format!("the header names {p} features, but {expected} are expected{advice}");
+            let reason = format!(
+                "the header names {}, but {expected} are expected{advice}",
+                Counted(p, "feature")
+            );
             Err(wrong(reason))
         }
         _ => Ok(()),

@@ -9,6 +9,8 @@ use margins_boost::{
 use margins_data::Dataset;
 #[cfg(feature = "kernels")]
 use margins_data::Sample;
+#[cfg(feature = "kernels")]
+use margins_kernels::Kernel;
 use margins_losses::MarginLoss;
 use margins_optim::online::stochastic::Schedule;
 use margins_optim::online::{
@@ -67,9 +69,7 @@ const STEPS_A_LOOK: u64 = 64;
 impl Table<'_> {
     /// Plays the game with the learner of the settings.
     pub(super) fn play(&self) -> Result<Outcome, Error> {
-        // Longer than most functions are: it has one arm a learner.
-        let (design, p) = (self.data.design(), self.data.columns());
-        let (intercept, seed) = (self.settings.intercept, self.settings.seed);
+        let (p, intercept) = (self.data.columns(), self.settings.intercept);
         match &self.settings.learner {
             Learner::Perceptron => self.play_linear(match intercept {
                 true => Perceptron::new(p),
@@ -84,19 +84,10 @@ impl Table<'_> {
                 self.play_linear(if intercept { learner } else { learner.without_intercept() })
             }
             Learner::OnlineGradient { schedule, radius, lambda, loss } => {
-                let loss = &**loss;
-                let learner = self.online_gradient(loss, *schedule, *radius, *lambda)?;
-                self.play_with(
-                    learner,
-                    |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
-                    |state| {
-                        state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
-                    },
-                    |ensemble| Committee::Linear(ensemble.clone()),
-                )
+                self.play_gradient(&**loss, *schedule, *radius, *lambda)
             }
             Learner::Stump { thresholds, eta } => {
-                let learner = StumpWinnow::new(design, *thresholds, *eta)?;
+                let learner = StumpWinnow::new(self.data.design(), *thresholds, *eta)?;
                 self.play_with(
                     learner,
                     |state| state,
@@ -106,28 +97,13 @@ impl Table<'_> {
             }
             #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { kernel, registry, budget } => {
-                let kernel = registry.parse_for(kernel, design, seed)?;
-                let kernel = &*kernel;
-                let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
-                let specification = kernel.specification();
-                let outcome = self.play_with(
-                    KernelPerceptron::new(value, *budget, seed)?,
-                    |state| state.map(|l| l.map_kernel(drop), |c| c.map_kernel(drop)),
-                    |state| state.map(|l| l.map_kernel(|()| value), |c| c.map_kernel(|()| value)),
-                    |ensemble| {
-                        let members = ensemble.members().iter();
-                        let members = members.map(|c| c.clone().map_kernel(drop)).collect();
-                        let sections =
-                            margins_boost::Ensemble::new(ensemble.combination(), members);
-                        Committee::Kernel { kernel: specification.clone(), sections }
-                    },
-                )?;
-                Ok(Outcome { kernel: Some(specification.clone()), ..outcome })
+                let kernel = registry.parse_for(kernel, self.data.design(), self.settings.seed)?;
+                self.play_kernel(&*kernel, *budget)
             }
             Learner::MultilayerPerceptron { hidden, step, loss } => {
                 let loss = &**loss;
                 self.play_with(
-                    MultilayerPerceptron::new(p, hidden, loss, *step, seed)?,
+                    MultilayerPerceptron::new(p, hidden, loss, *step, self.settings.seed)?,
                     |state| state.map(|learner| learner.map_loss(drop), |network| network),
                     |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
                     |ensemble| Committee::Networks(ensemble.clone()),
@@ -136,13 +112,14 @@ impl Table<'_> {
         }
     }
 
-    fn online_gradient<'l>(
+    /// Plays with projected gradient steps.
+    fn play_gradient(
         &self,
-        loss: &'l dyn MarginLoss,
+        loss: &dyn MarginLoss,
         schedule: Schedule,
         radius: Option<f64>,
         lambda: Option<Lambda>,
-    ) -> Result<OnlineGradient<&'l dyn MarginLoss>, Error> {
+    ) -> Result<Outcome, Error> {
         let mut learner = OnlineGradient::new(loss, self.data.columns(), schedule)?;
         if let Some(radius) = radius {
             learner = learner.projected(radius)?;
@@ -150,7 +127,31 @@ impl Table<'_> {
         if let Some(lambda) = lambda {
             learner = learner.penalized(lambda);
         }
-        Ok(if self.settings.intercept { learner } else { learner.without_intercept() })
+        self.play_with(
+            if self.settings.intercept { learner } else { learner.without_intercept() },
+            |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
+            |state| state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier),
+            |ensemble| Committee::Linear(ensemble.clone()),
+        )
+    }
+
+    /// Plays with a perceptron in the function space of a kernel.
+    #[cfg(feature = "kernels")]
+    fn play_kernel(&self, kernel: &dyn Kernel, budget: usize) -> Result<Outcome, Error> {
+        let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
+        let specification = kernel.specification();
+        let outcome = self.play_with(
+            KernelPerceptron::new(value, budget, self.settings.seed)?,
+            |state| state.map(|l| l.map_kernel(drop), |c| c.map_kernel(drop)),
+            |state| state.map(|l| l.map_kernel(|()| value), |c| c.map_kernel(|()| value)),
+            |ensemble| {
+                let members = ensemble.members().iter();
+                let members = members.map(|c| c.clone().map_kernel(drop)).collect();
+                let sections = margins_boost::Ensemble::new(ensemble.combination(), members);
+                Committee::Kernel { kernel: specification.clone(), sections }
+            },
+        )?;
+        Ok(Outcome { kernel: Some(specification.clone()), ..outcome })
     }
 
     /// Plays with a learner that holds no function.

@@ -12,6 +12,8 @@ pub struct Anova {
 }
 
 impl Anova {
+    /// Makes the kernel of this width and degree.
+    ///
     /// # Errors
     /// A sigma that is not positive, a degree that is not a whole number from 1 to 1000.
     pub fn new(sigma: f64, degree: f64) -> Result<Self, Error> {

@@ -37,6 +37,8 @@ pub struct Polynomial {
 }
 
 impl Polynomial {
+    /// Makes the kernel `(scale <x, z> + offset)^degree`.
+    ///
     /// # Errors
     /// A degree that is not a whole number from 1 to 1000, a scale that is not positive, a negative
     /// offset (with which the kernel would not be positive semidefinite).
@@ -81,6 +83,8 @@ pub struct Sigmoid {
 }
 
 impl Sigmoid {
+    /// Makes the kernel `tanh(scale <x, z> + offset)`.
+    ///
     /// # Errors
     /// A scale that is not positive, an offset that is not finite.
     pub fn new(scale: f64, offset: f64) -> Result<Self, Error> {

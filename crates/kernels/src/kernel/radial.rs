@@ -50,6 +50,8 @@ macro_rules! radial {
         }
 
         impl $kernel {
+            /// Makes the kernel with its parameter.
+            ///
             /// # Errors
             /// A parameter that is not a finite number greater than 0.
             pub fn new($parameter: f64) -> Result<Self, Error> {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use margins_data::{Listed, counted};
+use margins_data::{Counted, Listed};
 
 use super::number::{percent, short};
 use crate::data::{DataSummary, RawColumnSummary};
@@ -68,8 +68,8 @@ pub(super) fn data(data: &DataSummary) -> Markup {
         data.stored.map_or(String::new(), |s| format!(", {} of the values stored", percent(s)));
     let weights = if data.weighted { ", with weights" } else { "" };
     let DataSummary { name, rows: count, columns, .. } = data;
-    let (rows_in_words, columns) = (counted(*count, "rows"), counted(*columns, "columns"));
-    let caption = format!("{name}: {rows_in_words}, {columns}{stored}{weights}");
+    let size = [Counted(*count, "row"), Counted(*columns, "column")].map(|size| size.to_string());
+    let caption = format!("{name}: {}{stored}{weights}", size.join(", "));
     table(&caption, &["class", "rows", "share"], &rows)
 }
 
@@ -177,7 +177,7 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
     let MemberSummary { name, functions, count, nonzero, largest, .. } = member;
     let most = largest.first().map_or(1.0, |first| first.value.abs());
     let words = html! {
-        (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (counted(*count, functions))
+        (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (Counted(*count, functions.strip_suffix('s').unwrap_or(functions)))
         " with a coefficient"
         @if largest.len() < *nonzero { ", the " (largest.len()) " largest" }
     };

@@ -18,7 +18,10 @@ const LIMITS: [Limit; 2] = [
     Limit {
         fault: "a limit on memory, `ulimit -v`",
         option: "-v",
-        values: &[16_000, 20_000, 24_000, 50_000, 100_000, 200_000, 300_000, 500_000, 2_000_000],
+        values: &[
+            16_000, 20_000, 21_000, 22_000, 24_000, 50_000, 100_000, 200_000, 300_000, 500_000,
+            2_000_000,
+        ],
     },
     Limit {
         fault: "a limit on open files, `ulimit -n`",

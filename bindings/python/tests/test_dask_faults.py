@@ -1,0 +1,140 @@
+"""Fits on Dask whose workers, driver or waits fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from on_dask import LANDMARKS, client, dask, data, distributed, partitions, split  # noqa: F401
+
+import margins_learn.dask as elsewhere
+
+
+def killed(client, fit):
+    """Kills a worker in the second iteration of a fit."""
+    pids = iter(client.run(os.getpid).values())
+
+    def kill(iteration):
+        if iteration["iteration"] == 2 and (pid := next(pids, None)):
+            os.kill(pid, signal.SIGKILL)
+            kill.done = True
+
+    kill.done = False
+    result = fit(kill)
+    assert kill.done
+    return result
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_worker_that_is_killed_changes_no_bit(client, data):
+    settings = {"loss": "logistic", "tol": 1e-12, "client": client}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    classifier = killed(client, lambda kill: elsewhere.MarginClassifier(**settings, callback=kill).fit(*split(data)))
+    assert (classifier.coef_ == expected.coef_).all() and classifier.status_ == "converged"
+    client.wait_for_workers(2, timeout=60)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_worker_that_is_killed_gets_the_landmarks_again(client, data):
+    settings = {"loss": "logistic", "tol": 1e-12, "kernel": "gaussian:sigma=0.1", "client": client, **LANDMARKS}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    classifier = killed(client, lambda kill: elsewhere.MarginClassifier(**settings, callback=kill).fit(*split(data)))
+    assert (classifier.dual_coef_ == expected.dual_coef_).all()
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_every_wait_has_a_limit_and_says_what_for(client, data, monkeypatch):
+    X, y, _ = data
+    monkeypatch.setattr(elsewhere, "_PATIENCE", 2.0)
+    over = distributed.Event("over", client=client)
+
+    def late(piece):
+        distributed.Event("over").wait(timeout=60)
+        return piece
+
+    blocks, labels = partitions(X, y, cuts=(300,))
+    slow = [blocks[0], dask.delayed(late)(blocks[1])]
+    try:
+        with pytest.raises(TimeoutError, match="Nothing came for 2 s, but [12] of 2 are missing: the workers look at the partitions"):
+            elsewhere.MarginClassifier("logistic", client=client).fit(slow, labels)
+    finally:
+        over.set()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that stops")
+def test_a_worker_that_does_not_answer_is_named(client, data, monkeypatch):
+    pids = client.run(os.getpid)
+    stopped = next(iter(pids))
+    monkeypatch.setattr(elsewhere, "_PATIENCE", 3.0)
+
+    def stop(iteration):
+        if iteration["iteration"] == 2:
+            os.kill(pids[stopped], signal.SIGSTOP)
+
+    try:
+        with pytest.raises(RuntimeError, match=f"Worker {stopped} has not answered for 3 s"):
+            elsewhere.MarginClassifier("logistic", tol=1e-12, client=client, callback=stop).fit(*split(data))
+    finally:
+        os.kill(pids[stopped], signal.SIGCONT)
+    assert elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).status_ == "converged"
+
+
+def test_workers_that_have_not_come_are_named(client, data, monkeypatch):
+    asked = {**client.cluster.worker_spec, "seventh": {}}
+    monkeypatch.setattr(client.cluster, "worker_spec", asked)
+    with pytest.warns(UserWarning, match="begins without workers that the cluster was asked for: seventh"):
+        elsewhere.MarginClassifier("logistic", client=client).fit(*split(data))
+
+
+DRIVER = """
+import sys, numpy as np, dask.array as da
+from dask.distributed import Client, LocalCluster
+from margins_learn.dask import MarginPath
+
+def main():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(20000, 20))
+    y = X @ random.normal(size=20) + random.normal(size=20000) > 0
+    parts = [da.from_array(part, chunks=(2500, *part.shape[1:])) for part in (X, y)]
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        path = MarginPath("logistic", lambdas=np.geomspace(1, 1e-6, 40), tol=1e-9, client=client).fit(*parts, checkpoint=sys.argv[1])
+    assert set(path.statuses_.ravel()) == {"converged"}
+    print(path.n_iter_, sum(path.n_rounds_), repr(path.objectives_.ravel().tolist()))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_driver_that_is_killed_goes_on_from_its_points(tmp_path):
+    """The whole program dies by -9 in the middle of a path; the next run begins where it was."""
+    program, points = tmp_path / "driver.py", tmp_path / "points.json"
+    program.write_text(DRIVER)
+    command = [sys.executable, str(program), str(points)]
+
+    def run(path):
+        out = subprocess.run([*command[:2], str(path)], capture_output=True, text=True, timeout=240, check=True).stdout
+        iterations, rounds, objectives = out.split(maxsplit=2)
+        return int(rounds), np.array(json.loads(objectives))
+
+    whole_rounds, whole = run(tmp_path / "other.json")
+    driver = subprocess.Popen(command, start_new_session=True)
+    deadline = time.monotonic() + 240
+    some = False
+    while not some and driver.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.001)
+        some = points.exists() and points.read_text().count('"lambda"') > 3
+    os.killpg(driver.pid, signal.SIGKILL)
+    assert driver.wait(timeout=60) == -signal.SIGKILL, "it had ended before the kill"
+    assert some, "it had reached too few points in 240 s"
+    rounds, objectives = run(points)
+    assert objectives == pytest.approx(whole, rel=2e-9)
+    assert rounds < whole_rounds
