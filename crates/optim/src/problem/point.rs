@@ -85,6 +85,11 @@ impl<P: Products> Point<P> {
         }
     }
 
+    /// Returns the point without its products.
+    pub(crate) fn place(&self) -> Point<()> {
+        Point { intercept: self.intercept, coef: self.coef.clone(), products: () }
+    }
+
     /// Returns `factor self`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

@@ -173,7 +173,7 @@ pub trait Samples {
     fn solve_merged(
         &mut self,
         _lambda: Lambda,
-        _merged: &MergedProblem<'_, Self::Products>,
+        _merged: &MergedProblem<'_>,
     ) -> Option<(f64, Vec<f64>, Self::Duals)> {
         None
     }
@@ -213,13 +213,13 @@ pub trait Samples {
 /// The problem in which the samples are merged whose margins are on a line of the loss within a radius
 /// about a point, and on the same line at other points.
 #[derive(Debug)]
-pub struct MergedProblem<'m, P> {
+pub struct MergedProblem<'m> {
     /// The point.
-    pub about: &'m Point<P>,
+    pub about: &'m Point<()>,
     /// The radius.
     pub radius: f64,
     /// The other points.
-    pub left: &'m [Point<P>],
+    pub left: &'m [Point<()>],
     /// The share of the samples that it is about, drawn at random; 1 for all.
     pub of: f64,
     /// The relative gap to which it is solved.

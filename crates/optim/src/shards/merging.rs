@@ -16,9 +16,7 @@ use crate::problem::{EmpiricalRisk, Lines, MergedProblem, Objective, Point};
 use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
-use crate::shards::{
-    Ask, Failure, Handle, Merging, Place, SampledRows, Sharded, StoredRows, Workers,
-};
+use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows, Workers};
 use crate::solve::{Options, ProximalNewton, Status, System};
 use crate::{Error, Lambda};
 
@@ -106,7 +104,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     pub(super) fn solution_of(
         &mut self,
         lambda: Lambda,
-        problem: &MergedProblem<'_, Handle>,
+        problem: &MergedProblem<'_>,
     ) -> Result<Option<Solved>, Error> {
         let &MergedProblem { about, radius, left, of, .. } = problem;
         let left = left.iter().map(|point| self.place(point)).collect();
@@ -166,7 +164,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     }
 
     /// Returns a place as shards know it, without the factors of features.
-    fn place(&self, point: &Point<Handle>) -> Place {
+    fn place(&self, point: &Point<()>) -> Place {
         Place { coef: Arc::new(self.scaled(&point.coef)), intercept: point.intercept }
     }
 }
@@ -175,7 +173,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
 fn solve<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
-    problem: &MergedProblem<'_, Handle>,
+    problem: &MergedProblem<'_>,
 ) -> Option<(Point, Vec<f64>)> {
     let design = &objective.design;
     let mut evaluator = Evaluator::in_memory(objective);

@@ -211,8 +211,8 @@ fn by_merging<S: Samples>(
     /// The share of the tolerance that they are solved to.
     const SHARE: f64 = 0.5;
     let radius = come_nearer(evaluator, lambda, nearness, best.point, monitor)?;
-    let about = best.point.clone();
-    evaluator.intercept_slope(&about);
+    let about = best.point.place();
+    evaluator.intercept_slope(best.point);
     let mut left = Vec::new();
     let mut lowest = evaluator.valued(lambda, &about).0;
     for _ in 0..TRIES {
@@ -238,7 +238,7 @@ fn by_merging<S: Samples>(
             best.point.clone_from(&next);
             return Some((status, certificate));
         }
-        left.push(next);
+        left.push(next.place());
     }
     None
 }
@@ -263,7 +263,8 @@ fn come_nearer<S: Samples>(
     while LARGER * samples < 2 * all {
         let next = (LARGER * samples).min(all / 2);
         let of = next as f64 / all as f64;
-        let merged = MergedProblem { about: point, radius, left: &[], of, tolerance, deadline };
+        let about = &point.place();
+        let merged = MergedProblem { about, radius, left: &[], of, tolerance, deadline };
         let (nearer, _) = solve_merged(evaluator, lambda, &merged)?;
         evaluator.intercept_slope(&nearer);
         let value = evaluator.valued(lambda, &nearer).0;
@@ -283,7 +284,7 @@ fn come_nearer<S: Samples>(
 fn solve_merged<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
-    merged: &MergedProblem<'_, S::Products>,
+    merged: &MergedProblem<'_>,
 ) -> Option<(Point<S::Products>, S::Duals)> {
     let (intercept, coef, duals) = evaluator.samples.solve_merged(lambda, merged)?;
     let products = evaluator.samples.products(&coef);

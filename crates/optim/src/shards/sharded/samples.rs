@@ -270,7 +270,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     fn solve_merged(
         &mut self,
         lambda: Lambda,
-        merged: &MergedProblem<'_, Handle>,
+        merged: &MergedProblem<'_>,
     ) -> Option<(f64, Vec<f64>, Vec<DualMove>)> {
         match self.solution_of(lambda, merged) {
             Ok(solved) => solved.map(|Solved { intercept, coef, duals }| {
