@@ -38,4 +38,5 @@ pub(crate) use proximal_newton::{ProximalNewton, radius_near};
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
 pub(crate) use sdca::DualAscent;
 pub(crate) use smoothing::{Nearness, Smoothing};
+pub(crate) use watch::stopping;
 pub use watch::{Iteration, Limits, Watch};

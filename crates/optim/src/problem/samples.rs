@@ -212,7 +212,6 @@ pub trait Samples {
 
 /// The problem in which the samples are merged whose margins are on a line of the loss within a radius
 /// about a point, and on the same line at other points.
-#[derive(Debug)]
 pub struct MergedProblem<'m> {
     /// The point.
     pub about: &'m Point<()>,
@@ -226,6 +225,8 @@ pub struct MergedProblem<'m> {
     pub tolerance: f64,
     /// The time at which the solver gives up.
     pub deadline: Option<Instant>,
+    /// Returns true if the solver is to give up.
+    pub stop: &'m (dyn Fn() -> bool + Sync),
 }
 
 /// Some of the samples, weighted to stand for all.

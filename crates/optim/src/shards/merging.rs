@@ -17,7 +17,7 @@ use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
 use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows, Workers};
-use crate::solve::{Options, ProximalNewton, Status, System};
+use crate::solve::{Options, ProximalNewton, Status, System, Watch, stopping};
 use crate::{Error, Lambda};
 
 impl Merging {
@@ -106,6 +106,9 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         lambda: Lambda,
         problem: &MergedProblem<'_>,
     ) -> Result<Option<Solved>, Error> {
+        if self.failure.is_some() {
+            return Ok(None);
+        }
         let &MergedProblem { about, radius, left, of, .. } = problem;
         let left = left.iter().map(|point| self.place(point)).collect();
         let merging = Merging { about: self.place(about), radius, left };
@@ -177,11 +180,13 @@ fn solve<L: MarginLoss + ?Sized>(
 ) -> Option<(Point, Vec<f64>)> {
     let design = &objective.design;
     let mut evaluator = Evaluator::in_memory(objective);
-    let MergedProblem { about, tolerance, deadline, .. } = *problem;
+    let MergedProblem { about, tolerance, deadline, stop, .. } = *problem;
+    let see = stopping(stop);
     let mut point = Point::at(design, about.intercept, about.coef.clone());
     let mut method = ProximalNewton::new(System::for_features(design.columns()));
     method.begin_near(None);
-    let options = Options { tolerance, deadline, ..Options::default() };
+    let watch = Some(Watch::new(&see));
+    let options = Options { tolerance, deadline, watch, ..Options::default() };
     let ending = method.minimize(&mut evaluator, lambda, &mut point, &options);
     match ending.status {
         Status::Converged => Some((point, method.duals()?.to_vec())),

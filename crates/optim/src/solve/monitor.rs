@@ -32,6 +32,8 @@ pub struct Monitor<'o> {
     limit: usize,
     iterations: usize,
     step: Option<f64>,
+    /// The iteration that the callback saw last.
+    shown: Option<Iteration>,
     began: Instant,
     history: Vec<HistoryEntry>,
 }
@@ -46,6 +48,7 @@ impl<'o> Monitor<'o> {
             limit: options.max_iterations.unwrap_or(default_limit),
             iterations: 0,
             step: None,
+            shown: None,
             began: Instant::now(),
             history: Vec::new(),
         }
@@ -97,7 +100,7 @@ impl<'o> Monitor<'o> {
     }
 
     /// Shows the callback an iteration; returns the status of a solver that it stops.
-    fn watched(&self, passes: usize, certificate: &Certificate) -> Option<Status> {
+    fn watched(&mut self, passes: usize, certificate: &Certificate) -> Option<Status> {
         let watch = self.options.watch?;
         let iteration = Iteration {
             lambda: self.lambda,
@@ -108,10 +111,18 @@ impl<'o> Monitor<'o> {
             step: self.step,
             elapsed: self.began.elapsed(),
         };
+        self.shown = Some(iteration);
         match watch.see(&iteration) {
             ControlFlow::Continue(()) => None,
             ControlFlow::Break(()) => Some(Status::Interrupted),
         }
+    }
+
+    /// Returns true if the callback, which sees the last iteration again, stops the solver: a method
+    /// inside of an iteration asks.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let seen = self.options.watch.zip(self.shown);
+        seen.is_some_and(|(watch, iteration)| watch.see(&iteration).is_break())
     }
 
     /// Returns the options of a solver inside of an iteration: a share of the tolerance and what is

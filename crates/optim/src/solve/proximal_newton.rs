@@ -23,7 +23,7 @@ use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
 use crate::problem::{Extent, InMemory, Merged, Point, Samples};
 use crate::solve::newton::{Newton, System};
-use crate::solve::{Ending, Monitor, Options, Rule, Status};
+use crate::solve::{Ending, Monitor, Options, Rule, Status, Watch, stopping};
 use crate::{Certificate, Lambda, Objective};
 
 const DEFAULT_ITERATIONS: usize = 1000;
@@ -159,10 +159,15 @@ impl ProximalNewton {
         let at = Point::at(design, intercept, coef);
         let duals = merged.merge(&best.duals);
         let mut solution = DualPoint::at(&mut inner, lambda, duals, intercept);
-        let options = monitor.within(SHARE);
-        let mut inside = Monitor::new(&options, lambda, DEFAULT_ITERATIONS);
-        self.steps.polish(&mut inner, lambda, &mut solution, at, &mut inside);
-        monitor.count(inside.iterations().max(1));
+        let iterations = {
+            let stop = || monitor.is_stopped();
+            let see = stopping(&stop);
+            let options = Options { watch: Some(Watch::new(&see)), ..monitor.within(SHARE) };
+            let mut inside = Monitor::new(&options, lambda, DEFAULT_ITERATIONS);
+            self.steps.polish(&mut inner, lambda, &mut solution, at, &mut inside);
+            inside.iterations()
+        };
+        monitor.count(iterations.max(1));
         let whole = &evaluator.samples.objective.design;
         evaluator.passes += 1 + inner.passes * design.rows() / whole.rows();
         let Point { intercept, coef, .. } = solution.point;

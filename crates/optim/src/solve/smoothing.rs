@@ -210,15 +210,23 @@ fn by_merging<S: Samples>(
     const TRIES: usize = 3;
     /// The share of the tolerance that they are solved to.
     const SHARE: f64 = 0.5;
-    let radius = come_nearer(evaluator, lambda, nearness, best.point, monitor)?;
+    let radius = come_nearer(evaluator, lambda, nearness, best, monitor)?;
     let about = best.point.place();
     evaluator.intercept_slope(best.point);
     let mut left = Vec::new();
     let mut lowest = evaluator.valued(lambda, &about).0;
     for _ in 0..TRIES {
         let Options { tolerance, deadline, .. } = monitor.within(SHARE);
-        let (of, about, left_so_far) = (1.0, &about, &left);
-        let merged = MergedProblem { about, radius, left: left_so_far, of, tolerance, deadline };
+        let stop = || monitor.is_stopped();
+        let merged = MergedProblem {
+            about: &about,
+            radius,
+            left: &left,
+            of: 1.0,
+            tolerance,
+            deadline,
+            stop: &stop,
+        };
         let (next, duals) = solve_merged(evaluator, lambda, &merged)?;
         monitor.count(1);
         let (certificate, _) = dual::certify(evaluator, lambda, &next, &duals);
@@ -235,21 +243,24 @@ fn by_merging<S: Samples>(
         let passes = evaluator.passes;
         let judged = monitor.judge(passes, &certificate, || evaluator.samples.summary());
         if let Some(status) = judged {
-            best.point.clone_from(&next);
-            return Some((status, certificate));
+            let better = best.certificate.filter(|_| status != Status::Converged);
+            if better.is_none() {
+                best.point.clone_from(&next);
+            }
+            return Some((status, better.unwrap_or(certificate)));
         }
         left.push(next.place());
     }
     None
 }
 
-/// Brings a point that is the minimum for a part of the samples nearer to that for all, by way of larger
+/// Brings the best point, which is the minimum for a part of the samples, nearer to that for all, by way of larger
 /// and larger parts, and returns the radius there.
 fn come_nearer<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
     nearness: Nearness,
-    point: &mut Point<S::Products>,
+    best: &mut Best<'_, S::Products>,
     monitor: &Monitor<'_>,
 ) -> Option<f64> {
     /// The coarsest tolerance, for the minimum for a part is only so near to the one for all.
@@ -258,13 +269,14 @@ fn come_nearer<S: Samples>(
     let tolerance = tolerance.max(COARSE);
     let Nearness { mut radius, mut samples } = nearness;
     let all = evaluator.samples.shape().0;
-    evaluator.intercept_slope(point);
-    let mut lowest = evaluator.valued(lambda, point).0;
+    evaluator.intercept_slope(best.point);
+    let mut lowest = evaluator.valued(lambda, best.point).0;
+    let stop = || monitor.is_stopped();
     while LARGER * samples < 2 * all {
         let next = (LARGER * samples).min(all / 2);
         let of = next as f64 / all as f64;
-        let about = &point.place();
-        let merged = MergedProblem { about, radius, left: &[], of, tolerance, deadline };
+        let (about, left, stop) = (&best.point.place(), &[], &stop);
+        let merged = MergedProblem { about, radius, left, of, tolerance, deadline, stop };
         let (nearer, _) = solve_merged(evaluator, lambda, &merged)?;
         evaluator.intercept_slope(&nearer);
         let value = evaluator.valued(lambda, &nearer).0;
@@ -273,7 +285,8 @@ fn come_nearer<S: Samples>(
         radius = near.map_or(radius, |near| near.min(radius));
         if value < lowest {
             lowest = value;
-            *point = nearer;
+            *best.point = nearer;
+            best.certificate = None;
         }
         samples = next;
     }

@@ -45,6 +45,13 @@ impl<'w, T> Watch<'w, T> {
     }
 }
 
+/// Returns a callback that stops a solver inside of another one.
+pub(crate) fn stopping<'s>(
+    stop: &'s (dyn Fn() -> bool + Sync),
+) -> impl Fn(&Iteration) -> ControlFlow<()> + Sync + 's {
+    move |_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
 impl<T> fmt::Debug for Watch<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Watch")
