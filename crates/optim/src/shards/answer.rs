@@ -1,21 +1,16 @@
+mod fetched;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, pulls, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
-use crate::shards::{
-    Answer, Ask, Description, DualStep, Failure, Merging, Partial, Rule, SampledRows, Spot,
-    StoredRows, Weighting,
-};
+use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
 
 /// What a question is about: a partition with what is kept of it and its weights.
 pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
@@ -329,64 +324,6 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let listed = margins.iter().copied().step_by(margins.len().div_ceil(MOST).max(1)).collect();
         Ok(Answer::Sums(Partial { added: Vec::new(), largest: vec![largest, -least], listed }))
-    }
-
-    fn sample(&mut self, share: f64) -> Result<Answer, Failure> {
-        let chosen = self.drawn(share);
-        let weights = self.risk.weights();
-        let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
-        let weights = chosen.iter().map(|&i| weights[i]).collect();
-        // Features are not read where none are asked for.
-        let rows = match &chosen[..] {
-            [] => StoredRows::default(),
-            _ => StoredRows::of(&*self.design()?, chosen),
-        };
-        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
-    }
-
-    /// Returns this share of the samples that count, drawn at random: a larger share has those of a
-    /// smaller one.
-    fn drawn(&self, share: f64) -> Vec<usize> {
-        const SEED: u64 = 1;
-        let weights = self.risk.weights();
-        let mut chosen: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
-        let count = (share.clamp(0.0, 1.0) * chosen.len() as f64) as usize;
-        let mut random = ChaCha8Rng::seed_from_u64(SEED);
-        random.set_stream(self.part.number as u64);
-        chosen.shuffle(&mut random);
-        chosen.truncate(count);
-        chosen.sort_unstable();
-        chosen
-    }
-
-    fn merged(&mut self, merging: &Merging, of: f64, share: f64) -> Result<Answer, Failure> {
-        let design = self.design()?;
-        let most = share * design.stored() as f64;
-        let taken = if of < 1.0 {
-            let chosen = self.drawn(of);
-            let signs: Vec<f64> = chosen.iter().map(|&i| self.part.signs[i]).collect();
-            let weights = chosen.iter().map(|&i| self.risk.weights.get(i)).collect();
-            let risk = EmpiricalRisk::of_part(self.risk.loss(), &signs, weights);
-            merging.take(&risk, &design.select(&chosen), most)?
-        } else {
-            merging.take(&self.risk, &design, most)?
-        };
-        Ok(match taken {
-            Ok(samples) => Answer::Sampled(Box::new(samples)),
-            Err(values) => Answer::Sums(Partial { added: vec![values], ..Partial::default() }),
-        })
-    }
-
-    fn rows(&mut self, wanted: &BTreeMap<usize, Vec<u32>>) -> Result<Answer, Failure> {
-        let Some(wanted) = wanted.get(&self.part.number).filter(|rows| !rows.is_empty()) else {
-            return Ok(Answer::Rows(Box::default()));
-        };
-        let count = self.part.rows.len();
-        if let Some(row) = wanted.iter().find(|&&row| row as usize >= count) {
-            return Err(format!("row {row} is none of {count}").into());
-        }
-        let rows = wanted.iter().map(|&row| row as usize);
-        Ok(Answer::Rows(Box::new(StoredRows::of(&*self.design()?, rows))))
     }
 
     fn errors(&mut self, fold: Option<u32>, rules: &[Rule]) -> Result<Vec<f64>, Failure> {
