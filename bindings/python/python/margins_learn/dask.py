@@ -114,13 +114,17 @@ class _Cluster:
                 future.result()
         return self._ask_scheduler(what, self._client._gather, futures)
 
-    def _await(self, futures: list[Any], what: str) -> None:
-        """Waits for futures, and says for what if nothing comes for long."""
-        ended, since = 0, time.monotonic()
+    def _await(self, futures: list[Any], what: str, in_vain: Callable[[], bool] = lambda: False) -> None:
+        """Waits for futures, and says for what if nothing comes for long; ends at once where it waits in vain."""
+        ended, since, looked = 0, time.monotonic(), time.monotonic()
         while True:
             done = sum(future.done() for future in futures)
             if done == len(futures):
                 return
+            if time.monotonic() - looked > _LOOK:
+                if in_vain():
+                    return
+                looked = time.monotonic()
             if done > ended:
                 ended, since = done, time.monotonic()
             if time.monotonic() - since > _PATIENCE:
@@ -202,9 +206,17 @@ class _Cluster:
 
     def _anew(self, name: str) -> list[str]:
         """Loads the partitions of a lost actor elsewhere, and returns the names of the actors that have them."""
+        return self._start(self._move(name), "workers take the partitions of a lost one over")
+
+    def _move(self, name: str) -> list[str]:
+        """Lets other workers load the partitions of a lost actor, and returns the names of their actors."""
         numbers = self._shares.pop(name)
         for register in (self._holders, self._actors, self._places):
-            del register[name]
+            register.pop(name, None)
+        if hasattr(self, "_futures"):
+            # What was computed may have gone with the worker.
+            for k in numbers:
+                self._futures[k] = self._compute(self._partitions[k])
         deadline = time.monotonic() + _PATIENCE
         while not (workers := self._workers()):
             if time.monotonic() > deadline:
@@ -212,13 +224,22 @@ class _Cluster:
             time.sleep(_LOOK)
         costs = [self._costs[k] for k in numbers]
         shares = shares_of(costs, [None] * len(numbers), self._free(workers))
-        made = [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
-        self._start(made, "workers take the partitions of a lost one over")
-        return made
+        return [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
 
-    def _start(self, names: list[str], what: str) -> None:
-        """Waits until actors have their partitions."""
-        self._await([self._holders[name] for name in names], what)
+    def _unreachable(self, names: list[str]) -> list[str]:
+        """Returns the names of actors that wait for workers that have gone."""
+        waiting = [name for name in names if not self._holders[name].done()]
+        workers = self._workers() if waiting else {}
+        return [name for name in waiting if self._places[name] not in workers]
+
+    def _start(self, names: list[str], what: str) -> list[str]:
+        """Waits until actors have their partitions, and returns their names; those whose worker goes meanwhile start elsewhere."""
+        while True:
+            self._await([self._holders[name] for name in names], what, lambda: bool(self._unreachable(names)))
+            lost = self._unreachable(names)
+            if not lost:
+                break
+            names = [name for name in names if name not in lost] + [made for name in lost for made in self._move(name)]
         for name in names:
             if (error := self._holders[name].exception()) is not None:
                 raise error
@@ -226,6 +247,7 @@ class _Cluster:
             # What the future has for a result may speak through another client.
             with self._client.as_current():
                 self._actors[name] = Actor(Holder, self._places[name], name)
+        return names
 
     def _free(self, workers: dict[str, int | None]) -> dict[str, int | None]:
         """Returns the bytes that each worker may take beside what it holds."""
