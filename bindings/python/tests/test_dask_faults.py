@@ -50,6 +50,25 @@ def test_a_worker_that_is_killed_gets_the_landmarks_again(client, data):
     client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_worker_that_is_killed_before_it_has_its_partitions_changes_no_bit(client, data, monkeypatch):
+    settings = {"loss": "hinge", "client": client}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    pids, hold, killed = client.run(os.getpid), elsewhere._Cluster._hold, []
+
+    def hold_there(cluster, worker, numbers):
+        if not killed:
+            killed.append(worker)
+            os.kill(pids[worker], signal.SIGKILL)
+        return hold(cluster, worker, numbers)
+
+    monkeypatch.setattr(elsewhere._Cluster, "_hold", hold_there)
+    monkeypatch.setattr(elsewhere, "_PATIENCE", 60.0)
+    classifier = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    assert killed and (classifier.coef_ == expected.coef_).all()
+    client.wait_for_workers(2, timeout=60)
+
+
 def test_every_wait_has_a_limit_and_says_what_for(client, data, monkeypatch):
     X, y, _ = data
     monkeypatch.setattr(elsewhere, "_PATIENCE", 2.0)
