@@ -69,6 +69,41 @@ def test_a_worker_that_is_killed_before_it_has_its_partitions_changes_no_bit(cli
     client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+@pytest.mark.parametrize("moment", ["has the actor, which nobody has looked at", "has started"])
+def test_a_worker_that_is_killed_before_it_is_asked_changes_no_bit(client, data, monkeypatch, moment):
+    settings = {"loss": "hinge", "client": client}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    pids, killed = client.run(os.getpid), []
+
+    def kill(cluster):
+        """Kills a worker, and returns when the actor on it is known to be lost."""
+        name, worker = next(iter(cluster._places.items()))
+        killed.append(worker)
+        os.kill(pids[worker], signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while cluster._holders[name].done() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def after(method, is_moment):
+        def call(cluster, *arguments):
+            result = method(cluster, *arguments)
+            if not killed and is_moment(*arguments):
+                kill(cluster)
+            return result
+
+        return call
+
+    if moment == "has started":
+        monkeypatch.setattr(elsewhere._Cluster, "_start", after(elsewhere._Cluster._start, lambda *_: True))
+    else:
+        start = lambda futures, what, *_: what == "the workers take their partitions over"  # noqa: E731
+        monkeypatch.setattr(elsewhere._Cluster, "_await", after(elsewhere._Cluster._await, start))
+    classifier = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    assert killed and (classifier.coef_ == expected.coef_).all()
+    client.wait_for_workers(2, timeout=60)
+
+
 def test_every_wait_has_a_limit_and_says_what_for(client, data, monkeypatch):
     X, y, _ = data
     monkeypatch.setattr(elsewhere, "_PATIENCE", 2.0)

@@ -15,6 +15,7 @@ make of their samples.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 import warnings
@@ -146,8 +147,12 @@ class _Cluster:
         self._start(list(self._holders), "the workers take their partitions over")
         # Whoever needs a partition again computes it again.
         del self._futures
-        asked = {name: actor.class_rows() for name, actor in self._actors.items()}
-        return [self._result(name, future) for name, future in asked.items()]
+        counts, names = [], list(self._holders)
+        while names:
+            some, lost = self._answers(names, "class_rows")
+            counts += some
+            names = self._anew(lost)
+        return counts
 
     def _hold(self, worker: str, numbers: list[int]) -> str:
         """Starts an actor with partitions on a worker, and returns its name."""
@@ -162,11 +167,15 @@ class _Cluster:
 
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
         """Sends a message to actors; partitions of those that are lost go to other workers."""
-        names = list(self._holders) if to is None else to
+        answers, lost = self._answers(list(self._holders) if to is None else to, "answer", message)
+        return answers, self._anew(lost)
+
+    def _answers(self, names: list[str], method: str, *arguments: Any) -> tuple[list[Any], list[str]]:
+        """Returns the answers of actors, and the names of those whose worker has gone."""
         asked, lost, answers = {}, [], []
         for name in names:
             try:
-                asked[name] = self._actors[name].answer(message)
+                asked[name] = getattr(self._actors[name], method)(*arguments)
             except Exception as error:
                 self._lost_or_raise(name, error)
                 lost.append(name)
@@ -176,7 +185,7 @@ class _Cluster:
             except Exception as error:
                 self._lost_or_raise(name, error)
                 lost.append(name)
-        return answers, [made for name in lost for made in self._anew(name)]
+        return answers, lost
 
     def _result(self, name: str, future: Any) -> Any:
         """Returns an answer; a worker that has gone does not keep the fit waiting."""
@@ -204,9 +213,9 @@ class _Cluster:
                 time.sleep(0.05)
         raise error
 
-    def _anew(self, name: str) -> list[str]:
-        """Loads the partitions of a lost actor elsewhere, and returns the names of the actors that have them."""
-        return self._start(self._move(name), "workers take the partitions of a lost one over")
+    def _anew(self, lost: list[str]) -> list[str]:
+        """Loads the partitions of lost actors elsewhere, and returns the names of the actors that have them."""
+        return [made for name in lost for made in self._start(self._move(name), "workers take the partitions of a lost one over")]
 
     def _move(self, name: str) -> list[str]:
         """Lets other workers load the partitions of a lost actor, and returns the names of their actors."""
@@ -226,23 +235,30 @@ class _Cluster:
         shares = shares_of(costs, [None] * len(numbers), self._free(workers))
         return [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
 
-    def _unreachable(self, names: list[str]) -> list[str]:
-        """Returns the names of actors that wait for workers that have gone."""
-        waiting = [name for name in names if not self._holders[name].done()]
-        workers = self._workers() if waiting else {}
-        return [name for name in waiting if self._places[name] not in workers]
+    def _gone(self, names: list[str]) -> list[str]:
+        """Returns the names of actors whose worker has gone."""
+        workers = self._workers()
+        return [name for name in names if self._places[name] not in workers]
+
+    def _lost(self, names: list[str]) -> list[str]:
+        """Returns the names of actors that their worker took with it; raises what another has ended with."""
+        lost = self._gone(names)
+        for name in [name for name in names if name not in lost]:
+            # What was there a moment ago may have gone.
+            with contextlib.suppress(TimeoutError):
+                if self._holders[name].done() and (error := self._holders[name].exception(timeout=_LOOK)) is not None:
+                    self._lost_or_raise(name, error)
+                    lost.append(name)
+        return lost
 
     def _start(self, names: list[str], what: str) -> list[str]:
         """Waits until actors have their partitions, and returns their names; those whose worker goes meanwhile start elsewhere."""
         while True:
-            self._await([self._holders[name] for name in names], what, lambda: bool(self._unreachable(names)))
-            lost = self._unreachable(names)
-            if not lost:
+            self._await([self._holders[name] for name in names], what, lambda: bool(self._gone(names)))
+            lost = self._lost(names)
+            if not lost and all(self._holders[name].done() for name in names):
                 break
             names = [name for name in names if name not in lost] + [made for name in lost for made in self._move(name)]
-        for name in names:
-            if (error := self._holders[name].exception()) is not None:
-                raise error
         for name in names:
             # What the future has for a result may speak through another client.
             with self._client.as_current():
