@@ -9,6 +9,7 @@ Starting a cluster, and bringing the data to it, are left out of the times of Da
     python benches/peers/scale.py copies covtype.csv.gz --times 30
     python benches/peers/scale.py cost
     python benches/peers/scale.py file --margins target/release/margins --rows 10000000
+    python benches/peers/scale.py text --margins target/release/margins --gigabytes 10
 
 `copies` repeats the rows of a file, each time with other noise of a thousandth of every value; the last column of a CSV is the label. Every
 run is told on the error stream as soon as it ends, so that what an opponent that takes hours has shown before it is stopped is not lost.
@@ -272,24 +273,54 @@ def file(arguments: argparse.Namespace) -> None:
     print("objectives:", {name: fact[1] for name, fact in facts.items()})
 
 
+def text(arguments: argparse.Namespace) -> None:
+    """Takes a CSV file of many gigabytes to a certified model."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    folder, margins = Path(arguments.folder or tempfile.mkdtemp()), arguments.margins
+    rows, packed, model = (str(folder / name) for name in ("huge.csv", "huge.blocks", "model.json"))
+    names = [*(f"x{j + 1}" for j in range(2 * FEATURES)), "label"]
+    writer, part = None, 0
+    while writer is None or os.path.getsize(rows) < arguments.gigabytes * 1e9:
+        X, y = table(200_000, part, 2 * FEATURES)
+        columns = pa.table([*np.round(X.astype(float), 3).T.copy(), y], names)
+        writer = writer or csv.CSVWriter(rows, columns.schema)
+        writer.write(columns)
+        part += 1
+    writer.close()
+    print(f"{rows}: {os.path.getsize(rows) / 1e9:.2f} GB", flush=True)
+    blocks = [margins, "blocks", "--data", rows, "--out", packed, "--precision", "single"]
+    fit = [margins, "fit", "--data", packed, "--loss", "logistic", "--lambda", "1e-4", "--memory", arguments.memory, "--out", model]
+    for command in (blocks, fit):
+        start = time.perf_counter()
+        run = subprocess.run(["/usr/bin/time", "-f", "peak %M kB", *command], capture_output=True, text=True, check=True)
+        seconds, peak = time.perf_counter() - start, int(re.search(r"peak (\d+) kB", run.stderr)[1]) / 1e6
+        print(f"{run.stdout}margins {command[1]}: {seconds:.1f} s, peak memory {peak:.2f} GB", flush=True)
+    print(f"{packed}: {os.path.getsize(packed) / 1e9:.2f} GB")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(required=True)
-    for kind in (dense, copies, file, cost):
+    for kind in (dense, copies, file, text, cost):
         own = kinds.add_parser(kind.__name__, help=kind.__doc__)
         own.add_argument("--turns", type=int, default=3)
         own.set_defaults(run=kind)
         if kind is copies:
             own.add_argument("data", help="a file of svmlight")
             own.add_argument("--times", type=int, default=30)
-        elif kind is not cost:
+        elif kind in (dense, file):
             own.add_argument("--rows", type=int, default=2_000_000)
         if kind in (dense, copies):
             own.add_argument("--loss", choices=["logistic", "hinge"], default="logistic")
             own.add_argument("--spark", action="store_true", help="compare with Spark MLlib, which needs Java and pyspark")
-        elif kind is file:
+        if kind is text:
+            own.add_argument("--gigabytes", type=float, default=10.0)
+            own.add_argument("--memory", default="2GB", help="the memory of the fit")
+        if kind in (file, text):
             own.add_argument("--margins", default="target/release/margins", help="the command")
-            own.add_argument("--folder", help="a folder that keeps the file for the next run")
+            own.add_argument("--folder", help="a folder that keeps the files")
     arguments = parser.parse_args()
     arguments.run(arguments)
 

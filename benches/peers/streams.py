@@ -5,8 +5,9 @@
 DATA is a folder with `NAME.svm.gz` or `NAME.csv.gz` (its last column the label). Columns are taken as they are, divided by their standard
 deviations, or each multiplied by 10^U(-4, 4) of its own. Rows come in the order of the file, but those of a file that is sorted by
 class in an order drawn by seed 1. Both get the rows as text, in a file of svmlight or of Vowpal Wabbit's own format. The error is the
-share of rows that were predicted wrongly before they were learnt. Seconds are those of the processor: of the whole process for ours,
-and for Vowpal Wabbit without loading Python. It needs numpy, scipy, scikit-learn and vowpalwabbit.
+share of rows that were predicted wrongly before they were learnt. Seconds are those of a clock and those of the processor: of the whole
+process for ours, and for Vowpal Wabbit without loading Python. Both programs read on a thread beside the one that learns. It needs numpy,
+scipy, scikit-learn and vowpalwabbit.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +31,10 @@ MOST_ROWS = 200_000
 
 VOWPAL_WABBIT = """
 import sys, time, vowpalwabbit
-began = time.process_time()
+began, of_processor = time.perf_counter(), time.process_time()
 learner = vowpalwabbit.Workspace(f"--quiet --binary -d {sys.argv[1]} --loss_function {sys.argv[2]} -p {sys.argv[3]}")
 learner.finish()
-print(time.process_time() - began)
+print(time.perf_counter() - began, time.process_time() - of_processor)
 """
 
 
@@ -77,21 +79,21 @@ def write(x, signs, path, separator):
 
 
 def ours(margins, path, columns, loss):
-    """Returns error and seconds of our command."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """Returns the error of our command, its seconds and those of the processor."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     words = [margins, "stream", "--data", path, "--columns", str(columns), "--loss", loss, "--lambda", "1e-9", "--format", "json", "--quiet"]
     answer = subprocess.run(words, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return json.loads(answer.stdout)["progressive_error"], seconds
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    of_processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return json.loads(answer.stdout)["progressive_error"], seconds, of_processor
 
 
 def theirs(path, signs, loss, predictions):
-    """Returns error and seconds of Vowpal Wabbit."""
+    """Returns the error of Vowpal Wabbit, its seconds and those of the processor."""
     words = [sys.executable, "-c", VOWPAL_WABBIT, path, loss, predictions]
-    seconds = float(subprocess.run(words, check=True, capture_output=True).stdout)
+    seconds = map(float, subprocess.run(words, check=True, capture_output=True).stdout.split())
     predicted = np.loadtxt(predictions, usecols=0)
-    return np.mean((predicted > 0) != (signs > 0)), seconds
+    return np.mean((predicted > 0) != (signs > 0)), *seconds
 
 
 def main():
@@ -103,8 +105,8 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--columns", choices=["as-they-are", "deviations", "multiplied"], default="as-they-are")
     options = parser.parse_args()
-    print("| data | loss | ours | Vowpal Wabbit | ours | Vowpal Wabbit | ratio |")
-    print("| --- | --- | --: | --: | --: | --: | --: |")
+    print("| data | loss | error | of Vowpal Wabbit | s | of Vowpal Wabbit | ratio | processor s | of Vowpal Wabbit | ratio |")
+    print("| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |")
     for name in options.names or NAMES:
         x, signs = read(options.data, name)
         x = change(x, options.columns)
@@ -114,10 +116,11 @@ def main():
             write(x, signs, vw, " | ")
             for loss in LOSSES:
                 turns = [(ours(options.margins, svm, x.shape[1], loss), theirs(vw, signs, loss, predictions)) for _ in range(options.runs)]
-                (error, _), (error_of_vw, _) = turns[0]
-                a, b = (np.median([turn[side][1] for turn in turns]) for side in (0, 1))
-                ratio = np.median([turn[0][1] / turn[1][1] for turn in turns])
-                print(f"| {name} | {loss} | {100 * error:.2f} % | {100 * error_of_vw:.2f} % | {a:.2f} s | {b:.2f} s | {ratio:.2f} |", flush=True)
+                cells = [f"{100 * error:.2f} %" for error, *_ in turns[0]]
+                for kind in (1, 2):
+                    seconds = np.array([[side[kind] for side in turn] for turn in turns])
+                    cells += [f"{median:.2f}" for median in (*np.median(seconds, axis=0), np.median(seconds[:, 0] / seconds[:, 1]))]
+                print(f"| {name} | {loss} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

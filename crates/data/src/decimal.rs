@@ -1,4 +1,4 @@
-//! Numbers as most files write them: a sign perhaps, a few digits, and a point somewhere.
+//! Numbers as files write them: most have a sign perhaps, a few digits, and a point somewhere.
 
 use std::num::ParseFloatError;
 
@@ -27,19 +27,30 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     text.as_bytes().first().filter(|byte| begins(byte)).and_then(|_| parse(text).ok())
 }
 
-/// Returns the number before the first comma, or before the end, and its length; `None` where that takes
-/// more than a look at a few digits.
+/// Returns the finite number before the first comma, or before the end of the text, and its length;
+/// `None` where there is none, or where it begins otherwise than with a digit, a point or a minus.
 #[inline]
 pub(crate) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     leading_before(text, |byte| byte == b',')
 }
 
-/// Returns the number before the first byte that ends it, or before the end of the text, as
+/// Returns the finite number before the first byte that ends it, or before the end of the text, as
 /// [`leading`] does.
+#[inline]
+pub(crate) fn leading_before(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
+    // A text as long as that seldom has few digits.
+    let is_long = text
+        .first_chunk::<{ DIGITS + 1 }>()
+        .is_some_and(|text| !text.iter().any(|&byte| ends(byte)));
+    let few = if is_long { None } else { few_digits(text, &ends) };
+    few.or_else(|| any_digits(text, ends))
+}
+
+/// Returns a number of few digits without an exponent as [`leading_before`] does; `None` of others.
 ///
 /// Digits and power are exact, so that their quotient is the nearest number to the decimal one.
 #[inline]
-pub(crate) fn leading_before(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
+fn few_digits(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let (mut value, mut digits, mut point) = (0_u64, 0, None);
     let mut at = sign;
@@ -64,6 +75,15 @@ pub(crate) fn leading_before(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(
     Some((if sign == 1 { -magnitude } else { magnitude }, at))
 }
 
+/// Returns a number of any digits, perhaps with an exponent, as [`leading_before`] does.
+fn any_digits(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
+    // Infinities and NaN begin with letters, and a plus may begin a word for a gap.
+    text.first().filter(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.'))?;
+    let (value, length) = fast_float2::parse_partial::<f64, _>(text).ok()?;
+    let has_end = text.get(length).is_none_or(|&byte| ends(byte));
+    (has_end && value.is_finite()).then_some((value, length))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +93,14 @@ mod tests {
         #[test]
         fn a_decimal_is_what_the_standard_library_makes_of_it(text in "-?[0-9]{0,9}[.]?[0-9]{0,9}") {
             prop_assert_eq!(parse(&text).map(f64::to_bits), text.parse::<f64>().map(f64::to_bits));
+        }
+
+        #[test]
+        fn what_leads_is_what_stands_before_the_comma(text in "-?[0-9]{0,3}[.]?[0-9]{0,25}(e[-+]?[0-9]{1,3})?", rest in ",?[0-9]{0,9}") {
+            let whole = if rest.starts_with(',') { format!("{text}{rest}") } else { text.clone() };
+            let expected = text.parse::<f64>().ok().filter(|value| value.is_finite());
+            let found = leading(whole.as_bytes());
+            prop_assert_eq!(found.map(|(value, length)| (value.to_bits(), length)), expected.map(|value| (value.to_bits(), text.len())));
         }
 
         #[test]
@@ -98,8 +126,12 @@ mod tests {
         assert_eq!(leading(b"39.1,-18.7"), Some((39.1, 4)));
         assert_eq!(leading(b"-18.7"), Some((-18.7, 5)));
         assert_eq!(leading(b"123456789012345,"), Some((123_456_789_012_345.0, 15)));
-        for other in ["", ",", "-", ".", "-.", "1 ,", "1e3", "1.2.3", "+1", "1234567890123456", "x"]
-        {
+        assert_eq!(leading(b"0.50196078431372548,1"), Some((0.501_960_784_313_725_5, 19)));
+        assert_eq!(leading(b"-1e3"), Some((-1000.0, 4)));
+        for other in [
+            "", ",", "-", ".", "-.", "1 ,", "1e", "1e999", "1.2.3", "+1", "-inf", "nan", "1_000",
+            "0x1p3", "x",
+        ] {
             assert_eq!(leading(other.as_bytes()), None, "{other}");
         }
     }

@@ -11,7 +11,7 @@ use super::{FeatureColumns, ReadOptions};
 use crate::error::quoted;
 use crate::room::make_room;
 use crate::{Column, Design, Error, Shortage};
-use features::{Feature, LARGEST_INDEX, feature, push_plain, tokens};
+use features::{Feature, LARGEST_INDEX, feature, push_ascending, tokens};
 
 pub(super) fn read(
     lines: Lines<'_>,
@@ -145,7 +145,7 @@ impl Taken {
             without_room(lines.name(), Error::Memory { rows, columns: expected, shortage })
         })?;
         let before = self.columns.len();
-        match push_plain(rest, expected, &mut self.columns, &mut self.values) {
+        match push_ascending(rest, expected, &mut self.columns, &mut self.values) {
             Some(last) => self.p = self.p.max(last),
             None => {
                 self.columns.truncate(before);

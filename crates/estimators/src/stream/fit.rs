@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use margins_data::Dataset;
 use margins_data::metrics::{MistakeTally, is_mistake};
-use margins_data::read::Stream;
+use margins_data::read::{Chunk, Stream};
+use margins_data::{Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Model;
 use margins_optim::online::LinearClassifier;
@@ -131,18 +131,23 @@ impl Settings {
         let mut learner = self.learner(stream.columns())?;
         let mut classes = None;
         let mut tally = MistakeTally::default();
-        while let Some(chunk) = stream.next_chunk()? {
-            let signs = chunk.labels.signs();
-            let weights = chunk.weights.as_deref();
-            let mut row = 0;
-            learner.take_and_show(&chunk.design, signs, weights, |score| {
-                let weight = weights.map_or(1.0, |weights| weights[row]);
-                tally.add(is_mistake(score, signs[row]), weight);
-                row += 1;
-            })?;
-            let labels = &chunk.labels;
+        let mut chunk = stream.next_chunk()?;
+        while let Some(Chunk { design, labels, weights, .. }) = &chunk {
             let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
             classes.get_or_insert_with(names);
+            let (signs, weights) = (labels.signs(), weights.as_deref());
+            let learn = || {
+                let mut row = 0;
+                learner.take_and_show(design, signs, weights, |score| {
+                    let weight = weights.map_or(1.0, |weights| weights[row]);
+                    tally.add(is_mistake(score, signs[row]), weight);
+                    row += 1;
+                })
+            };
+            // The next rows are read while these are learnt.
+            let (next, learnt) = parallel::beside(|| stream.next_chunk(), learn);
+            learnt?;
+            chunk = next?;
         }
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;

@@ -78,11 +78,17 @@ pub(super) fn feature(
     }
 }
 
-/// Takes in features with ascending indices and plain decimal values, and returns the last index, 0 if
+/// Returns the number that a byte of text stands for, if it is a digit.
+#[inline]
+fn digit(byte: &u8) -> Option<usize> {
+    byte.is_ascii_digit().then(|| usize::from(byte - b'0'))
+}
+
+/// Takes in features with ascending indices and finite values, and returns the last index, 0 if
 /// there is none; `None` of any other text, and of features that are refused, of which some may have
 /// been taken in.
 #[inline]
-pub(super) fn push_plain(
+pub(super) fn push_ascending(
     text: &[u8],
     expected: Option<usize>,
     columns: &mut Vec<usize>,
@@ -93,20 +99,27 @@ pub(super) fn push_plain(
     let most = expected.unwrap_or(LARGEST_INDEX as usize).min(LARGEST_INDEX as usize);
     let (mut at, mut last) = (0, 0);
     loop {
-        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
         if at == text.len() {
             return Some(last);
         }
-        let digits = text[at..].iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit());
-        let (length, index) =
-            digits.fold((0, 0), |(n, index), &byte| (n + 1, 10 * index + usize::from(byte - b'0')));
+        let (start, mut index) = (at, 0);
+        while let Some(digit) = text.get(at).and_then(digit) {
+            index = 10 * index + digit;
+            at += 1;
+            if at - start > DIGITS {
+                return None;
+            }
+        }
         // An index of 0 does not ascend.
-        if text.get(at + length) != Some(&b':') || index <= last || index > most {
+        if text.get(at) != Some(&b':') || index <= last || index > most {
             return None;
         }
-        at += length + 1;
-        let (value, length) =
-            decimal::leading_before(&text[at..], |byte| byte.is_ascii_whitespace())?;
+        at += 1;
+        // No feature begins with another byte that is less than a blank.
+        let (value, length) = decimal::leading_before(&text[at..], |byte| byte <= b' ')?;
         at += length;
         last = index;
         if value != 0.0 {
@@ -133,26 +146,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_features_are_what_they_are_one_by_one(
-            text in "( {0,2}[1-9][0-9]{0,2}:-?[0-9]{0,6}[.]?[0-9]{0,11}[\t ]){0,6}",
+        fn ascending_features_are_what_they_are_one_by_one(
+            text in "( {0,2}[1-9][0-9]{0,2}:-?[0-9]{0,6}[.]?[0-9]{0,19}(e-?[0-9]{1,2})?[\t ]){0,6}",
             expected in proptest::option::of(1usize..999)
         ) {
             let (mut columns, mut values) = (Vec::new(), Vec::new());
-            let last = push_plain(text.as_bytes(), expected, &mut columns, &mut values);
+            let last = push_ascending(text.as_bytes(), expected, &mut columns, &mut values);
             let found = last.map(|last| {
                 let bits = values.iter().map(|value| value.to_bits());
                 (last, columns.iter().copied().zip(bits).collect::<Vec<_>>())
             });
-            // More digits than are plain are left to the other way.
-            if found.is_some() {
-                prop_assert_eq!(found, one_by_one(&text, expected));
-            }
+            prop_assert_eq!(found, one_by_one(&text, expected));
         }
 
         #[test]
-        fn what_is_not_plain_is_left_alone(text in "[-+.:0-9 eqid]{0,12}") {
+        fn any_text_that_is_taken_in_is_what_it_is_one_by_one(text in "[-+.:0-9 eqid]{0,12}") {
             let (mut columns, mut values) = (Vec::new(), Vec::new());
-            if let Some(last) = push_plain(text.as_bytes(), None, &mut columns, &mut values) {
+            if let Some(last) = push_ascending(text.as_bytes(), None, &mut columns, &mut values) {
                 let bits = values.iter().map(|value| value.to_bits());
                 let found = (last, columns.iter().copied().zip(bits).collect::<Vec<_>>());
                 prop_assert_eq!(Some(found), one_by_one(&text, None));
@@ -161,16 +171,26 @@ mod tests {
     }
 
     #[test]
-    fn plain_features_end_with_the_text() {
+    fn ascending_features_end_with_the_text() {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
-        let last = push_plain(b"  3:0.25 7:-2  9:0\t12:1.", None, &mut columns, &mut values);
-        assert_eq!((last, columns, values), (Some(12), vec![2, 6, 11], vec![0.25, -2.0, 1.0]));
-        for text in
-            ["3:1 3:1", "2:1 1:1", "0:1", "1", "1:", "1:1e3", "1:x", "99999999:1", "qid:1 1:1"]
-        {
+        let last = push_ascending(b"  3:0.25 7:-2  9:0\t12:1e3", None, &mut columns, &mut values);
+        assert_eq!((last, columns, values), (Some(12), vec![2, 6, 11], vec![0.25, -2.0, 1000.0]));
+        for text in [
+            "3:1 3:1",
+            "2:1 1:1",
+            "0:1",
+            "1",
+            "1:",
+            "1:1e999",
+            "1:nan",
+            "1:1e",
+            "1:x",
+            "99999999:1",
+            "qid:1 1:1",
+        ] {
             let (mut columns, mut values) = (Vec::new(), Vec::new());
             assert_eq!(
-                push_plain(text.as_bytes(), None, &mut columns, &mut values),
+                push_ascending(text.as_bytes(), None, &mut columns, &mut values),
                 None,
                 "{text}"
             );

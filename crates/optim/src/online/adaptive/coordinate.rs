@@ -86,15 +86,13 @@ impl Coordinate {
     pub(super) fn settle(&mut self, shrinkage: &Shrinkage, steps: u64) {
         let missed = (steps - self.settled) as f64;
         self.settled = steps;
-        if missed == 0.0 || shrinkage.penalty == 0.0 {
+        let pull = shrinkage.penalty * missed * self.unit * self.unit;
+        if pull == 0.0 {
             return;
         }
-        let pull = shrinkage.penalty * missed * self.unit * self.unit;
         for k in 0..LENGTHS.len() {
             // An implicit step on the penalty, as long as all those that were missed.
-            if self.roots[k] > 0.0 {
-                self.weights[k] /= 1.0 + shrinkage.lengths[k] * pull / self.roots[k];
-            }
+            self.weights[k] *= self.roots[k] / (self.roots[k] + shrinkage.lengths[k] * pull);
         }
         self.coin.resist(self.weights[COIN], pull, shrinkage.steepest);
     }
