@@ -233,6 +233,12 @@ impl Document {
     }
 }
 
+/// Returns the name that GitHub and mdBook give to the first place of a heading.
+pub(crate) fn anchor(heading: &str) -> String {
+    let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    heading.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-")
+}
+
 /// Returns Markdown as HTML. Of links to pages of the book, which are not beside the page, the words stay.
 fn formatted(text: &str) -> Markup {
     let mut leads_out = false;

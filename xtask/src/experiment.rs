@@ -218,6 +218,12 @@ impl Call {
         Ok(Call::from_arg_matches(&all.try_get_matches_from(words)?)?)
     }
 
+    /// Returns the parameters with their values.
+    pub(crate) fn in_words(&self) -> String {
+        let parameters = self.parameters.iter().map(|(name, value)| format!("{name} {value}"));
+        parameters.collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns what the experiment finds, and writes it into a folder, which is made if need be.
     pub(crate) fn run(&self, folder: &Path) -> Result<Document, Failure> {
         files::make_folder(folder)?;

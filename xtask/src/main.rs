@@ -11,6 +11,7 @@ mod files;
 mod focused;
 mod layers;
 mod leaky_hockey_stick;
+mod machine;
 mod margin_pursuit;
 mod massart;
 mod msrv;

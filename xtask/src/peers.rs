@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use margins::model::write_atomically;
 use serde_json::{Value, json};
 
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, machine};
 use rows::Row;
 
 /// What a turn of either program came to.
@@ -109,8 +109,8 @@ fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Failure> {
     let mut ratios: Vec<f64> =
         ours.iter().zip(&theirs).map(|(a, b)| a.seconds / b.seconds).collect();
     Ok(json!({
-        "date": table::today(),
-        "machine": table::machine(),
+        "date": machine::today(),
+        "machine": machine::name(),
         "runs": ours.len(),
         "ours": summary(&ours),
         "theirs": if theirs.is_empty() { Value::Null } else { summary(&theirs) },

@@ -10,8 +10,9 @@ use clap::{Args, Command};
 use margins_report::page;
 use maud::{Markup, PreEscaped, html};
 
+use crate::document::anchor;
 use crate::experiment::{self, Call};
-use crate::{Failure, files};
+use crate::{Failure, files, machine};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -81,7 +82,10 @@ section td.text { white-space: normal; min-width: 8rem; max-width: 30rem }
 /// An experiment on the page.
 struct Section<'a> {
     name: &'a str,
-    title: String,
+    /// The name and what it is about.
+    heading: String,
+    /// The parameters, seeds among them; empty if there are none.
+    parameters: String,
     content: Content,
 }
 
@@ -125,7 +129,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let seconds = || format!("{:.1} s", start.elapsed().as_secs_f64());
         eprintln!("{place}: {}", content.fault().unwrap_or_else(seconds));
         let title = experiment.get_about().map(ToString::to_string).unwrap_or_default();
-        sections.push(Section { name, title, content });
+        let parameters = arguments.parameters(experiment)?;
+        sections.push(Section { name, heading: format!("{name}: {title}"), parameters, content });
     }
     let path = folder.join("index.html");
     let page = page::whole("Experiments of the papers", STYLE, &arguments.content(&sections));
@@ -186,37 +191,59 @@ impl Arguments {
     fn origin(&self) -> String {
         let form = if self.full { "as many trials as were published" } else { "the quick form" };
         let data = if self.data_dir.is_some() { "with data sets" } else { "without data sets" };
-        format!("margins {}, {form}, {data}", env!("CARGO_PKG_VERSION"))
+        let (version, day) = (env!("CARGO_PKG_VERSION"), machine::today());
+        format!("margins {version}, {form}, {data}, {day}, {}", machine::name())
+    }
+
+    /// Returns the parameters of an experiment in words.
+    fn parameters(&self, experiment: &Command) -> Result<String, Failure> {
+        let words = self.words(experiment)?;
+        let call = words.map(|words| Call::parse(&words)).transpose()?;
+        Ok(call.map_or(String::new(), |call| call.in_words()))
     }
 
     /// Returns the page as Markdown, of what the experiments have written into the folder, with their
     /// pictures there.
     fn markdown(&self, sections: &[Section<'_>], folder: &Path) -> Result<String, Failure> {
-        let form = self.form();
         let mut text = format!(
-            "# Experiments of one run\n\nAfter this page you know what one run of all experiments finds: {}.\n",
+            "# Experiments of one run\n\nAfter this page you know what one run of all experiments finds: {}.\n\n\
+             ## Contents\n\n",
             self.origin()
         );
-        for (paper, title) in PAPERS {
-            let mut sections = sections.iter().filter(|s| s.name.starts_with(paper)).peekable();
-            if sections.peek().is_some() {
-                text += &format!("\n## {title}\n");
+        let of_paper = |paper: &'static str| {
+            sections.iter().filter(move |section| section.name.starts_with(paper))
+        };
+        let papers = || PAPERS.iter().filter(|(paper, _)| of_paper(paper).next().is_some());
+        for (paper, title) in papers() {
+            text += &format!("* {title}\n");
+            for Section { heading, .. } in of_paper(paper) {
+                text += &format!("  * [{heading}](#{})\n", anchor(heading));
             }
-            for section in sections {
-                text += &format!("\n### {}: {}\n\n", section.name, section.title);
-                text += &match section.content.fault() {
-                    Some(fault) => format!("The experiment is {fault}.\n"),
-                    None => {
-                        let page = folder.join(format!("{}.md", section.name));
-                        let page = std::fs::read_to_string(page)?;
-                        // What follows the heading and the aim is the command line and the findings.
-                        let (_, findings) = page.split_once("\n\n    ").unwrap_or(("", &page));
-                        format!("    {}", beside(findings, form))
-                    }
-                };
+        }
+        for (paper, title) in papers() {
+            text += &format!("\n## {title}\n");
+            for section in of_paper(paper) {
+                text +=
+                    &format!("\n### {}\n\n{}", section.heading, self.findings(section, folder)?);
             }
         }
         Ok(text)
+    }
+
+    /// Returns what an experiment finds, as Markdown.
+    fn findings(&self, section: &Section<'_>, folder: &Path) -> Result<String, Failure> {
+        if let Some(fault) = section.content.fault() {
+            return Ok(format!("The experiment is {fault}.\n"));
+        }
+        let page = std::fs::read_to_string(folder.join(format!("{}.md", section.name)))?;
+        // What follows the heading and the aim is the command line and the findings.
+        let (_, found) = page.split_once("\n\n    ").unwrap_or(("", &page));
+        let (call, found) = found.split_once('\n').unwrap_or((found, ""));
+        let parameters = match section.parameters.as_str() {
+            "" => String::new(),
+            parameters => format!("\nThe parameters are: {parameters}.\n"),
+        };
+        Ok(format!("    {call}\n{parameters}{}", beside(found, self.form())))
     }
 
     /// Returns the content of the page.
@@ -240,7 +267,7 @@ impl Arguments {
                 @for (paper, title) in papers() {
                     p { (title) }
                     ul { @for section in of_paper(paper) { li {
-                        a href={ "#" (section.name) } { (section.name) } ": " (section.title)
+                        a href={ "#" (section.name) } { (section.heading) }
                         @if let Some(fault) = section.content.fault() { ": " (fault) }
                     } } }
                 }
@@ -249,7 +276,7 @@ impl Arguments {
                 h2 { (title) }
                 @for section in of_paper(paper) {
                     section id=(section.name) {
-                        h3 { (section.name) ": " (section.title) }
+                        h3 { (section.heading) }
                         @match &section.content {
                             Content::Found(content) => (PreEscaped(content)),
                             _ => p { (section.content.fault().unwrap_or_default()) "." },
@@ -286,11 +313,10 @@ fn findings(name: &str, words: &[String], folder: &Path) -> Result<String, Failu
     let start = Instant::now();
     let document = call.run(folder)?;
     let seconds = start.elapsed().as_secs_f64();
-    let parameters = call.parameters.iter().map(|(name, value)| format!("{name} {value}"));
     let content = html! {
         pre { code { (call.line) } }
         p.origin {
-            @for parameter in parameters { (parameter) ", " }
+            @if !call.parameters.is_empty() { (call.in_words()) ", " }
             (format!("{seconds:.1} s"))
         }
         (document.page())
@@ -360,8 +386,14 @@ mod tests {
         assert!(page.contains(LEFT_OUT));
         let text = std::fs::read_to_string(folder.path().join("quick.md")).expect("Markdown");
         assert!(text.contains(&format!("The experiment is {LEFT_OUT}.")), "{text}");
+        let all = experiment::command();
+        let fig2 = all.find_subcommand("lhs-fig2").and_then(|c| c.get_about()).expect("a title");
+        let link = format!("  * [lhs-fig2: {fig2}](#lhs-fig2-{})\n", anchor(&fig2.to_string()));
+        assert!(text.contains(&link), "{text}");
+        assert!(text.contains("\n\nThe parameters are: seed 1.\n\n"), "{text}");
         let pictures = text.split("](").skip(1).filter_map(|link| link.split_once(')'));
-        let pictures: Vec<&str> = pictures.map(|(link, _)| link).collect();
+        let pictures: Vec<&str> =
+            pictures.map(|(link, _)| link).filter(|link| !link.starts_with('#')).collect();
         assert_eq!(pictures.len(), 3, "{text}");
         for link in pictures {
             assert!(folder.path().join(link).exists(), "{link}");

@@ -86,6 +86,10 @@ fn column_meant(error: &Data) -> String {
         Data::InFile { error, .. } => column_meant(error),
         // The name of an only column is told already, and mostly is a header that commas do not separate.
         Data::UnknownColumn { name, columns, .. } if columns.len() > 1 => {
+            let mut parts = name.split(',');
+            if name.contains(',') && parts.all(|part| columns.iter().any(|column| column == part)) {
+                return "; each column needs an option of its own".to_owned();
+            }
             did_you_mean(name, columns.iter().map(String::as_str))
         }
         _ => String::new(),

@@ -147,7 +147,8 @@ impl Source<'_> {
         }
         let options = self.read_options();
         let format = self.standard_input(&options)?;
-        let dropped = self.reading(|| match format {
+        let name = format!("writing {} from {}", out.display(), self.file.name());
+        let dropped = step(name, || match format {
             Some(format) => {
                 read::to_blocks_from(std::io::stdin(), STDIN, format, &options, settings, out)
             }

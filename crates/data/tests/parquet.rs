@@ -253,20 +253,17 @@ fn rows_to_predict_go_by_the_encoding() {
     assert_eq!(&Design::stack(&blocks).unwrap(), csv.design());
 }
 
-/// Whole numbers that are codes keep all of their digits, which doubles would not.
-#[test]
-fn large_codes_differ() {
-    let folder = Folder::new();
-    let path = folder.path("codes.parquet");
-    let schema = "message table { required int64 code; required binary label (UTF8); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let file = std::fs::File::create(&path).unwrap();
+/// Writes three labels and a column of whole numbers, whatever they stand for.
+fn write_whole_numbers(path: &Path, column: &str, cells: [i64; 3]) {
+    let schema = format!("message table {{ {column} required binary label (UTF8); }}");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let file = std::fs::File::create(path).unwrap();
     let properties = Arc::new(WriterProperties::builder().build());
     let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    if let ColumnWriter::Int64ColumnWriter(codes) = column.untyped() {
-        codes.write_batch(&[1 << 53, (1 << 53) + 1, -7], None, None).unwrap();
+    if let ColumnWriter::Int64ColumnWriter(writer) = column.untyped() {
+        writer.write_batch(&cells, None, None).unwrap();
     }
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
@@ -276,6 +273,28 @@ fn large_codes_differ() {
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();
+}
+
+#[test]
+fn a_type_that_is_not_read_is_told_by_its_name_alone() {
+    let folder = Folder::new();
+    let path = folder.path("times.parquet");
+    for (column, name) in [
+        ("required int64 at (TIMESTAMP(MILLIS,true));", "Timestamp"),
+        ("required int64 price (DECIMAL(9,2));", "Decimal"),
+    ] {
+        write_whole_numbers(&path, column, [1, 2, 3]);
+        let message = read::classes(&path, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(&format!("values of the type {name}, which")), "{message}");
+    }
+}
+
+/// Whole numbers that are codes keep all of their digits, which doubles would not.
+#[test]
+fn large_codes_differ() {
+    let folder = Folder::new();
+    let path = folder.path("codes.parquet");
+    write_whole_numbers(&path, "required int64 code;", [1 << 53, (1 << 53) + 1, -7]);
     let learn = EncodeOptions { categorical: vec!["code".to_owned()], ..EncodeOptions::default() };
     let options = ReadOptions { features: FeatureColumns::Learn(learn), ..ReadOptions::default() };
     let data = read::classes(&path, &options).unwrap();

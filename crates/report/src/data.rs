@@ -19,6 +19,8 @@ pub struct Labelled<'a> {
     pub weights: Option<&'a [f64]>,
     /// The columns that the features were made of, if they were made of a raw table at hand.
     pub raw_columns: Vec<RawColumnSummary>,
+    /// The number of rows of the file that are not here because they have no label.
+    pub left_out: usize,
 }
 
 /// The data at a glance.
@@ -28,6 +30,8 @@ pub struct DataSummary {
     pub name: String,
     /// The number of samples.
     pub rows: usize,
+    /// The number of further rows of the file, which have no label. Numbers of rows count the samples alone.
+    pub left_out: usize,
     /// The number of features.
     pub columns: usize,
     /// The share of the values that are stored, of sparse data.
@@ -78,7 +82,8 @@ impl<'a> Labelled<'a> {
         let of_model = known_classes(name, labels.names(), model)?;
         let classes = (0..data.rows()).map(|row| of_model[labels.index(row)]).collect();
         let (design, weights) = (data.design(), data.own_weights());
-        Ok(Labelled { name, design, classes, weights, raw_columns: RawColumnSummary::all(data) })
+        let (raw_columns, left_out) = (RawColumnSummary::all(data), data.dropped_rows());
+        Ok(Labelled { name, design, classes, weights, raw_columns, left_out })
     }
 
     /// Returns samples with labels as they were read.
@@ -95,7 +100,7 @@ impl<'a> Labelled<'a> {
     ) -> Result<Self, Error> {
         let of_names = known_classes(name, labels.names(), model)?;
         let classes = labels.indices().map(|label| of_names[label]).collect();
-        Ok(Labelled { name, design, classes, weights, raw_columns: Vec::new() })
+        Ok(Labelled { name, design, classes, weights, raw_columns: Vec::new(), left_out: 0 })
     }
 
     /// Returns the data at a glance.
@@ -106,6 +111,7 @@ impl<'a> Labelled<'a> {
         let names = model.classes();
         DataSummary {
             raw_columns,
+            left_out: self.left_out,
             ..DataSummary::new(self.name, self.design, weighted, names, classes)
         }
     }
@@ -125,6 +131,7 @@ impl DataSummary {
         let names = labels.names();
         DataSummary {
             raw_columns,
+            left_out: data.dropped_rows(),
             ..DataSummary::new(name, data.design(), weighted, names, classes)
         }
     }
@@ -149,6 +156,7 @@ impl DataSummary {
         DataSummary {
             name: name.to_owned(),
             rows,
+            left_out: 0,
             columns,
             stored: design.is_sparse().then_some(stored),
             weighted,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use crate::document::anchor;
+
 /// A piece of a page with the line on which it stands.
 #[derive(Debug, PartialEq)]
 pub(super) struct Piece {
@@ -65,9 +67,7 @@ impl Page {
 
     /// Adds the name that GitHub and mdBook give to a heading.
     fn add_anchor(&mut self, heading: &str) {
-        let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
-        let slug: String = heading.to_lowercase().chars().filter(is_kept).collect();
-        let slug = slug.replace(' ', "-");
+        let slug = anchor(heading);
         let repeated = (1..).map(|count| format!("{slug}-{count}"));
         let free = std::iter::once(slug.clone()).chain(repeated);
         self.anchors

@@ -11,6 +11,7 @@
 
 use std::path::Path;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::generate::{Example, GaussianMixture};
 use rand_chacha::ChaCha8Rng;
 
@@ -137,10 +138,16 @@ fn mixture(simulated: &Simulated, seed: u64, at: usize) -> Result<(GaussianMixtu
     const MOST_DRAWS: usize = 20_000;
     // A stream that no trial has.
     let mut random = stream(seed, u32::MAX, at);
+    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template(
+        "{spinner} {pos} draws of the centres of {msg}, {elapsed} so far",
+    )?);
+    bar.set_message(simulated.title);
     for _ in 0..MOST_DRAWS {
+        bar.inc(1);
         let mixture = GaussianMixture::example(simulated.example, draw_seed(&mut random))?;
         let error = bayes_error(&mixture, &mut random)?;
         if simulated.bayes_error.is_none_or(|wanted| (error - wanted).abs() <= NEAR) {
+            bar.finish_and_clear();
             return Ok((mixture, error));
         }
     }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use margins::model::write_atomically;
 use serde_json::Value;
@@ -122,22 +121,6 @@ fn number(value: &Value, show: impl Fn(f64) -> String) -> String {
 
 fn string(value: &Value) -> &str {
     value.as_str().unwrap_or("an unknown day")
-}
-
-/// Returns the day, from the clock of the system.
-pub(super) fn today() -> String {
-    let date = Command::new("date").arg("+%-d %B %Y").output();
-    date.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned()).unwrap_or_default()
-}
-
-/// Returns the number of processors and their name, where the system tells it.
-pub(super) fn machine() -> String {
-    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("model name"));
-    let name =
-        line.and_then(|line| line.split_once(':')).map_or("unknown", |(_, name)| name.trim());
-    format!("{count} cores of {name}")
 }
 
 #[cfg(test)]

@@ -162,8 +162,9 @@ pub(super) fn evaluate(
     let Some(labels) = labels else {
         return Err(refuse(&"it has no labels to compare the decisions with"));
     };
-    let sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
+    let mut sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
         .map_err(|error| refuse(&error))?;
+    sample.left_out = data.dropped.len();
     report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))?;
     Ok(data.design)
 }

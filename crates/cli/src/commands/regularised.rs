@@ -1,8 +1,9 @@
 //! The settings of fits of the regularised risk, and what their reports have in common.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use margins::data::blocks::BlockFile;
 use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
@@ -231,9 +232,9 @@ pub(super) fn iterations() -> IterationObserver {
 pub(super) fn progress() -> (ProgressBar, Observer) {
     let hidden = is_quiet() || is_verbose() || terminal::is_dumb();
     let bar = if hidden { ProgressBar::hidden() } else { ProgressBar::new(0) };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} fits, {eta} left{msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} fits{left}{msg}") {
         let characters = if terminal::is_plain() { "#>-" } else { "█░" };
-        bar.set_style(style.progress_chars(characters));
+        bar.set_style(style.progress_chars(characters).with_key("left", time_left));
     }
     let moved = bar.clone();
     let observer = Observer::new(move |progress| {
@@ -244,4 +245,12 @@ pub(super) fn progress() -> (ProgressBar, Observer) {
         moved.inc(1);
     });
     (bar, observer)
+}
+
+/// Writes the time left, which nobody knows before the first fit.
+fn time_left(state: &ProgressState, out: &mut dyn fmt::Write) {
+    if state.pos() > 0 {
+        // A bar has nowhere to tell a fault of its own.
+        let _ = write!(out, ", {:#} left", HumanDuration(state.eta()));
+    }
 }

@@ -39,6 +39,8 @@ fn verbose_runs_tell_their_steps() {
     assert_eq!(starts(&predict), steps);
     assert_eq!(starts(&["inspect", "--model", "m.json"]), ["reading m.json"]);
     assert_eq!(starts(&["stream", "--data", "data.csv", "--lambda", "0.1"]), ["fitting"]);
+    let blocks = ["blocks", "--data", "data.csv", "--out", "data.mgb"];
+    assert_eq!(starts(&blocks), ["writing data.mgb from data.csv"]);
 }
 
 #[test]

@@ -284,3 +284,15 @@ fn errors_say_what_was_meant() {
     }
     insta::assert_snapshot!(page);
 }
+
+#[test]
+fn columns_joined_by_commas_are_told_apart() {
+    let workshop = Workshop::new();
+    let refusal = |drop: &str| {
+        let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--drop", drop];
+        text(&workshop.run(&fit).stderr)
+    };
+    let advice = "each column needs an option of its own";
+    assert!(refusal("height,width").contains(advice), "{}", refusal("height,width"));
+    assert!(!refusal("height,depth").contains(advice), "one of them is no column");
+}

@@ -57,6 +57,7 @@ fn terminals_show_how_far_the_fits_are() {
     let Some(fine) = shown(&workshop, &[], &cv) else { return };
     assert!(fine.contains("/1000 fits, ") && fine.contains(" left"), "{fine}");
     assert!(fine.contains(" left, best error so far ") && fine.contains('█'), "{fine}");
+    assert!(!fine.contains(" 0/1000 fits, "), "nobody knows the time before the first fit: {fine}");
     let plain = shown(&workshop, &[("NO_COLOR", "1")], &cv).expect("as before");
     assert!(plain.contains("/1000 fits, ") && plain.is_ascii(), "{plain}");
     for (variables, option) in [(&[("TERM", "dumb")][..], None), (&[], Some("--quiet"))] {

@@ -68,7 +68,26 @@ fn every_command_is_as_without_them() {
         for document in [&mut gaps, &mut data] {
             document.as_object_mut().expect("an object").remove("origin");
         }
+        if command[0] == "report" {
+            let left_out = |document: &mut Value| document["data"][0]["left_out"].take();
+            assert_eq!([&mut gaps, &mut data].map(left_out), [3, 0]);
+        }
         assert_eq!(gaps, data, "{command:?}");
+    }
+}
+
+/// The page numbers the rows that are there, and says so.
+#[test]
+fn pages_say_what_their_rows_leave_out() {
+    let workshop = workshop();
+    let fit = ["fit", "--lambda", "0.1", "--quiet", "--drop-unlabelled", "--out", "m.json"];
+    workshop.output(&[&fit[..], &["--data", "gaps.csv", "--report", "fit.html"]].concat());
+    let report = ["report", "--model", "m.json", "--quiet", "--drop-unlabelled", "--out"];
+    workshop.output(&[&report[..], &["report.html", "--data", "gaps.csv"]].concat());
+    for page in ["fit.html", "report.html"] {
+        let page = std::fs::read_to_string(workshop.path(page)).expect("a page");
+        let expected = "; 3 rows without a label are left out, and rows are counted without them";
+        assert!(page.contains(expected), "{page}");
     }
 }
 

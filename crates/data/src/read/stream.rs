@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
         check_columns(options)?;
         if options.features != FeatureColumns::Numbers {
             let requirement = "numbers in a stream: an encoding is learned from all rows at once";
-            return Err(Error::parameter("the feature columns", "encoded", requirement));
+            return Err(Error::parameter("the kind of feature columns", "encoded", requirement));
         }
         if format == Format::Svmlight && options.columns.is_none() {
             let requirement =

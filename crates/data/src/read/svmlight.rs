@@ -2,7 +2,7 @@ mod features;
 
 use nalgebra_sparse::CsrMatrix;
 
-use super::blocks::in_blocks;
+use super::blocks::{BatchSize, in_blocks};
 use super::columns::Features;
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
@@ -44,7 +44,7 @@ impl<'a> Rows<'a> {
         }
         if options.features != FeatureColumns::Numbers {
             let requirement = "numbers in an svmlight file, which has no words and no gaps";
-            return Err(Error::parameter("the feature columns", "encoded", requirement));
+            return Err(Error::parameter("the kind of feature columns", "encoded", requirement));
         }
         if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
             let requirement = format!("at most {LARGEST_INDEX} in an svmlight file");
@@ -83,6 +83,7 @@ impl<'a> Rows<'a> {
         let columns = *columns;
         let mut is_empty = true;
         in_blocks(
+            BatchSize::PASSING,
             || next_block(lines),
             |block| {
                 let mut rows = Rows { lines: Lines::of(block), columns, least: 1 };

@@ -126,7 +126,7 @@ fn write(
 /// Refuses to learn from what can be read once.
 fn read_twice(name: &dyn std::fmt::Display) -> Error {
     let requirement = format!("numbers in {name}: an encoding is learned by reading a file twice");
-    Error::parameter("the feature columns", "encoded", requirement)
+    Error::parameter("the kind of feature columns", "encoded", requirement)
 }
 
 /// The encoding of a file.

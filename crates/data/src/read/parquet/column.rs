@@ -62,7 +62,7 @@ impl Kind {
             Type::BOOLEAN => Ok(Kind::Word),
             Type::BYTE_ARRAY if is_text => Ok(Kind::Word),
             other => Err(not_read(&match (logical, converted) {
-                (Some(logical), _) => format!("values of the type {logical:?}"),
+                (Some(logical), _) => format!("values of the type {}", name_of(logical)),
                 (None, ConvertedType::NONE) => format!("values of the type {other}"),
                 (None, converted) => format!("values of the type {converted}"),
             })),
@@ -83,6 +83,12 @@ fn is_integer(converted: ConvertedType) -> bool {
             | C::UINT_32
             | C::UINT_64
     )
+}
+
+/// Returns the name of a type without its units.
+fn name_of(logical: &LogicalType) -> String {
+    let name = format!("{logical:?}");
+    name.split(['(', ' ']).next().unwrap_or_default().to_owned()
 }
 
 fn not_read(what: &str) -> String {
