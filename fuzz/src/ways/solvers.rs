@@ -6,23 +6,6 @@ use margins_optim::{Lambda, Objective, Options, Report, Solver};
 
 use super::{Way, as_they_are};
 
-const LOSSES: [&str; 14] = [
-    "hinge",
-    "leaky-relu:lambda=0.1",
-    "lhs",
-    "l-r:r=2",
-    "l-r:r=1.2",
-    "margin-pursuit:gamma=1,scale=1",
-    "log-cosh:gamma=1,scale=0.5",
-    "logistic",
-    "squared-hinge",
-    "smoothed-hinge:width=0.5",
-    "modified-huber",
-    "dwd:q=1",
-    "squared",
-    "exponential",
-];
-
 const SOLVERS: [Solver; 8] = [
     Solver::Auto,
     Solver::Newton,
@@ -46,15 +29,18 @@ struct Problem {
 
 /// Returns the way in, whose bytes are the loss, the two solvers, lambda, and four for each row.
 pub(super) fn way() -> Way {
-    let losses = LossRegistry::standard();
-    let losses = LOSSES.map(|name| losses.parse(name).expect("a loss"));
+    let registry = LossRegistry::standard();
+    let losses =
+        registry.names().map(|name| registry.parse(name).expect("a loss by its name alone"));
+    let losses: Vec<_> = losses.filter(|loss| loss.is_convex()).collect();
     let rows = [[0, 3, 12, 1], [1, 250, 7, 2], [1, 20, 130, 1], [0, 9, 200, 3], [1, 77, 80, 1]];
     let bytes = |loss: u8, one: u8, other: u8, lambda: u8| {
         [&[loss, one, other, lambda], rows.as_flattened()].concat()
     };
     Way {
         name: "solvers",
-        corpus: vec![bytes(7, 1, 3, 4), bytes(0, 2, 4, 8), bytes(2, 0, 5, 12), bytes(8, 6, 7, 2)],
+        // Dual ascent takes every convex loss.
+        corpus: (0..losses.len() as u8).map(|loss| bytes(loss, 0, 3, 2 * loss)).collect(),
         words: &[],
         seal: as_they_are,
         // A table is as large as its bytes; what its fits take is their own.
@@ -62,7 +48,7 @@ pub(super) fn way() -> Way {
         most_bytes_a_byte: 64,
         check: Box::new(move |bytes| {
             let problem = Problem::of(bytes).ok_or("too few bytes or rows")?;
-            problem.solve(&*losses[problem.loss])
+            problem.solve(&*losses[problem.loss % losses.len()])
         }),
     }
 }
@@ -73,7 +59,7 @@ impl Problem {
         let rows = bytes.as_chunks::<4>().0;
         let feature = |byte: u8| (f64::from(byte) - 128.0) / 32.0;
         (2..=40).contains(&rows.len()).then(|| Problem {
-            loss: usize::from(*loss) % LOSSES.len(),
+            loss: usize::from(*loss),
             solvers: [one, other].map(|&solver| usize::from(solver) % SOLVERS.len()),
             lambda: 10f64.powf(-f64::from(lambda % 17) / 4.0),
             rows: rows.iter().map(|&[_, x, z, _]| [feature(x), feature(z)]).collect(),
