@@ -4,6 +4,7 @@ mod journal;
 mod messages;
 mod model;
 mod scratch;
+mod solvers;
 mod specification;
 mod text;
 
@@ -46,6 +47,7 @@ pub fn ways() -> Vec<Way> {
     ways.push(journal::way());
     ways.extend(specification::ways());
     ways.extend(messages::ways());
+    ways.push(solvers::way());
     ways
 }
 

@@ -21,9 +21,12 @@ pub(crate) struct Arguments {
     /// The command to try
     #[arg(long, default_value = "target/release/margins")]
     margins: PathBuf,
-    /// Kills of every job, at moments spread over its length
+    /// Kills of every job, at moments spread over its length; 0 leaves the jobs out
     #[arg(long, default_value_t = 100)]
     kills: usize,
+    /// Kill only the jobs with this text in their names, and leave the other faults out
+    #[arg(long)]
+    job: Option<String>,
     /// Seed of the moments
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -38,9 +41,20 @@ pub(crate) struct Arguments {
 /// A promise that does not hold, or a command that cannot be run.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let lab = Lab::new(&arguments.margins)?;
-    let killed = kills::run(&lab, arguments.kills, arguments.seed)?;
-    let seen = table::run(&lab, &arguments.faketime)?;
-    print!("{}\n{}", kills::markdown(&killed), expected::markdown(&seen));
+    let killed = match arguments.kills {
+        0 => Vec::new(),
+        kills => kills::run(&lab, kills, arguments.job.as_deref(), arguments.seed)?,
+    };
+    if !killed.is_empty() {
+        print!("{}", kills::markdown(&killed));
+    }
+    let seen = match arguments.job {
+        Some(_) => Vec::new(),
+        None => table::run(&lab, &arguments.faketime)?,
+    };
+    if !seen.is_empty() {
+        print!("\n{}", expected::markdown(&seen));
+    }
     let broken: Vec<&str> = (killed.iter().flat_map(|job| &job.broken))
         .chain(seen.iter().filter(|row| !row.holds).map(|row| &row.seen))
         .map(String::as_str)

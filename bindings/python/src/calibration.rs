@@ -10,9 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::copies::copied;
-use crate::doorway::{Stop, run};
+use crate::doorway::run_sized;
 use crate::errors::refuse;
 use crate::settings::loss_of;
+
+/// The multiplications of a Psi-transform, of which some are integrals or found by bisection.
+const TRANSFORM: usize = 10_000;
 
 /// Returns the Psi-transform of a loss at excess misclassification risks.
 #[pyfunction]
@@ -42,6 +45,7 @@ fn transformed<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let loss = loss_of(specification)?;
     let at = copied(py, &at, |x| x)?;
+    let size = TRANSFORM.saturating_mul(at.len());
     let values = move || -> Result<Result<Vec<f64>, String>, margins::Error> {
         let transform = match PsiTransform::of(&*loss) {
             Ok(transform) => transform,
@@ -53,7 +57,7 @@ fn transformed<'py>(
         let of = |x: f64| if inverse { transform.inverse(x) } else { transform.value(x) };
         Ok(Ok(at.into_iter().map(of).collect()))
     };
-    let values = run(py, 1, &Stop::default(), values)?.map_err(PyValueError::new_err)?;
+    let values = run_sized(py, None, size, values)?.map_err(PyValueError::new_err)?;
     Ok(values.into_pyarray(py))
 }
 
@@ -62,7 +66,7 @@ fn transformed<'py>(
 pub(crate) fn not_calibrated(py: Python<'_>, loss: &str) -> PyResult<Option<String>> {
     let loss = loss_of(loss)?;
     let reason = move || Ok(PsiTransform::of(&*loss).err().map(|reason| reason.to_string()));
-    run(py, 1, &Stop::default(), reason)
+    run_sized(py, None, TRANSFORM, reason)
 }
 
 /// Returns the estimate of location, its roots, and an interval if a bound on the variance is
@@ -75,16 +79,19 @@ pub(crate) fn catoni_location<'py>(
     variance_bound: Option<f64>,
     delta: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
+    /// The steps to a root.
+    const STEPS: usize = 1000;
     let sample = copied(py, &sample, |x| x)?;
+    let size = STEPS.saturating_mul(sample.len());
     let result = PyDict::new(py);
     let location: Location = match (scale, variance_bound) {
         (Some(scale), None) => {
             let location = move || Ok(location::catoni_location(&sample, scale)?);
-            run(py, 1, &Stop::default(), location)?
+            run_sized(py, None, size, location)?
         }
         (None, Some(variance)) => {
             let interval = move || Ok(location::confidence_interval(&sample, variance, delta)?);
-            let interval = run(py, 1, &Stop::default(), interval)?;
+            let interval = run_sized(py, None, size, interval)?;
             result.set_item("scale", interval.scale)?;
             result.set_item("interval", interval.bounds())?;
             result.set_item("published_half_width", interval.published_half_width)?;
@@ -141,7 +148,7 @@ pub(crate) fn misclassification_bound(
     };
     let numbers = move || Ok(terms_of(&bound, MarginPursuitPsi::new(gamma, bound.scale)?)?);
     let result = PyDict::new(py);
-    for (name, value) in run(py, 1, &Stop::default(), numbers)? {
+    for (name, value) in run_sized(py, None, TRANSFORM, numbers)? {
         result.set_item(name, value)?;
     }
     Ok(result)
@@ -180,14 +187,17 @@ pub(crate) fn reliability<'py>(
     bins: usize,
     strategy: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
+    /// The multiplications of a probability and of a bin.
+    const EACH: usize = 100;
     let binning = match strategy {
         "uniform" => Binning::EqualWidth(bins),
         "quantile" => Binning::EqualCount(bins),
         _ => return Err(refuse("strategy", format!("'{strategy}'"), "'uniform' or 'quantile'")),
     };
     let (probabilities, signs) = (copied(py, &probabilities, |p| p)?, copied(py, &signs, |y| y)?);
+    let size = probabilities.len().saturating_add(bins).saturating_mul(EACH);
     let made = move || Ok(Reliability::new(&probabilities, &signs, None, binning)?);
-    let made = run(py, 1, &Stop::default(), made)?;
+    let made = run_sized(py, None, size, made)?;
     let result = PyDict::new(py);
     let bins = made.bins();
     result.set_item(

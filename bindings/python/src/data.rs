@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::copies::copied;
-use crate::doorway::{Stop, run};
+use crate::doorway::run_sized;
 use crate::encode::{self, Column, Encode};
 use crate::errors::of_data;
 
@@ -90,7 +90,11 @@ fn gone() -> PyErr {
 
 /// Sparse samples whose entries come in any order.
 #[pyclass(module = "margins_learn._native")]
-pub(crate) struct SparseRows(Option<margins::data::SparseRows>);
+pub(crate) struct SparseRows {
+    rows: Option<margins::data::SparseRows>,
+    /// The number of rows and entries.
+    size: usize,
+}
 
 #[pymethods]
 impl SparseRows {
@@ -99,8 +103,9 @@ impl SparseRows {
     fn new(py: Python<'_>, counts: PyReadonlyArray1<'_, i64>, columns: usize) -> PyResult<Self> {
         let counts: Vec<usize> = counts.as_array().iter().map(|&k| k as usize).collect();
         // The system hands out memory as it is written to, which takes long where there are many entries.
+        let size = counts.iter().fold(counts.len(), |size, &count| size.saturating_add(count));
         let made = move || Ok(margins::data::SparseRows::new(counts, columns)?);
-        run(py, 1, &Stop::default(), made).map(|rows| SparseRows(Some(rows)))
+        run_sized(py, None, size, made).map(|rows| SparseRows { rows: Some(rows), size })
     }
 
     /// Copies some entries: their rows, their columns and their values.
@@ -112,7 +117,7 @@ impl SparseRows {
         values: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<()> {
         let (rows, columns, values) = (rows.as_array(), columns.as_array(), values.as_array());
-        let made = self.0.as_mut().ok_or_else(gone)?;
+        let made = self.rows.as_mut().ok_or_else(gone)?;
         if rows.len() != values.len() || columns.len() != values.len() {
             let (i, j, count) = (rows.len(), columns.len(), values.len());
             let message = format!("there are {i} rows and {j} columns for {count} values");
@@ -128,8 +133,8 @@ impl SparseRows {
 
     /// Returns the samples; the entries placed are gone from here.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Samples> {
-        let rows = self.0.take().ok_or_else(gone)?;
-        run(py, 1, &Stop::default(), move || Ok(rows.finish()?)).map(Samples)
+        let rows = self.rows.take().ok_or_else(gone)?;
+        run_sized(py, None, self.size, move || Ok(rows.finish()?)).map(Samples)
     }
 }
 

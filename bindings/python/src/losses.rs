@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::copies::copied;
-use crate::doorway::{Stop, run};
+use crate::doorway::run_sized;
 use crate::settings::loss_of;
 
 /// Returns the names of the losses.
@@ -20,6 +20,9 @@ pub(crate) fn loss_specification(loss: &str) -> PyResult<String> {
     Ok(loss_of(loss)?.specification())
 }
 
+/// The multiplications of a value that no formula gives.
+const EACH: usize = 1000;
+
 /// Defines functions of a loss and an array of numbers.
 macro_rules! over_arrays {
     ($($(#[$doc:meta])* $name:ident: $of:expr;)*) => {$(
@@ -32,8 +35,9 @@ macro_rules! over_arrays {
         ) -> PyResult<Bound<'py, PyArray1<f64>>> {
             let loss = loss_of(loss)?;
             let at = copied(py, &at, |x| x)?;
+            let size = EACH.saturating_mul(at.len());
             let values = move || Ok(at.into_iter().map(|x| ($of)(&*loss, x)).collect::<Vec<f64>>());
-            Ok(run(py, 1, &Stop::default(), values)?.into_pyarray(py))
+            Ok(run_sized(py, None, size, values)?.into_pyarray(py))
         }
     )*};
 }

@@ -160,6 +160,26 @@ def test_a_time_limit_ends_with_the_best_point_so_far():
         ml.MarginClassifierCV("logistic", kernels="gaussian", time_limit=1e-6).fit(X, y)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system counts how often a thread waits")
+def test_functions_of_few_numbers_wait_for_no_thread():
+    import resource
+
+    few = [0.25, 0.5, 0.75]
+    calls = [
+        lambda: ml.losses.value("logistic", few),
+        lambda: ml.losses.conjugate("lhs", few),
+        lambda: ml.calibration.psi("logistic", few),
+        lambda: ml.calibration.catoni_location(few, scale=1.0),
+        lambda: ml.calibration.reliability(few, [True, False, True]),
+    ]
+    for call in calls:
+        call()
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        for _ in range(100):
+            call()
+        assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 50
+
+
 EVERY = SLOW + LARGE
 LEARNERS = [make for make in SLOW if isinstance(make()[0], ml.MassartClassifier | ml.FocusedClassifier)]
 # A product with a kernel matrix takes seconds.

@@ -12,7 +12,7 @@ use crate::{ClassLabels, Error};
 pub struct Labels {
     /// True for the samples of the positive class.
     positive: Arc<Vec<bool>>,
-    /// The same as signs, made where somebody asks for them: they take eight times the memory.
+    /// The labels as signs, made where somebody asks for them: signs take eight times the memory.
     signs: Arc<OnceLock<Vec<f64>>>,
     /// The names of the negative and of the positive class.
     names: [String; 2],

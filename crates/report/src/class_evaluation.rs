@@ -44,7 +44,8 @@ pub struct ReliabilityDiagram {
     pub bins: Vec<ReliabilityBin>,
     /// The expected calibration error.
     pub calibration_error: f64,
-    /// Its expected value, and its standard deviation, if the probabilities are calibrated.
+    /// The expected value and the standard deviation of the calibration error if the probabilities
+    /// are calibrated.
     pub if_calibrated: Measured,
     /// The mean of -log of the probability of what was seen.
     pub log_loss: f64,

@@ -6,7 +6,7 @@ use serde::Serialize;
 pub struct Measured {
     /// The number.
     pub value: f64,
-    /// Its standard error.
+    /// The standard error of the number.
     pub standard_error: f64,
 }
 

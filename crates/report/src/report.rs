@@ -106,7 +106,7 @@ pub struct PathPoint {
     pub lambda: f64,
     /// The objective reached.
     pub objective: f64,
-    /// Its relative duality gap.
+    /// The relative duality gap of the objective.
     pub relative_gap: f64,
     /// True if the gap is at most the tolerance.
     pub converged: bool,

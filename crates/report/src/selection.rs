@@ -21,7 +21,7 @@ pub struct LambdaError {
     pub lambda: f64,
     /// The share of held-out samples misclassified.
     pub mean_error: f64,
-    /// Its standard error over the folds.
+    /// The standard error of the mean error over the folds.
     pub standard_error: f64,
     /// The largest relative duality gap of the fits.
     pub worst_relative_gap: f64,

@@ -1,11 +1,12 @@
-//! The states of unfinished jobs: of a cross-validation and of a game.
+//! The states of unfinished jobs: of a cross-validation, of fits to the rows of a file and of a game.
 
 use std::path::PathBuf;
 
-use margins_data::{Dataset, Design, Labels};
+use margins_data::blocks::{self, BlockFile, BlockSettings};
+use margins_data::{Dataset, Design, Labels, Memory};
 use margins_estimators::focused::{self, Checkpointing};
-use margins_estimators::regularised::{self, CrossValidation, Regularisation};
-use margins_optim::Lambda;
+use margins_estimators::regularised::{self, CrossValidation, FileRows, Regularisation};
+use margins_optim::{Lambda, Options};
 
 use super::Way;
 use super::scratch::Scratch;
@@ -13,14 +14,14 @@ use super::scratch::Scratch;
 pub(super) fn ways() -> Vec<Way> {
     vec![
         way("cv-checkpoint", |data, path| {
-            let lambdas = [1.0, 0.1].map(|lambda| Lambda::new(lambda).expect("positive")).to_vec();
             let checkpoint = Some(path);
-            let how = CrossValidation { lambdas, folds: Some(2), ..Default::default() };
+            let how = CrossValidation { lambdas: lambdas(), folds: Some(2), ..Default::default() };
             let regularisation = Regularisation::CrossValidated(how);
             let settings =
                 regularised::Settings { regularisation, checkpoint, ..Default::default() };
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
+        points(),
         way("focus-checkpoint", |data, path| {
             let checkpoint = Some(Checkpointing { path, pause_at: None });
             let settings =
@@ -28,6 +29,39 @@ pub(super) fn ways() -> Vec<Way> {
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
     ]
+}
+
+fn lambdas() -> Vec<Lambda> {
+    [1.0, 0.1].map(|lambda| Lambda::new(lambda).expect("positive")).to_vec()
+}
+
+/// Returns the way in of the points that fits to the rows of a block file have reached. What is certified
+/// must be the minimum, whatever the points say.
+fn points() -> Way {
+    let folder = Scratch::new();
+    let of_rows = folder.path("rows.blocks");
+    let settings = BlockSettings { rows: Some(3), ..BlockSettings::default() };
+    blocks::write(&data(), &of_rows, settings).expect("a small file");
+    let file = BlockFile::open(&of_rows).expect("a block file");
+    let fit = move |checkpoint: Option<PathBuf>| {
+        // The folder of the file lasts as long as this.
+        let _ = &folder;
+        let mut rows = FileRows::open(&file, Memory::from_bytes(1 << 20)).expect("enough");
+        let options = Options { max_iterations: Some(20), ..Options::default() };
+        let regularisation = Regularisation::path(lambdas()).expect("lambdas");
+        let settings =
+            regularised::Settings { regularisation, checkpoint, options, ..Default::default() };
+        settings.fit_file(&mut rows).map(|fitted| fitted.fits).map_err(|error| error.to_string())
+    };
+    let minima = fit(None).expect("an undisturbed fit");
+    way_of("points-checkpoint", move |path| {
+        for (fit, minimum) in fit(Some(path))?.iter().zip(&minima) {
+            let (one, other) = (fit.report.objective, minimum.report.objective);
+            let apart = (one - other).abs();
+            assert!(!fit.report.converged() || apart <= 2e-6 * other.abs(), "{one} and {other}");
+        }
+        Ok(())
+    })
 }
 
 fn data() -> Dataset {
@@ -39,9 +73,14 @@ fn data() -> Dataset {
 /// Returns the way in of a job that goes on from the file at a path.
 fn way(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Way {
     let data = data();
+    way_of(name, move |path| job(&data, path))
+}
+
+/// Returns the way in of a job that knows its data.
+fn way_of(name: &'static str, job: impl Fn(PathBuf) -> Result<(), String> + 'static) -> Way {
     let scratch = Scratch::new();
     let path = scratch.path("state");
-    job(&data, path.clone()).expect("an undisturbed job");
+    job(path.clone()).expect("an undisturbed job");
     let state = std::fs::read(&path).expect("the state of the job");
     Way {
         name,
@@ -51,7 +90,7 @@ fn way(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> 
         // The job holds what a file says, and more of its own.
         read: Box::new(|_| ()),
         most_bytes_a_byte: 0,
-        check: Box::new(move |bytes| job(&data, scratch.holding(bytes))),
+        check: Box::new(move |bytes| job(scratch.holding(bytes))),
     }
 }
 

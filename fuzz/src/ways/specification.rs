@@ -9,6 +9,7 @@ use margins_estimators::regularised::{Approximation, Sigmas};
 use margins_kernels::KernelRegistry;
 use margins_losses::LossRegistry;
 use margins_model::Registry;
+use margins_optim::lambda_grid;
 use margins_robust::Learner;
 
 use super::{Way, as_they_are};
@@ -107,10 +108,27 @@ pub(super) fn ways() -> Vec<Way> {
                 text.parse::<Memory>().map(|memory| drop(memory.to_string())),
                 text.parse::<SlackBudget>().map(drop),
                 text.parse::<Subsampling>().map(drop),
+                lambdas(text),
             ];
             outcomes.into_iter().reduce(Result::or).unwrap_or(Ok(()))
         }),
     ]
+}
+
+/// The lambdas of FIRST:LAST:COUNT lie between the ends, of which each is there, and fall.
+fn lambdas(text: &str) -> Result<(), String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let [from, to, count] = parts[..] else { return Err("no grid of lambdas".to_owned()) };
+    let number = |text: &str| text.parse::<f64>().map_err(|error| error.to_string());
+    let count: usize = count.parse().map_err(|_| "not a number of lambdas".to_owned())?;
+    let (from, to) = (number(from)?, number(to)?);
+    // Longer grids have nothing more to show.
+    let grid = lambda_grid(from, to, count.min(1000)).map_err(|error| error.to_string())?;
+    let values: Vec<f64> = grid.iter().map(|lambda| lambda.get()).collect();
+    assert!(values.is_sorted_by(|one, next| one >= next), "{text}: {values:?}");
+    assert_eq!(values.first(), Some(&from.max(to)), "{text}");
+    assert_eq!(values.last(), Some(&from.min(to)), "{text}");
+    Ok(())
 }
 
 /// A value in words is read back as the same value.

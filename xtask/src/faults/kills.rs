@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
@@ -17,13 +16,13 @@ use crate::{Failure, files};
 /// A job, with the files that it writes.
 struct Job<'a> {
     name: &'static str,
-    command: Box<dyn Fn() -> Command + Send + 'a>,
+    command: Box<dyn Fn() -> Command + 'a>,
     /// The files that are written when all is done.
     outputs: &'static [&'static str],
     /// The file from which the job goes on.
     kept: Option<&'static str>,
     /// A first part of the job, which is not killed.
-    first_part: Option<Box<dyn Fn() -> Command + Send + 'a>>,
+    first_part: Option<Box<dyn Fn() -> Command + 'a>>,
 }
 
 /// What the kills of a job have shown.
@@ -103,37 +102,51 @@ fn jobs(lab: &Lab) -> Vec<Job<'_>> {
         command: Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>())),
         outputs,
         kept,
-        first_part: words.starts_with("focus").then(|| -> Box<dyn Fn() -> Command + Send + '_> {
+        first_part: words.starts_with("focus").then(|| -> Box<dyn Fn() -> Command + '_> {
             Box::new(move || lab.margins(&PAUSED_GAME.split(' ').collect::<Vec<_>>()))
         }),
     });
     [experiment].into_iter().chain(commands).collect()
 }
 
-/// Kills every job so many times, all of them beside each other.
-pub(super) fn run(lab: &Lab, kills: usize, seed: u64) -> Result<Vec<Killed>, Failure> {
-    std::thread::scope(|scope| {
-        let kill = |(stream, job): (u64, Job<'_>)| {
+/// Kills every job so many times, or every job with a text in its name, one after another: beside
+/// others the length of a job would tell nothing.
+pub(super) fn run(
+    lab: &Lab,
+    kills: usize,
+    part_of_name: Option<&str>,
+    seed: u64,
+) -> Result<Vec<Killed>, Failure> {
+    let mut killed = Vec::new();
+    for (stream, job) in (0..).zip(jobs(lab)) {
+        if part_of_name.is_none_or(|part| job.name.contains(part)) {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
-            job.kill(lab, kills, &mut random).map_err(|error| error.to_string())
-        };
-        let start = |job| scope.spawn(move || kill(job));
-        let running: Vec<_> = (0..).zip(jobs(lab)).map(start).collect();
-        let end = |job: ScopedJoinHandle<'_, _>| job.join().map_err(|_| "a job panicked")?;
-        running.into_iter().map(|job| Ok(end(job)?)).collect()
-    })
+            killed.push(job.kill(lab, kills, &mut random)?);
+        }
+    }
+    if killed.is_empty() {
+        let names: Vec<&str> = jobs(lab).iter().map(|job| job.name).collect();
+        let part = part_of_name.unwrap_or_default();
+        return Err(format!("no job has {part} in its name: there are {}", names.join(", ")).into());
+    }
+    Ok(killed)
 }
 
 impl Job<'_> {
-    /// Kills the job at moments between its beginning and its end, every other time twice, and lets
-    /// it go on.
+    /// Kills the job at moments between its beginning and its end, once, twice or three times in a
+    /// row, and lets it go on.
     fn kill(&self, lab: &Lab, kills: usize, random: &mut ChaCha8Rng) -> Result<Killed, Failure> {
         eprintln!("{}", self.name);
         let (expected, whole) = self.undisturbed(lab)?;
+        let paused = self.paused(lab)?;
+        let length = match &paused {
+            Some((_, rest)) => rest.time,
+            None => whole.time,
+        };
         let mut killed = Killed {
             name: self.name,
-            time: whole.time,
+            time: length,
             kills: 0,
             found: 0,
             hidden: [0; 2],
@@ -143,9 +156,12 @@ impl Job<'_> {
         while killed.kills < kills && trial < 3 * kills {
             let folder = lab.new_folder()?;
             self.prepare(folder.path())?;
-            self.begin(folder.path())?;
-            for _ in 0..1 + trial % 2 {
-                let moment = whole.time.mul_f64(random.random());
+            if let (Some(kept), Some((state, _))) = (self.kept, &paused) {
+                let path = folder.path().join(kept);
+                std::fs::write(&path, state).map_err(files::naming(&path))?;
+            }
+            for _ in 0..1 + trial % 3 {
+                let moment = length.mul_f64(random.random());
                 let hit = kill_after(self.command().current_dir(folder.path()), moment)?;
                 killed.kills += usize::from(hit);
             }
@@ -161,13 +177,23 @@ impl Job<'_> {
         (self.command)()
     }
 
-    /// Does the first part of a job that has one.
-    fn begin(&self, folder: &Path) -> Result<(), Failure> {
-        let Some(first_part) = &self.first_part else { return Ok(()) };
-        let ended = run_to_its_end(first_part().current_dir(folder))?;
-        match ended.code() {
-            Some(0) => Ok(()),
-            _ => Err(format!("{}, first part: {}", self.name, ended.describe()).into()),
+    /// Does the first part of a job that has one; returns the file that this keeps, and the end of the
+    /// rest when nothing disturbs it.
+    fn paused(&self, lab: &Lab) -> Result<Option<(Vec<u8>, Ended)>, Failure> {
+        let (Some(first_part), Some(kept)) = (&self.first_part, self.kept) else {
+            return Ok(None);
+        };
+        let folder = lab.new_folder()?;
+        let ended = run_to_its_end(first_part().current_dir(folder.path()))?;
+        if ended.code() != Some(0) {
+            return Err(format!("{}, first part: {}", self.name, ended.describe()).into());
+        }
+        let path = folder.path().join(kept);
+        let state = std::fs::read(&path).map_err(files::naming(&path))?;
+        let rest = run_to_its_end(self.command().current_dir(folder.path()))?;
+        match rest.code() {
+            Some(0) => Ok(Some((state, rest))),
+            _ => Err(format!("{}, after its first part: {}", self.name, rest.describe()).into()),
         }
     }
 

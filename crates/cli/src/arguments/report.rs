@@ -69,7 +69,7 @@ impl ReportArguments {
 pub(crate) enum ReportFormat {
     /// A page to look at
     Html,
-    /// Its numbers
+    /// The numbers of the page as JSON
     Json,
 }
 

@@ -42,7 +42,7 @@ impl From<MultiClass> for Scheme {
 /// The sources of probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Probability {
-    /// Those that the loss names; hinge names none
+    /// The probabilities that the loss names; the hinge names none
     Loss,
     /// Platt scaling of held-out scores, for any loss
     Platt,

@@ -29,11 +29,11 @@ impl EncodeOptions {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Missing {
-    /// The median of the column stands in their place, and a column of its own tells where they
-    /// are.
+    /// The median of the column stands in the place of missing values, and a column of its own
+    /// tells where they are.
     #[default]
     Median,
-    /// They are errors.
+    /// A missing value is an error.
     Refuse,
 }
 
@@ -42,11 +42,11 @@ pub enum Missing {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Unknown {
-    /// It is an error. In the folds of a cross-validation, whose training rows may lack a level
-    /// that all of the rows have, it is none.
+    /// An unknown level is an error. In the folds of a cross-validation, whose training rows may
+    /// lack a level that all of the rows have, it is none.
     #[default]
     Refuse,
-    /// It is none of the levels: the features of all of them are 0.
+    /// An unknown level is none of the levels: the features of all of them are 0.
     None,
 }
 

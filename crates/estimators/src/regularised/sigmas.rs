@@ -26,7 +26,7 @@ pub enum Sigmas {
         /// The number of values, from 1 to 1000.
         count: usize,
     },
-    /// These values, from 1 to 1000 finite positive numbers.
+    /// The values to try, from 1 to 1000 finite positive numbers.
     Given(Vec<f64>),
 }
 

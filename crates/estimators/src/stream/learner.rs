@@ -141,7 +141,7 @@ impl Learner {
     /// The errors of [`take`](Self::take).
     ///
     /// # Panics
-    /// As [`take`](Self::take) does.
+    /// The panics of [`take`](Self::take).
     pub fn take_and_show(
         &mut self,
         design: &Design,

@@ -14,9 +14,9 @@ pub(crate) type Room = [f64; BLOCK];
 /// The signs `y_i` of samples.
 #[derive(Debug, Clone)]
 pub(crate) enum Signs<'a> {
-    /// Those of labels, which have a byte for each.
+    /// The signs of labels, which have a byte for each.
     Of { positive: &'a [bool], labels: &'a Labels },
-    /// These.
+    /// Signs that are at hand.
     Given(Cow<'a, [f64]>),
 }
 
@@ -66,7 +66,7 @@ fn sign(positive: bool) -> f64 {
 /// The weights `c_i / n` of samples.
 #[derive(Debug, Clone)]
 pub(crate) enum Weights {
-    /// The same weight for so many samples, that of a block of them, and the weights of all where
+    /// A weight that all of `count` samples have, a block of it, and the weights of all where
     /// somebody has asked for them.
     Equal { weight: f64, block: Box<Room>, count: usize, all: OnceLock<Vec<f64>> },
     /// One a sample.

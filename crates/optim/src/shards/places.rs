@@ -10,6 +10,6 @@ pub trait Places: Sync {
     /// Keeps the intercept and the coefficients reached at a lambda in the place of others there.
     ///
     /// # Errors
-    /// They cannot be kept.
+    /// The intercept and the coefficients cannot be kept.
     fn keep(&self, lambda: Lambda, intercept: f64, coef: &[f64]) -> Result<(), Failure>;
 }

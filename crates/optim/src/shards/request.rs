@@ -29,12 +29,12 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Features {
-    /// Those of the message before.
+    /// The features of the message before.
     #[default]
     Same,
-    /// Those that the samples came with.
+    /// The features that the samples came with.
     Own,
-    /// Those that landmarks make of these.
+    /// The features that landmarks make of those that the samples came with.
     Of(Arc<Landmarks>),
 }
 

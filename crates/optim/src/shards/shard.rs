@@ -26,7 +26,8 @@ pub trait Blocks {
     /// Puts the features of landmarks in the place of those that the samples came with, or these back.
     ///
     /// # Errors
-    /// These partitions have no kernels, or not this one; the landmarks contradict themselves.
+    /// The partitions have no kernels, or not that of the landmarks; the landmarks contradict
+    /// themselves.
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
         match landmarks {
             None => Ok(()),

@@ -68,7 +68,7 @@ impl Nearness {
 /// The best point so far.
 struct Best<'p, P> {
     point: &'p mut Point<P>,
-    /// Its certificate; none of the point that the search begins with.
+    /// The certificate of the point; none of the point that the search begins with.
     certificate: Option<Certificate>,
 }
 

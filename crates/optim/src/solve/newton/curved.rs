@@ -42,9 +42,9 @@ pub(super) struct Inverse<'f> {
 
 /// Samples in the factor for which `v` is held at 0.
 struct Held {
-    /// Their places in the factor.
+    /// The places of the samples in the factor.
     places: Vec<usize>,
-    /// Their columns of `S^(-1)`, one after the other.
+    /// The columns of `S^(-1)` of the samples, one after the other.
     columns: Vec<f64>,
     /// The factor of their part of `S^(-1)`.
     factor: GrowingCholesky<f64>,
