@@ -3,15 +3,7 @@ use crate::{Error, parallel};
 
 /// The blocks that are worked on at a time, as many as give every thread some of them. Those before and
 /// those that follow are held as well.
-#[derive(Clone, Copy)]
-pub(super) struct BatchSize(usize);
-
-impl BatchSize {
-    /// For rows that are not kept, whose memory is that of the blocks.
-    pub(super) const PASSING: Self = BatchSize(16);
-    /// For rows that are all kept, beside which the blocks are few. Threads wait for each other less often.
-    pub(super) const KEPT: Self = BatchSize(64);
-}
+const BATCH: usize = 16;
 
 /// A block, and what was made of it.
 struct Turn<T> {
@@ -26,9 +18,9 @@ struct Batch<T> {
 }
 
 impl<T: Send> Batch<T> {
-    fn read(size: BatchSize, mut next: impl FnMut() -> Result<Option<Block>, Error>) -> Self {
-        let mut turns = Vec::with_capacity(size.0);
-        while turns.len() < size.0 {
+    fn read(mut next: impl FnMut() -> Result<Option<Block>, Error>) -> Self {
+        let mut turns = Vec::with_capacity(BATCH);
+        while turns.len() < BATCH {
             match next() {
                 Ok(Some(block)) => turns.push(Turn { block: Some(block), result: None }),
                 Ok(None) => return Batch { turns, end: Some(Ok(())) },
@@ -56,18 +48,17 @@ impl<T: Send> Batch<T> {
 /// the blocks. Meanwhile the calling thread takes the results before and reads on. Where no further
 /// block can be had for an error, those before are taken first.
 pub(super) fn in_blocks<T: Send, E: From<Error>>(
-    size: BatchSize,
     mut next: impl FnMut() -> Result<Option<Block>, Error>,
     turn: impl Fn(Block) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut done = None;
-    let mut batch = Batch::read(size, &mut next);
+    let mut batch = Batch::read(&mut next);
     loop {
         let is_last = batch.end.is_some();
         let take_and_read = || -> Result<Option<Batch<T>>, E> {
             done.take().map_or(Ok(()), |done: Batch<T>| done.results().try_for_each(&mut take))?;
-            Ok((!is_last).then(|| Batch::read(size, &mut next)))
+            Ok((!is_last).then(|| Batch::read(&mut next)))
         };
         let (further, ()) = parallel::beside(take_and_read, || batch.work(&turn));
         match further? {

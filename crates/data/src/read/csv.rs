@@ -8,7 +8,7 @@ mod quoted;
 use memchr::memchr;
 
 use super::ReadOptions;
-use super::blocks::{BatchSize, in_blocks};
+use super::blocks::in_blocks;
 use super::cells::{RawStart, weight};
 use super::header::{Role, check_feature_count, check_names, roles};
 use super::label_gaps::{LabelGaps, no_label};
@@ -99,8 +99,8 @@ impl<'a> Rows<'a> {
         let Rows { lines, layout, dropped } = self;
         let (layout, name) = (&*layout, lines.name().to_owned());
         let mut gathered = Gathered::new(layout);
+        lines.take_large_blocks();
         in_blocks(
-            BatchSize::KEPT,
             || next_block(lines, &layout.header),
             |block| layout.parse_block(block),
             |part| gathered.take(part, labels).map_err(|error| without_room(&name, error)),
@@ -120,7 +120,6 @@ impl<'a> Rows<'a> {
         let layout = &*layout;
         let mut is_empty = true;
         in_blocks(
-            BatchSize::PASSING,
             || next_block(lines, &layout.header),
             |block| {
                 let mut part = layout.parse_block(block);

@@ -17,6 +17,10 @@ const READ: usize = 1 << 16;
 /// The least bytes of a block that another follows. What is made of so few stays near the processor.
 const BLOCK: usize = 1 << 16;
 
+/// The same where all rows are kept: what is made of them leaves the processor anyway, and threads wait for
+/// each other less often.
+const LARGE_BLOCK: usize = 1 << 18;
+
 /// The lines of a text file, one at a time, plain or gzip, with their numbers.
 pub(super) struct Lines<'a> {
     /// The part of the file that has not been read; `None` of a [`Block`].
@@ -36,6 +40,8 @@ pub(super) struct Lines<'a> {
     further: VecDeque<PathBuf>,
     /// False if there is no quote in the whole text.
     quotes: bool,
+    /// The least bytes of a block.
+    block: usize,
 }
 
 /// Whole lines, to be looked at on any thread.
@@ -74,6 +80,7 @@ impl<'a> Lines<'a> {
             number: block.before,
             read: block.before,
             further: VecDeque::new(),
+            block: BLOCK,
         }
     }
 
@@ -81,6 +88,11 @@ impl<'a> Lines<'a> {
     pub(super) fn followed_by(mut self, files: &[PathBuf]) -> Self {
         self.further.extend(files.iter().cloned());
         self
+    }
+
+    /// Makes blocks for rows that are all kept.
+    pub(super) fn take_large_blocks(&mut self) {
+        self.block = LARGE_BLOCK;
     }
 
     /// Returns the name of the current file.
@@ -104,8 +116,8 @@ impl<'a> Lines<'a> {
         let Some(path) = self.further.pop_front() else { return Ok(false) };
         let name = path.display().to_string();
         let file = File::open(&path).map_err(|source| Error::Io { file: name.clone(), source })?;
-        let further = std::mem::take(&mut self.further);
-        *self = Lines { further, ..Lines::new(file, &name)? };
+        let (further, block) = (std::mem::take(&mut self.further), self.block);
+        *self = Lines { further, block, ..Lines::new(file, &name)? };
         Ok(true)
     }
 
@@ -187,7 +199,7 @@ impl<'a> Lines<'a> {
     /// quotes no block ends within one.
     pub(super) fn next_block(&mut self, quotes: bool) -> Result<Option<Block>, Error> {
         self.line.start = self.line.end;
-        let mut size = BLOCK;
+        let mut size = self.block;
         let length = loop {
             let mut more = true;
             while more && self.text.len() - self.line.end < size {

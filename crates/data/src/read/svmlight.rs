@@ -2,7 +2,7 @@ mod features;
 
 use nalgebra_sparse::CsrMatrix;
 
-use super::blocks::{BatchSize, in_blocks};
+use super::blocks::in_blocks;
 use super::columns::Features;
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
@@ -83,7 +83,6 @@ impl<'a> Rows<'a> {
         let columns = *columns;
         let mut is_empty = true;
         in_blocks(
-            BatchSize::PASSING,
             || next_block(lines),
             |block| {
                 let mut rows = Rows { lines: Lines::of(block), columns, least: 1 };
