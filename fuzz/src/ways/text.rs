@@ -91,8 +91,12 @@ fn check(
     options: &ReadOptions,
     scratch: &Scratch,
 ) -> Result<(), Error> {
-    let of_file = ReadOptions { format: Some(format), ..options.clone() };
-    let _ = read::features(scratch.holding(bytes), &of_file);
+    let _ = read::features_from(bytes, "x", format, options);
+    // To ask the system for a file and for its room would take most of the time of each execution.
+    if bytes.len().is_multiple_of(16) {
+        let of_file = ReadOptions { format: Some(format), ..options.clone() };
+        let _ = read::features(scratch.holding(bytes), &of_file);
+    }
     let _ = read::classes_from(bytes, "x", format, options);
     let data = read::dataset_from(bytes, "x", format, options)?;
     if let Some(encoding) = data.encoding() {
