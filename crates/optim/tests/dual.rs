@@ -152,6 +152,24 @@ fn results_depend_on_the_seed_alone_and_certificates_not_even_on_that() {
     agree(&solve(1).report, &solve(2).report, "seeds");
 }
 
+/// Features times 32 and lambda times 32^2 make the same problem, and numbers of the same digits.
+#[test]
+fn epochs_do_not_depend_on_the_units_of_features() {
+    let data = clouds(0.0);
+    let loss = loss("hinge");
+    let solve = |unit: f64| {
+        let design = Design::dense(&(data.design().to_dense() * unit)).unwrap();
+        let objective = Objective::new(&*loss, &design, data.labels()).unwrap();
+        let options = Options { tolerance: 1e-3, ..options(Solver::SDCA) };
+        fit(&objective, lambda(1e-2 * unit * unit), &options).unwrap()
+    };
+    let (one, other) = (solve(1.0), solve(32.0));
+    assert!(one.report.converged());
+    assert_eq!(one.report.iterations, other.report.iterations);
+    assert_eq!(one.intercept, other.intercept);
+    assert_eq!(one.coef, other.coef.iter().map(|w| 32.0 * w).collect::<Vec<_>>());
+}
+
 #[test]
 fn sparse_data_give_the_same_minimum() {
     let data = clouds(0.0);

@@ -252,6 +252,8 @@ pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64)
 /// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
 /// at that.
 fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'static str, String)> {
+    /// A share that is larger than the differences between errors that people look at.
+    const LOOSE: f64 = 0.01;
     let mut curves: Vec<&ErrorCurve> = report.kernels.iter().map(|tried| &tried.curve).collect();
     if curves.is_empty() {
         curves.push(chosen);
@@ -268,9 +270,10 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
         } else if exact == all {
             format!("all {all} are proven to be those of exact minimisers")
         } else {
+            let hint = if most > LOOSE { "; a smaller --tol proves more" } else { "" };
+            let most = percent(most);
             format!(
-                "{exact} of {all} are proven to be those of exact minimisers, the others to be within {} %",
-                percent(most)
+                "{exact} of {all} are proven to be those of exact minimisers, the others to be within {most} %{hint}"
             )
         },
     ))

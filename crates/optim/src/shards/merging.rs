@@ -17,8 +17,11 @@ use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
 use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows, Workers};
-use crate::solve::{Options, ProximalNewton, Status, System, Watch, stopping};
+use crate::solve::{DualAscent, Options, ProximalNewton, Status, System, Watch, stopping};
 use crate::{Error, Lambda};
+
+/// The seed of the order in which samples are visited.
+const SEED: u64 = 1;
 
 impl Merging {
     /// Returns the lines of samples.
@@ -183,10 +186,18 @@ fn solve<L: MarginLoss + ?Sized>(
     let MergedProblem { about, tolerance, deadline, stop, .. } = *problem;
     let see = stopping(stop);
     let mut point = Point::at(design, about.intercept, about.coef.clone());
-    let mut method = ProximalNewton::new(System::for_features(design.columns()));
-    method.begin_near(None);
     let watch = Some(Watch::new(&see));
     let options = Options { tolerance, deadline, watch, ..Options::default() };
+    let system = System::for_features(design.columns());
+    // Proximal steps take many products where their systems have no factor.
+    if matches!(system, System::ConjugateGradients(..)) {
+        let mut method = DualAscent::new(design, system, SEED);
+        let ending = method.minimize(&mut evaluator, lambda, &mut point, &options);
+        let duals = (ending.status == Status::Converged).then(|| method.duals())??;
+        return Some((point, duals.to_vec()));
+    }
+    let mut method = ProximalNewton::new(system);
+    method.begin_near(None);
     let ending = method.minimize(&mut evaluator, lambda, &mut point, &options);
     match ending.status {
         Status::Converged => Some((point, method.duals()?.to_vec())),

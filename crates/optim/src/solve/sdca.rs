@@ -30,10 +30,8 @@ use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
-/// The largest number of epochs between two certificates.
+/// The passes over the samples after which a certificate is due.
 const LONGEST_ROUND: usize = 16;
-/// The share of the gap before from which on the gap after a long round is for Newton to shrink.
-const SLOW: f64 = 0.5;
 
 /// Dual coordinate ascent along a path of lambdas.
 pub(crate) struct DualAscent {
@@ -76,6 +74,8 @@ impl DualAscent {
         let given = point.clone();
         let mut best = self.start(evaluator, lambda, point);
         let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
+        let patience = self.patience(evaluator.samples.objective);
+        let mut pace = Pace::new(best.certificate.duality_gap, patience * self.squares.len());
         let mut epochs = 1;
         let status = loop {
             if options.history {
@@ -86,8 +86,9 @@ impl DualAscent {
             {
                 break status;
             }
-            let (done, visits) = ascent.round(epochs.min(monitor.left()), &mut self.random);
-            monitor.count(done);
+            let most = LONGEST_ROUND.min(monitor.left()) * self.squares.len();
+            let visits = ascent.round(epochs, most, &mut self.random);
+            monitor.count(visits.div_ceil(self.squares.len()));
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
             let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
             // The point has the coefficients of the duals once these are balanced.
@@ -95,18 +96,17 @@ impl DualAscent {
                 true => coefficients(&mut evaluator.samples, lambda, &ascent.duals).0,
                 false => next.point.coef.clone(),
             };
-            let gap_before = best.certificate.duality_gap;
             if next.certificate.is_broken() || !ascent.is_finite() {
                 break Status::NumericalTrouble;
             }
-            if next.certificate.duality_gap <= gap_before || next.certificate.contradicted {
+            let gap = best.certificate.duality_gap;
+            if next.certificate.duality_gap <= gap || next.certificate.contradicted {
                 best = next;
             }
-            let slow = best.certificate.duality_gap > SLOW * gap_before;
-            if (epochs == LONGEST_ROUND && slow) || done == 0 {
+            if pace.is_slow(best.certificate.duality_gap, visits) || visits == 0 {
                 break Status::Stalled;
             }
-            epochs = (2 * epochs).min(LONGEST_ROUND);
+            epochs = epochs.saturating_mul(2);
             ascent.recentre(coef);
         };
         let (status, certificate) = match status {
@@ -122,6 +122,16 @@ impl DualAscent {
         *point = best.point;
         self.duals = Some(best.duals);
         ending
+    }
+
+    /// Returns the passes over the samples in which the gap has to fall to a half, beyond which Newton's
+    /// method is the faster one: its steps are cheap where they have a factor of a small system, and few
+    /// where the loss has no kink.
+    fn patience<L: MarginLoss + ?Sized>(&self, objective: &Objective<'_, L>) -> usize {
+        const LITTLE: usize = LONGEST_ROUND;
+        const MUCH: usize = 8 * LONGEST_ROUND;
+        let is_cheap = matches!(self.steps.system, System::Dense(_));
+        if is_cheap || objective.risk.loss.is_differentiable() { LITTLE } else { MUCH }
     }
 
     /// Improves duals and point until the monitor ends it, from the lowest of the points: those given,
@@ -167,8 +177,8 @@ impl DualAscent {
         self.steps.polish(evaluator, lambda, best, given, monitor)
     }
 
-    /// Returns the better of the duals of the last lambda and those of a point; the least duals for
-    /// the first lambda.
+    /// Returns the better of the duals of the last lambda, or the least duals for the first one, and
+    /// those of a point.
     fn start<L: MarginLoss + ?Sized>(
         &mut self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -176,11 +186,9 @@ impl DualAscent {
         point: &mut Point,
     ) -> DualPoint {
         let risk = &evaluator.samples.objective.risk;
-        let Some(duals) = self.duals.take() else {
-            let domain = risk.domain();
-            let least = 0.0f64.clamp(domain.lower, domain.upper);
-            return DualPoint::at(evaluator, lambda, vec![least; risk.weights.len()], 0.0);
-        };
+        let (domain, n) = (risk.domain(), risk.weights.len());
+        let duals = self.duals.take();
+        let duals = duals.unwrap_or_else(|| vec![0.0f64.clamp(domain.lower, domain.upper); n]);
         let intercept = point.intercept;
         evaluator.settle_intercept(point);
         let slopes = evaluator.samples.duals();
@@ -188,6 +196,31 @@ impl DualAscent {
         let given = DualPoint::at(evaluator, lambda, slopes, point.intercept);
         let dual = |point: &DualPoint| point.certificate.dual_objective();
         if dual(&given) > dual(&kept) { given } else { kept }
+    }
+}
+
+/// How fast the gap falls.
+struct Pace {
+    /// The gap when it was last half of what it had been.
+    mark: f64,
+    /// The visits of samples since then.
+    visits: usize,
+    /// The visits in which the gap has to fall to a half.
+    patience: usize,
+}
+
+impl Pace {
+    fn new(gap: f64, patience: usize) -> Self {
+        Pace { mark: gap, visits: 0, patience }
+    }
+
+    /// Returns true if the gap falls too slowly, after so many further visits.
+    fn is_slow(&mut self, gap: f64, visits: usize) -> bool {
+        self.visits += visits;
+        if gap <= 0.5 * self.mark {
+            (self.mark, self.visits) = (gap, 0);
+        }
+        self.visits >= self.patience
     }
 }
 
@@ -208,6 +241,8 @@ struct Ascent<'o, 'a, L: MarginLoss + ?Sized> {
     centre: f64,
     /// The samples of positive weight.
     samples: Vec<usize>,
+    /// The margin of each sample when it was visited last.
+    seen: Vec<f64>,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
@@ -217,12 +252,14 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         squares: &[f64],
         start: &DualPoint,
     ) -> Self {
+        /// The square of the constant, in units of the mean square of a sample: the smaller it is, the faster
+        /// epochs reach their end, and the more slowly the centre moves.
+        const SMALL: f64 = 0.01;
         let risk = &objective.risk;
         let samples: Vec<usize> =
             (0..squares.len()).filter(|&i| risk.weights.get(i) > 0.0).collect();
-        // The constant becomes a feature of the size of a sample.
         let square = samples.iter().map(|&i| squares[i]).sum::<f64>() / samples.len() as f64;
-        let hold = lambda.get() * if square > 0.0 { square } else { 1.0 };
+        let hold = lambda.get() / if square > 0.0 { SMALL * square } else { 1.0 };
         let constant = if risk.intercept { 0.5 / hold } else { 0.0 };
         let curvatures = (squares.iter().zip(risk.weights()))
             .map(|(square, c)| c * (0.5 * square / lambda.get() + constant))
@@ -237,6 +274,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
             intercept: start.point.intercept,
             centre: start.point.intercept,
             samples,
+            seen: vec![f64::INFINITY; squares.len()],
         }
     }
 
@@ -261,32 +299,37 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         }
     }
 
-    /// Runs at most this number of epochs; returns the number of those done and of the samples
-    /// visited.
-    fn round(&mut self, epochs: usize, random: &mut ChaCha8Rng) -> (usize, usize) {
+    /// Runs at most this number of epochs, until they have visited so many samples; returns the number
+    /// of samples visited.
+    fn round(&mut self, epochs: usize, most: usize, random: &mut ChaCha8Rng) -> usize {
         let mut active = self.samples.clone();
-        let mut largest = f64::INFINITY;
-        let (mut done, mut visits) = (0, 0);
-        while done < epochs && !active.is_empty() && largest > 0.0 {
+        let mut visits = 0;
+        for _ in 0..epochs {
             visits += active.len();
-            largest = self.epoch(&mut active, largest, random);
-            done += 1;
+            let moves = self.epoch(&mut active, random);
+            if !moves || visits >= most {
+                break;
+            }
         }
-        (done, visits)
+        visits
     }
 
-    /// Takes one step on every active sample, in random order; returns the largest change of a
-    /// margin by its own step. Samples at an end of the domain are set aside if they would stay
-    /// there were their margin off by `slack`, that change in the epoch before.
-    fn epoch(&mut self, active: &mut Vec<usize>, slack: f64, random: &mut ChaCha8Rng) -> f64 {
+    /// Takes one step on every active sample, in random order; returns true if a dual has changed.
+    /// Samples at an end of the domain are set aside if they would stay there were their margin to
+    /// change a few times as much as it has since the last visit.
+    fn epoch(&mut self, active: &mut Vec<usize>, random: &mut ChaCha8Rng) -> bool {
+        /// The largest change of a margin that is reckoned with, in units of the last one.
+        const AMPLE: f64 = 10.0;
         let risk = &self.objective.risk;
         let domain = risk.domain();
         active.shuffle(random);
-        let mut largest = 0.0f64;
+        let mut moves = false;
         active.retain(|&i| {
             let x = self.objective.design.sample(i);
             let (y, c, curvature) = (risk.signs.get(i), risk.weights.get(i), self.curvatures[i]);
             let margin = y * (x.dot(&self.coef) + self.intercept);
+            let slack = AMPLE * (margin - self.seen[i]).abs();
+            self.seen[i] = margin;
             let dual = self.duals[i];
             let next = risk.loss.dual_step(dual, margin, curvature);
             if next == dual {
@@ -300,9 +343,9 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
                 self.intercept += pull / self.hold;
             }
             self.duals[i] = next;
-            largest = largest.max((next - dual).abs() * curvature);
+            moves = true;
             true
         });
-        largest
+        moves
     }
 }
