@@ -4,12 +4,12 @@ use margins::data::blocks::BlockFile;
 
 use crate::arguments::blocks::BlocksArguments;
 use crate::failure::Failure;
-use crate::output::files::{inputs, is_standard, keep_apart, output, report};
+use crate::output::files::{check_files, inputs, is_standard, output, report};
 use crate::output::table;
 
 pub(super) fn blocks(arguments: &BlocksArguments) -> Result<(), Failure> {
     let source = arguments.source();
-    keep_apart(
+    check_files(
         inputs("--data", source.file.files()).chain([output("--out", Some(&arguments.out))]),
     )?;
     if is_standard(&arguments.out) {

@@ -4,12 +4,12 @@ use margins::Registry;
 
 use crate::arguments::convert::ConvertArguments;
 use crate::failure::Failure;
-use crate::output::files::{input, keep_apart, output};
+use crate::output::files::{check_files, input, output};
 use crate::output::model::save;
 use crate::source::read_model;
 
 pub(crate) fn convert(registry: &Registry, arguments: &ConvertArguments) -> Result<(), Failure> {
-    keep_apart([Some(input("--model", &arguments.model)), output("--out", Some(&arguments.out))])?;
+    check_files([Some(input("--model", &arguments.model)), output("--out", Some(&arguments.out))])?;
     let (_, model) = read_model(&arguments.model, registry)?;
     save(&model, &arguments.out)
 }

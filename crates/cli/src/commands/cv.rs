@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, write_chart};
 use crate::output::data::DataDocument;
-use crate::output::files::{input, inputs, keep_apart, output, report};
+use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{
     CvDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit, kernel_documents,
     write_kernels,
@@ -91,7 +91,7 @@ pub(super) fn cv(
 
 /// Refuses options that name one file, of which at least one is written.
 fn keep_files_apart(arguments: &CvArguments) -> Result<(), Failure> {
-    keep_apart(inputs("--data", arguments.common.data.file.files()).chain([
+    check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.choice.checkpoint.as_deref()),
         output("--report", arguments.page.path()),

@@ -13,7 +13,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
-use crate::output::files::{input, inputs, keep_apart, output, report};
+use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -98,7 +98,7 @@ fn settings(
 
 /// Refuses options that name one file, of which at least one is written.
 fn keep_files_apart(arguments: &FitArguments) -> Result<(), Failure> {
-    keep_apart(inputs("--data", arguments.common.data.file.files()).chain([
+    check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.points.checkpoint.as_deref()),
         output("--history", arguments.history.as_deref()),

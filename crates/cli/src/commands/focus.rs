@@ -14,7 +14,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
-use crate::output::files::{input, inputs, keep_apart, output, report};
+use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
@@ -28,7 +28,7 @@ pub(super) fn focus(
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     let to = &arguments.output;
-    keep_apart(inputs("--data", arguments.file.files()).chain([
+    check_files(inputs("--data", arguments.file.files()).chain([
         output("--out", to.out()),
         output("--checkpoint", arguments.checkpoint()),
         output("--report", arguments.page.path()),

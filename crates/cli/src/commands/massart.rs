@@ -14,7 +14,7 @@ use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
-use crate::output::files::{input, inputs, keep_apart, output, report};
+use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
@@ -30,7 +30,7 @@ pub(super) fn massart(
 ) -> Result<(), Failure> {
     check::massart(arguments)?;
     let to = &arguments.output;
-    keep_apart(
+    check_files(
         inputs("--data", arguments.data.file.files())
             .chain([output("--out", to.out()), output("--report", arguments.page.path())])
             .chain([arguments.test.path().map(|file| input("--test", file))]),

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::data::DataDocument;
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
@@ -26,7 +26,7 @@ pub(super) fn path(
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     let common = &arguments.common;
-    keep_apart(
+    check_files(
         inputs("--data", common.data.file.files())
             .chain([output("--report", arguments.page.path())])
             .chain([output("--checkpoint", arguments.points.checkpoint.as_deref())]),

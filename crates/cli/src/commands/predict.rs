@@ -15,7 +15,7 @@ use crate::arguments::predict::PredictArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
-use crate::output::files::{emit, input, inputs, is_standard, keep_apart, output};
+use crate::output::files::{check_files, emit, input, inputs, is_standard, output};
 use crate::output::predictions::{
     ClassPredictionDocument, PredictionDocument, describe, describe_classes,
 };
@@ -51,7 +51,7 @@ fn file(arguments: &PredictArguments) -> Option<&Path> {
 }
 
 pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Result<(), Failure> {
-    keep_apart(
+    check_files(
         inputs("--data", arguments.file.files())
             .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
     )?;

@@ -6,7 +6,7 @@ use margins_report::Report;
 use super::page::{Invocation, evaluate, write};
 use crate::arguments::report::ReportArguments;
 use crate::failure::Failure;
-use crate::output::files::{input, inputs, keep_apart, output};
+use crate::output::files::{check_files, input, inputs, output};
 use crate::output::model::lines;
 use crate::output::warnings::Warnings;
 use crate::source::read_model;
@@ -18,7 +18,7 @@ pub(super) fn report(
 ) -> Result<(), Failure> {
     let training = arguments.training();
     let compared = training.as_ref().map(|file| input("--training", file.first()));
-    keep_apart(inputs("--data", arguments.file.files()).chain([
+    check_files(inputs("--data", arguments.file.files()).chain([
         Some(input("--model", &arguments.model)),
         compared,
         output("--out", arguments.out()),

@@ -17,7 +17,7 @@ use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
 use crate::output::data::{ClassDocument, size};
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{cv_table, describe_cv, kernel_documents, status_name, write_kernels};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
@@ -35,7 +35,7 @@ pub(super) fn fit(
     page: Page<'_>,
     selection: Option<String>,
 ) -> Result<(), Failure> {
-    keep_apart(
+    check_files(
         inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
     )?;
     let mut rows = task.rows_of_classes(selection.is_some())?;

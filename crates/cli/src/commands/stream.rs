@@ -15,13 +15,13 @@ use crate::arguments::regularised::TOLERANCE;
 use crate::arguments::stream::{MethodName, ScheduleName, StreamArguments};
 use crate::arguments::values::{ClassWeight, name_of};
 use crate::failure::Failure;
-use crate::output::files::{inputs, keep_apart, output};
+use crate::output::files::{check_files, inputs, output};
 use crate::output::training::TrainingDocument;
 
 pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result<(), Failure> {
     check::stream(arguments)?;
     let to = &arguments.output;
-    keep_apart(inputs("--data", arguments.data.file.files()).chain([
+    check_files(inputs("--data", arguments.data.file.files()).chain([
         output("--out", to.out()),
         output("--history", arguments.memory.history.as_deref()),
     ]))?;

@@ -1,5 +1,5 @@
-//! The files of a command: no two of them may be one, and what goes to standard output leaves it to
-//! nothing else.
+//! The files of a command: the folders of those that it writes must be there, no two of them may be one, and
+//! what goes to standard output leaves it to nothing else.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,12 +36,16 @@ pub(crate) fn output<'a>(
     path.map(|path| Named { option, path: path.as_ref(), is_output: true })
 }
 
-/// Refuses two options that name one file, of which at least one is written.
-pub(crate) fn keep_apart<'a>(
+/// Refuses, before any work is done, a file that cannot be written where it is told to be, and two options
+/// that name one file, of which at least one is written.
+pub(crate) fn check_files<'a>(
     files: impl IntoIterator<Item = Option<Named<'a>>>,
 ) -> Result<(), Failure> {
     let files: Vec<Named<'_>> = files.into_iter().flatten().collect();
     for (k, one) in files.iter().enumerate() {
+        if one.is_output && !is_standard(one.path) {
+            check_place(one)?;
+        }
         for other in &files[..k] {
             if (one.is_output || other.is_output) && is_one_file(one, other) {
                 return Err(collision(other, one));
@@ -49,6 +53,23 @@ pub(crate) fn keep_apart<'a>(
         }
     }
     Ok(())
+}
+
+/// Refuses the name of a folder, and a name in a folder that is not there.
+fn check_place(file: &Named<'_>) -> Result<(), Failure> {
+    let Named { option, path, .. } = file;
+    let refused = |reason: String| {
+        Err(Failure::job(format!("{option} {}: cannot be written: {reason}", path.display())))
+    };
+    if path.is_dir() {
+        return refused("it is a folder".to_owned());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            refused(format!("there is no folder '{}'", folder.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn collision(one: &Named<'_>, other: &Named<'_>) -> Failure {

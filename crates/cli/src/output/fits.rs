@@ -261,7 +261,7 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
     let unproven: Vec<f64> =
         curves.iter().flat_map(|curve| curve.unproven.iter().flatten().copied()).collect();
     let exact = unproven.iter().filter(|&&share| share == 0.0).count();
-    let most = unproven.iter().copied().reduce(f64::max)?;
+    let best = chosen.unproven[chosen.best]?;
     let all = unproven.len();
     Some((
         "exact errors",
@@ -270,10 +270,13 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
         } else if exact == all {
             format!("all {all} are proven to be those of exact minimisers")
         } else {
-            let hint = if most > LOOSE { "; a smaller --tol proves more" } else { "" };
-            let most = percent(most);
+            let hint = if best > LOOSE { "; a smaller --tol proves more" } else { "" };
+            let best = match best {
+                0.0 => "among them".to_owned(),
+                share => format!("to be within {} %", percent(share)),
+            };
             format!(
-                "{exact} of {all} are proven to be those of exact minimisers, the others to be within {most} %{hint}"
+                "{exact} of {all} are proven to be those of exact minimisers, the least one {best}{hint}"
             )
         },
     ))

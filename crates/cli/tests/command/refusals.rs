@@ -296,3 +296,31 @@ fn columns_joined_by_commas_are_told_apart() {
     assert!(refusal("height,width").contains(advice), "{}", refusal("height,width"));
     assert!(!refusal("height,depth").contains(advice), "one of them is no column");
 }
+
+/// The places are looked at before the data, which are not there.
+#[test]
+fn a_file_without_a_place_is_refused_before_any_work() {
+    let workshop = Workshop::new();
+    std::fs::create_dir(workshop.path("taken")).expect("a folder");
+    let commands: [(&[&str], &str); 9] = [
+        (&["fit", "--lambda", "1"], "--out"),
+        (&["fit", "--lambda", "1"], "--history"),
+        (&["path"], "--report"),
+        (&["cv"], "--out"),
+        (&["cv"], "--checkpoint"),
+        (&["massart", "--learner", "auto"], "--out"),
+        (&["focus"], "--checkpoint"),
+        (&["blocks"], "--out"),
+        (&["predict", "--model", "absent.json"], "--out"),
+    ];
+    for (command, option) in commands {
+        for (path, reason) in [("gone/x", "there is no folder 'gone'"), ("taken", "it is a folder")]
+        {
+            let arguments = [command, &["--data", "absent.csv", option, path]].concat();
+            let output = workshop.run(&arguments);
+            let message = format!("error: {option} {path}: cannot be written: {reason}\n");
+            assert_eq!(text(&output.stderr), message, "{arguments:?}");
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        }
+    }
+}
