@@ -37,7 +37,7 @@ pub(super) fn cv(
 ) -> Result<(), Failure> {
     let CvArguments { common, classifier, output: to, .. } = arguments;
     let checkpoint = arguments.choice.checkpoint.as_deref();
-    keep_files_apart(arguments)?;
+    check_named(arguments)?;
     let test = arguments.test.file(&common.data.file)?;
     check::checkpoint(checkpoint)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
@@ -89,8 +89,8 @@ pub(super) fn cv(
     }
 }
 
-/// Refuses options that name one file, of which at least one is written.
-fn keep_files_apart(arguments: &CvArguments) -> Result<(), Failure> {
+/// Refuses files that cannot be written where they are told to be, and two options that name one file.
+fn check_named(arguments: &CvArguments) -> Result<(), Failure> {
     check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.choice.checkpoint.as_deref()),

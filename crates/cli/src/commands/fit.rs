@@ -28,7 +28,7 @@ pub(super) fn fit(
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
     check::checkpoint(arguments.points.checkpoint.as_deref())?;
-    keep_files_apart(arguments)?;
+    check_named(arguments)?;
     let test = arguments.test.file(&common.data.file)?;
     let task = Task {
         arguments: common,
@@ -96,8 +96,8 @@ fn settings(
     Ok(settings)
 }
 
-/// Refuses options that name one file, of which at least one is written.
-fn keep_files_apart(arguments: &FitArguments) -> Result<(), Failure> {
+/// Refuses files that cannot be written where they are told to be, and two options that name one file.
+fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
     check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.points.checkpoint.as_deref()),

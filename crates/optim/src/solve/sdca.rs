@@ -30,7 +30,7 @@ use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
-/// The passes over the samples after which a certificate is due.
+/// The most passes over the samples between two certificates.
 const LONGEST_ROUND: usize = 16;
 
 /// Dual coordinate ascent along a path of lambdas.
@@ -299,15 +299,15 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         }
     }
 
-    /// Runs at most this number of epochs, until they have visited so many samples; returns the number
-    /// of samples visited.
+    /// Runs at most this number of epochs, which visit at most so many samples, but for the first one;
+    /// returns the number of samples visited.
     fn round(&mut self, epochs: usize, most: usize, random: &mut ChaCha8Rng) -> usize {
         let mut active = self.samples.clone();
         let mut visits = 0;
         for _ in 0..epochs {
             visits += active.len();
             let moves = self.epoch(&mut active, random);
-            if !moves || visits >= most {
+            if !moves || visits + active.len() > most {
                 break;
             }
         }
