@@ -3,16 +3,18 @@
 //! Every finished experiment is a file of its own, whose first line says what made it, so that a run
 //! that was killed goes on where it was, and only what has changed is done again.
 
+mod layout;
+
 use std::path::{Path, PathBuf};
 use std::time::{Instant, UNIX_EPOCH};
 
 use clap::{Args, Command};
-use margins_report::page;
-use maud::{Markup, PreEscaped, html};
+use maud::html;
 
-use crate::document::anchor;
 use crate::experiment::{self, Call};
 use crate::{Failure, files, machine};
+
+use layout::{Content, Layout, Section};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -30,15 +32,6 @@ pub(crate) struct Arguments {
     #[arg(long)]
     only: Vec<String>,
 }
-
-/// The papers: what the names of their experiments start with, and their titles.
-const PAPERS: [(&str, &str); 5] = [
-    ("margin-pursuit", "Margin pursuit (Holland 2019)"),
-    ("lhs", "The leaky hockey stick (Kwon and Zou 2023)"),
-    ("massart", "Halfspaces under Massart noise (Diakonikolas and Zarifis 2024)"),
-    ("robust", "Robust learners"),
-    ("fol", "The maximal loss (Shalev-Shwartz and Wexler 2016)"),
-];
 
 /// The options of experiments in both forms.
 const ALWAYS: [(&str, &[&str]); 2] =
@@ -66,50 +59,6 @@ const QUICK: [(&str, &[&str]); 18] = [
     ("fol-deep", &["--trials", "1"]),
 ];
 
-/// What a page has beside the style of all pages.
-const STYLE: &str = "
-:root { --near: #d6f0e2; --off: #fbeac2; --far: #f9d3cb }
-@media (prefers-color-scheme: dark) { :root { --near: #153d2e; --off: #4a3a10; --far: #55231a } }
-.near { background: var(--near) } .off { background: var(--off) } .far { background: var(--far) }
-h3 { font-size: 1.05rem; margin: 2rem 0 .4rem }
-section table { width: auto }
-section > .scroll { max-height: 32rem; overflow: auto; margin: .8rem 0 }
-section th, section td { white-space: nowrap }
-section td.text { white-space: normal; min-width: 8rem; max-width: 30rem }
-@media print { section > .scroll { max-height: none } }
-";
-
-/// An experiment on the page.
-struct Section<'a> {
-    name: &'a str,
-    /// The name and what it is about.
-    heading: String,
-    /// The parameters, seeds among them; empty if there are none.
-    parameters: String,
-    content: Content,
-}
-
-/// What the page says of an experiment.
-enum Content {
-    Found(String),
-    /// It needs data sets, and there is no folder of them.
-    LeftOut,
-    Failed(Failure),
-}
-
-const LEFT_OUT: &str = "left out: it needs data sets, and no --data-dir is told";
-
-impl Content {
-    /// Returns why there is none, if so.
-    fn fault(&self) -> Option<String> {
-        match self {
-            Content::Found(_) => None,
-            Content::LeftOut => Some(LEFT_OUT.to_owned()),
-            Content::Failed(why) => Some(format!("failed: {why}")),
-        }
-    }
-}
-
 /// Runs all experiments that the page does not have yet, and writes it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = arguments.out.join(arguments.form());
@@ -133,9 +82,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         sections.push(Section { name, heading: format!("{name}: {title}"), parameters, content });
     }
     let path = folder.join("index.html");
-    let page = page::whole("Experiments of the papers", STYLE, &arguments.content(&sections));
-    files::write(&path, &page)?;
-    files::write(&folder.with_extension("md"), &arguments.markdown(&sections, &folder)?)?;
+    let (origin, form) = (arguments.origin(), arguments.form());
+    let layout = Layout { origin, form, sections: &sections };
+    files::write(&path, &layout.page())?;
+    files::write(&folder.with_extension("md"), &layout.markdown(&folder)?)?;
     println!("{}", path.display());
     let failed = sections.iter().filter(|section| matches!(section.content, Content::Failed(_)));
     match failed.map(|section| section.name).collect::<Vec<_>>() {
@@ -201,101 +151,6 @@ impl Arguments {
         let call = words.map(|words| Call::parse(&words)).transpose()?;
         Ok(call.map_or(String::new(), |call| call.in_words()))
     }
-
-    /// Returns the page as Markdown, of what the experiments have written into the folder, with their
-    /// pictures there.
-    fn markdown(&self, sections: &[Section<'_>], folder: &Path) -> Result<String, Failure> {
-        let mut text = format!(
-            "# Experiments of one run\n\nAfter this page you know what one run of all experiments finds: {}.\n\n\
-             ## Contents\n\n",
-            self.origin()
-        );
-        let of_paper = |paper: &'static str| {
-            sections.iter().filter(move |section| section.name.starts_with(paper))
-        };
-        let papers = || PAPERS.iter().filter(|(paper, _)| of_paper(paper).next().is_some());
-        for (paper, title) in papers() {
-            text += &format!("* {title}\n");
-            for Section { heading, .. } in of_paper(paper) {
-                text += &format!("  * [{heading}](#{})\n", anchor(heading));
-            }
-        }
-        for (paper, title) in papers() {
-            text += &format!("\n## {title}\n");
-            for section in of_paper(paper) {
-                text +=
-                    &format!("\n### {}\n\n{}", section.heading, self.findings(section, folder)?);
-            }
-        }
-        Ok(text)
-    }
-
-    /// Returns what an experiment finds, as Markdown.
-    fn findings(&self, section: &Section<'_>, folder: &Path) -> Result<String, Failure> {
-        if let Some(fault) = section.content.fault() {
-            return Ok(format!("The experiment is {fault}.\n"));
-        }
-        let page = std::fs::read_to_string(folder.join(format!("{}.md", section.name)))?;
-        // What follows the heading and the aim is the command line and the findings.
-        let (_, found) = page.split_once("\n\n    ").unwrap_or(("", &page));
-        let (call, found) = found.split_once('\n').unwrap_or((found, ""));
-        let parameters = match section.parameters.as_str() {
-            "" => String::new(),
-            parameters => format!("\nThe parameters are: {parameters}.\n"),
-        };
-        Ok(format!("    {call}\n{parameters}{}", beside(found, self.form())))
-    }
-
-    /// Returns the content of the page.
-    fn content(&self, sections: &[Section<'_>]) -> Markup {
-        let of_paper = |paper: &'static str| {
-            sections.iter().filter(move |section| section.name.starts_with(paper))
-        };
-        let papers = || PAPERS.iter().filter(|(paper, _)| of_paper(paper).next().is_some());
-        html! {
-            header {
-                h1 { "Experiments of the papers" }
-                p.origin { (self.origin()) }
-                p {
-                    "Where a table has a published value, the difference of ours to it is in standard errors \
-                     of the difference, and coloured: "
-                    span.near { "below 2" } ", " span.off { "below 4" } ", " span.far { "4 and more" } "."
-                }
-            }
-            nav {
-                h2 { "Contents" }
-                @for (paper, title) in papers() {
-                    p { (title) }
-                    ul { @for section in of_paper(paper) { li {
-                        a href={ "#" (section.name) } { (section.heading) }
-                        @if let Some(fault) = section.content.fault() { ": " (fault) }
-                    } } }
-                }
-            }
-            @for (paper, title) in papers() {
-                h2 { (title) }
-                @for section in of_paper(paper) {
-                    section id=(section.name) {
-                        h3 { (section.heading) }
-                        @match &section.content {
-                            Content::Found(content) => (PreEscaped(content)),
-                            _ => p { (section.content.fault().unwrap_or_default()) "." },
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Returns Markdown whose links to files beside it lead to those files in a folder.
-fn beside(text: &str, folder: &str) -> String {
-    let mut parts = text.split("](");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, link| match link.starts_with("../") || link.starts_with("http") {
-        true => format!("{text}]({link}"),
-        false => format!("{text}]({folder}/{link}"),
-    })
 }
 
 /// Returns the section of an experiment: that of a file if this program has made it by the same words,
@@ -336,7 +191,9 @@ fn program() -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::layout::{LEFT_OUT, PAPERS};
     use super::*;
+    use crate::document::anchor;
 
     fn arguments(out: &Path, full: bool) -> Arguments {
         let only = vec!["lhs-fig".to_owned(), "fol-deep".to_owned()];

@@ -117,7 +117,8 @@ impl Source<'_> {
     }
 
     /// Returns the labelled data of any number of classes, to describe them: whichever of two is the
-    /// positive one, and without columns that have more levels than an encoding takes.
+    /// positive one, and of a raw table without columns that have more levels than an encoding takes and
+    /// without rows that have no label.
     pub(crate) fn to_describe(self) -> Result<Dataset<Classes>, Failure> {
         if self.simulation()?.is_some() {
             return self.classes();
@@ -125,6 +126,7 @@ impl Source<'_> {
         let mut options = ReadOptions { positive: None, ..self.read_options() };
         if let FeatureColumns::Learn(learn) = options.features {
             options.features = FeatureColumns::LearnUncrowded(learn);
+            options.drop_unlabelled = true;
         }
         self.read_classes(&options)
     }

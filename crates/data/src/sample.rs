@@ -54,6 +54,14 @@ impl Sample<'_> {
         }
     }
 
+    /// Returns the number of stored features: all of them if dense.
+    pub fn stored(&self) -> usize {
+        match self {
+            Sample::Dense(x) => x.len(),
+            Sample::Sparse { values, .. } => values.len(),
+        }
+    }
+
     /// Calls `visit(column, value)` for every stored feature, columns ascending.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {

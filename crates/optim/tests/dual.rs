@@ -170,6 +170,30 @@ fn epochs_do_not_depend_on_the_units_of_features() {
     assert_eq!(one.coef, other.coef.iter().map(|w| 32.0 * w).collect::<Vec<_>>());
 }
 
+/// A solver that takes several steps between two certificates counts no more of them than it may.
+#[test]
+fn no_solver_counts_more_iterations_than_its_limit() {
+    let data = clouds(0.0);
+    let (smooth, kinked) = (loss("logistic"), loss("hinge"));
+    let cases = [
+        (&kinked, Solver::SDCA),
+        (&smooth, Solver::SDCA),
+        (&kinked, Solver::Bundle),
+        (&kinked, Solver::ProximalNewton),
+        (&smooth, Solver::Newton),
+        (&smooth, Solver::MM_ACCELERATED),
+    ];
+    for (loss, solver) in cases {
+        let objective = Objective::new(&**loss, data.design(), data.labels()).unwrap();
+        for limit in 1..=40 {
+            let options =
+                Options { max_iterations: Some(limit), tolerance: 1e-12, ..options(solver) };
+            let report = fit(&objective, lambda(1e-5), &options).unwrap().report;
+            assert!(report.iterations <= limit, "{solver:?} {limit}: {report:?}");
+        }
+    }
+}
+
 #[test]
 fn sparse_data_give_the_same_minimum() {
     let data = clouds(0.0);

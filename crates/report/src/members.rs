@@ -1,4 +1,4 @@
-use margins_data::Design;
+use margins_data::{Design, Standardizer};
 use margins_model::{Basis, Functions, Model};
 use serde::Serialize;
 
@@ -28,7 +28,8 @@ pub struct MemberSummary {
     pub count: usize,
     /// The number of coefficients that are not zero.
     pub nonzero: usize,
-    /// The coefficients of the largest magnitudes, at most 30, the largest first.
+    /// The coefficients of the largest effects where these are known, and else of the largest magnitudes, at
+    /// most 30, the largest first.
     pub largest: Vec<Coefficient>,
 }
 
@@ -40,6 +41,16 @@ pub struct Coefficient {
     pub name: String,
     /// The coefficient.
     pub value: f64,
+    /// The coefficient times the standard deviation of its feature in the data fitted to, where these are at
+    /// hand: what one deviation changes of the score, which compares features of different units.
+    pub effect: Option<f64>,
+}
+
+impl Coefficient {
+    /// Returns the size by which coefficients are put in order.
+    pub(crate) fn size(&self) -> f64 {
+        self.effect.unwrap_or(self.value).abs()
+    }
 }
 
 /// Returns the members of a model, with the rows of its support samples in the data fitted to if these are told.
@@ -56,11 +67,17 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
         (None, Some(row)) => format!("row {}", row + 1),
         (None, None) => format!("{} {}", functions.trim_end_matches('s'), k + 1),
     };
+    let of_features = fitted_to.filter(|_| model.basis().is_none());
+    let spreads = of_features.map(|rows| Standardizer::fit(rows, None));
+    let effect = |k: usize, value: f64| Some(value * spreads.as_ref()?.deviations()[k]);
     let summary = |(member_name, member): (String, &margins_model::Member)| {
         let coef = &member.coef;
+        let size = |k: usize| effect(k, coef[k]).unwrap_or(coef[k]).abs();
         let mut order: Vec<usize> = (0..coef.len()).filter(|&k| coef[k] != 0.0).collect();
-        order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
+        order.sort_by(|&i, &j| size(j).total_cmp(&size(i)));
         let listed = order.iter().take(MOST_LISTED);
+        let coefficient =
+            |&k: &usize| Coefficient { name: name(k), value: coef[k], effect: effect(k, coef[k]) };
         MemberSummary {
             name: member_name,
             lambda: member.lambda,
@@ -72,7 +89,7 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
             functions,
             count: coef.len(),
             nonzero: order.len(),
-            largest: listed.map(|&k| Coefficient { name: name(k), value: coef[k] }).collect(),
+            largest: listed.map(coefficient).collect(),
         }
     };
     let names = model.scheme().member_names(model.classes());

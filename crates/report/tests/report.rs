@@ -290,6 +290,41 @@ fn warnings_say_what_the_numbers_show() {
     assert!(warnings.iter().any(|w| w.starts_with("The least error is at the smallest lambda")));
 }
 
+/// The units of features change coefficients, and neither their effects nor their order.
+#[test]
+fn effects_do_not_depend_on_the_units_of_features() {
+    let own = mixture(80, 1);
+    let units = |factor: f64| {
+        let mut design = own.design().clone();
+        design.scale_columns(&[1.0, factor]);
+        own.over(design).unwrap()
+    };
+    let effects = |factor: f64| -> Vec<(String, f64)> {
+        let data = units(factor);
+        let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
+        let settings = Settings {
+            loss: std::sync::Arc::new(Logistic),
+            regularisation,
+            standardize: true,
+            ..Settings::default()
+        };
+        let mut report = Report::new("effects", Origin::default());
+        report.describe(&settings.fit(&data).unwrap().model, Some(data.design()));
+        assert!(report.page().contains("times deviation"));
+        let largest = report.members[0].largest.iter();
+        largest.map(|c| (c.name.clone(), c.effect.expect("rows at hand"))).collect()
+    };
+    let expected = effects(1.0);
+    assert_eq!(expected.len(), 2);
+    assert!(expected[0].1.abs() >= expected[1].1.abs(), "{expected:?}");
+    for factor in [1024.0, 1.0 / 1024.0] {
+        for ((name, effect), (other, known)) in effects(factor).iter().zip(&expected) {
+            assert_eq!(name, other);
+            assert!((effect - known).abs() <= 1e-9 * known.abs(), "{effect} and {known}");
+        }
+    }
+}
+
 /// The features of a path are those of the largest coefficients; the losses of a game are summed up.
 #[test]
 fn paths_and_games_are_summed_up() {

@@ -85,6 +85,7 @@ fn describe<'a>(
         version: VERSION,
         name: source.file.name(),
         rows,
+        unlabelled_rows: data.dropped_rows(),
         columns,
         sparse: design.is_sparse(),
         stored_share: design.stored() as f64 / (rows as f64 * columns as f64),

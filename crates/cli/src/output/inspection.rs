@@ -17,6 +17,8 @@ pub(crate) struct InspectionDocument<'a> {
     pub(crate) version: u32,
     pub(crate) name: String,
     pub(crate) rows: usize,
+    /// The number of rows without a label, which nothing else here counts.
+    pub(crate) unlabelled_rows: usize,
     pub(crate) columns: usize,
     pub(crate) sparse: bool,
     pub(crate) stored_share: f64,
@@ -130,9 +132,13 @@ impl InspectionDocument<'_> {
         let share = format!("{:.2} %", 100.0 * self.stored_share);
         let storage =
             if self.sparse { format!("sparse, {share} stored") } else { "dense".to_owned() };
+        let rows = match self.unlabelled_rows {
+            0 => self.rows.to_string(),
+            others => format!("{}, and {others} without a label (--drop-unlabelled)", self.rows),
+        };
         let mut lines = vec![
             ("data", self.name.clone()),
-            ("rows", self.rows.to_string()),
+            ("rows", rows),
             ("columns", self.columns.to_string()),
             ("storage", storage),
             ("classes", self.class_line()),

@@ -104,6 +104,19 @@ fn a_column_that_gives_the_label_away_by_its_gaps_is_named() {
     assert_eq!(document["telling_columns"], serde_json::json!(["end"]));
 }
 
+/// A description counts the rows without a label, and describes the others.
+#[test]
+fn a_raw_table_is_described_without_its_rows_that_have_no_label() {
+    let workshop = Workshop::new();
+    workshop.write("gaps.csv", b"size,label\n1,a\n2,\n3,b\n4,NA\n5,a\n");
+    let inspect = ["inspect", "--data", "gaps.csv", "--encode", "--quiet"];
+    let document = workshop.json(&inspect);
+    assert_eq!((&document["rows"], &document["unlabelled_rows"]), (&3.into(), &2.into()));
+    assert_eq!(document["features"][0]["mean"], 3.0);
+    let table = workshop.output(&inspect);
+    assert!(table.contains("3, and 2 without a label (--drop-unlabelled)"), "{table}");
+}
+
 #[test]
 fn several_files_are_one_table() {
     let workshop = Workshop::new();

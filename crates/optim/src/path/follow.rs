@@ -92,7 +92,8 @@ pub(super) fn lower<S: Samples>(
     if is_lower { of_part } else { origin }
 }
 
-/// Repeats a cold start that failed at a small lambda by way of larger ones.
+/// Repeats a cold start that failed at a small lambda by way of larger ones, within the limit of
+/// iterations if one was given.
 fn approach<M: Minimizer>(
     solver: &mut M,
     lambda: Lambda,
@@ -113,8 +114,14 @@ fn approach<M: Minimizer>(
         let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
             continue;
         };
-        let mut next = trail.start(solver, at, options);
-        so_far = solver.minimize(at, &mut next, options).after(so_far);
+        let spent = so_far.iterations;
+        let left = options.max_iterations.map(|limit| limit.saturating_sub(spent));
+        if left == Some(0) {
+            return Ending { iterations: spent, elapsed: so_far.elapsed, ..failed };
+        }
+        let options = Options { max_iterations: left, ..*options };
+        let mut next = trail.start(solver, at, &options);
+        so_far = solver.minimize(at, &mut next, &options).after(so_far);
         if at == lambda {
             *point = next;
             return so_far;

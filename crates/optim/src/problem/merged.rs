@@ -53,13 +53,7 @@ impl Lines {
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns the lines within a radius of margins. Samples can be left alone whatever their line.
     pub(crate) fn lines(&self, margins: &[f64], radius: f64, left_alone: &[bool]) -> Lines {
-        let slopes_at = |shift: f64| {
-            let margins: Vec<f64> = margins.iter().map(|u| u + shift).collect();
-            let mut slopes = vec![0.0; margins.len()];
-            self.derivatives(&margins, &mut slopes);
-            slopes
-        };
-        let (left, right) = (slopes_at(-radius), slopes_at(radius));
+        let [left, right] = self.slopes_around(margins, radius);
         let mut lines = Lines { groups: Vec::new(), alone: Vec::new(), places: Vec::new() };
         let mut of_group = |i: usize| {
             if left[i] != right[i] || left_alone[i] {
@@ -79,6 +73,22 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             |group: Option<usize>| group.map(|group| behind + group).or_else(|| numbers.next());
         lines.places = members.into_iter().filter_map(place).collect();
         lines
+    }
+
+    /// Returns the samples that are on no line within a radius of margins.
+    pub(crate) fn bent(&self, margins: &[f64], radius: f64) -> Vec<usize> {
+        let [left, right] = self.slopes_around(margins, radius);
+        (0..margins.len()).filter(|&i| left[i] != right[i]).collect()
+    }
+
+    /// Returns the slopes of the loss at the two ends of a radius about margins.
+    fn slopes_around(&self, margins: &[f64], radius: f64) -> [Vec<f64>; 2] {
+        [-radius, radius].map(|shift| {
+            let margins: Vec<f64> = margins.iter().map(|u| u + shift).collect();
+            let mut slopes = vec![0.0; margins.len()];
+            self.derivatives(&margins, &mut slopes);
+            slopes
+        })
     }
 }
 

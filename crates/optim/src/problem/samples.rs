@@ -178,6 +178,12 @@ pub trait Samples {
         None
     }
 
+    /// Returns a radius about the margins at a point beyond which the samples are on lines, so large that
+    /// the others take half of what a [merged problem](Self::solve_merged) may; `None` if there is none.
+    fn widest_radius(&mut self, _about: &Point<Self::Products>) -> Option<f64> {
+        None
+    }
+
     /// Returns the largest change of a margin between two points.
     fn farthest(&mut self, _one: &Point<Self::Products>, _other: &Point<Self::Products>) -> f64 {
         f64::INFINITY

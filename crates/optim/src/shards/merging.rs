@@ -79,8 +79,7 @@ impl Merging {
             return Ok(Ok(SampledRows::default()));
         }
         let lines = self.lines(risk, design)?;
-        let mut values = 0usize;
-        lines.alone().iter().for_each(|&i| design.sample(i).for_each(|_, _| values += 1));
+        let values: usize = lines.alone().iter().map(|&i| design.sample(i).stored()).sum();
         if values as f64 > most {
             return Ok(Err(values as f64));
         }

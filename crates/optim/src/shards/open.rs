@@ -55,7 +55,7 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
     let mut start = few
         .as_ref()
         .and_then(|few| sharded.start(few, first, &training.options))
-        .unwrap_or_else(|| sharded.start_of_few_rows());
+        .unwrap_or_default();
     start.point = sharded.known(first).or(start.point);
     sharded.few = few.filter(|_| sharded.has_many_features());
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;

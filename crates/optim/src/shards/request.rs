@@ -255,6 +255,14 @@ pub enum Ask {
         /// The centre m.
         centre: f64,
     },
+    /// The numbers of values that are stored of the samples whose loss is on no line within each of these
+    /// radii about the margins at scores.
+    Bent {
+        /// The scores.
+        at: Spot,
+        /// The radii.
+        radii: Vec<f64>,
+    },
     /// Some of the margins at scores, in `listed`; `largest` holds the largest margin and the least
     /// one with its sign changed.
     Margins(Spot),

@@ -68,21 +68,19 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         let samples = scores.len();
         let radius = radius_near(variance(&scores), coef.len() + 1, samples).filter(|_| !is_all);
         let nearness = radius.map(|radius| Nearness { radius, samples });
-        let nearness = nearness.or(self.start_of_few_rows().nearness);
         Some(Start { point: Some((intercept, coef)), nearness })
     }
 
-    /// Returns the origin as a start of samples that the driver can hold, none of them merged.
-    pub(super) fn start_of_few_rows(&self) -> Start {
-        let fits = self.share_merged() == 1.0;
-        Start { point: None, nearness: fits.then(|| Nearness::anywhere(self.shape.0)) }
-    }
-
     /// Returns the least number of samples whose fit is a start for all. Where every product takes a
-    /// round, a start saves so many that fewer will do.
+    /// round, a start saves so many that fewer will do, and any number where samples are merged, which
+    /// needs a point whose margins are not all the same.
     fn fewest(&self) -> usize {
         let order = self.shape.1 + 1;
-        if self.has_many_features() { order / 2 } else { 4 * order }
+        match (self.has_many_features(), self.loss.is_differentiable()) {
+            (false, _) => 4 * order,
+            (true, true) => order / 2,
+            (true, false) => 1,
+        }
     }
 
     /// Returns true if features are too many for Gram matrices, so that every product takes a round.

@@ -103,7 +103,9 @@ impl DualAscent {
             if next.certificate.duality_gap <= gap || next.certificate.contradicted {
                 best = next;
             }
-            if pace.is_slow(best.certificate.duality_gap, visits) || visits == 0 {
+            let is_slow = pace.is_slow(best.certificate.duality_gap, visits) || visits == 0;
+            // Where no iteration is left, the monitor says so.
+            if is_slow && monitor.left() > 0 {
                 break Status::Stalled;
             }
             epochs = epochs.saturating_mul(2);

@@ -12,7 +12,7 @@
 
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::norm;
-use crate::problem::{MergedProblem, Point, Samples};
+use crate::problem::{MergedProblem, Point, Products, Samples};
 use crate::solve::newton::{Newton, System};
 use crate::solve::proximal_newton::radius_near;
 use crate::solve::{Ending, Monitor, Options, Status};
@@ -55,21 +55,40 @@ pub(crate) struct Nearness {
     pub(crate) samples: usize,
 }
 
-impl Nearness {
-    /// Returns what is true of any point: no radius in which margins lie is known, so that no sample is
-    /// merged.
-    pub(crate) fn anywhere(samples: usize) -> Self {
-        /// A radius within which every loss has left its line.
-        const ALL: f64 = 1e100;
-        Nearness { radius: ALL, samples }
-    }
-}
-
 /// The best point so far.
 struct Best<'p, P> {
     point: &'p mut Point<P>,
     /// The certificate of the point; none of the point that the search begins with.
     certificate: Option<Certificate>,
+    /// The objective there.
+    objective: f64,
+}
+
+impl<P: Products> Best<'_, P> {
+    /// Takes over the minimum of a merged problem if it is better; returns the reason to end with the
+    /// certificate if the monitor has one.
+    fn hear<S: Samples<Products = P>>(
+        &mut self,
+        evaluator: &mut Evaluator<S>,
+        lambda: Lambda,
+        next: Point<P>,
+        certificate: Certificate,
+        monitor: &mut Monitor<'_>,
+    ) -> Option<(Status, Certificate)> {
+        if certificate.objective < self.objective {
+            evaluator.samples.reached(lambda, next.intercept, &next.coef);
+            self.objective = certificate.objective;
+            self.point.clone_from(&next);
+            self.certificate = Some(certificate);
+        }
+        let passes = evaluator.passes;
+        let status = monitor.judge(passes, &certificate, || evaluator.samples.summary())?;
+        let better = self.certificate.filter(|_| status != Status::Converged);
+        if better.is_none() {
+            *self.point = next;
+        }
+        Some((status, better.unwrap_or(certificate)))
+    }
 }
 
 impl Smoothing {
@@ -92,9 +111,9 @@ impl Smoothing {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         evaluator.samples.centre(None);
         let start = point.clone();
-        let mut best = Best { point, certificate: None };
+        let mut best = Best { point, certificate: None, objective: f64::INFINITY };
         let mut ended = None;
-        for nearness in self.ways(evaluator.samples.shape().0) {
+        for nearness in self.ways() {
             ended =
                 ended.or_else(|| by_merging(evaluator, lambda, nearness, &mut best, &mut monitor));
         }
@@ -110,12 +129,13 @@ impl Smoothing {
     }
 
     /// Returns what the point is taken for in turn: near the minimum for all samples, or for so few that
-    /// they are the next part, where margins move too far for all; and not near at last.
-    fn ways(&self, all: usize) -> Vec<Nearness> {
-        let Some(nearness) = self.nearness else { return Vec::new() };
+    /// they are the next part, where margins move too far for all; and at last a point that says nothing
+    /// of how near it is.
+    fn ways(&self) -> Vec<Option<Nearness>> {
+        let Some(nearness) = self.nearness else { return vec![None] };
         let part = Nearness { samples: (self.part / LARGER).max(1), ..nearness };
         let part = (nearness.samples > self.part).then_some(part);
-        [Some(nearness), part, Some(Nearness::anywhere(all))].into_iter().flatten().collect()
+        [Some(nearness), part].into_iter().flatten().map(Some).chain([None]).collect()
     }
 
     /// Sets the radius for the next lambda by how far margins have moved at this one.
@@ -199,24 +219,39 @@ impl Smoothing {
 
 /// Minimises F by way of problems in which samples are merged, the few others at hand; returns the
 /// reason to end and the certificate if these lead there.
+///
+/// Where no radius in which margins lie is known, as many samples as can be held stay alone. Those that
+/// leave their lines join them, which is the working set method (Osuna, Freund and Girosi, *An improved
+/// training algorithm for support vector machines*, NNSP 1997).
 fn by_merging<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
-    nearness: Nearness,
+    nearness: Option<Nearness>,
     best: &mut Best<'_, S::Products>,
     monitor: &mut Monitor<'_>,
 ) -> Option<(Status, Certificate)> {
-    /// The number of merged problems that are tried.
-    const TRIES: usize = 3;
+    /// The number of merged problems in a row that may bring no gap of half the size.
+    const PATIENCE: usize = 3;
     /// The share of the tolerance that they are solved to.
     const SHARE: f64 = 0.5;
-    let radius = come_nearer(evaluator, lambda, nearness, best, monitor)?;
+    /// The share of the gap so far to which they are solved where others will follow.
+    const OF_GAP: f64 = 0.1;
+    /// The gap that is taken for that of a point of which nothing is known.
+    const UNKNOWN: f64 = 0.1;
+    let radius = match nearness {
+        Some(nearness) => come_nearer(evaluator, lambda, nearness, best, monitor)?,
+        None => evaluator.samples.widest_radius(best.point)?,
+    };
     let about = best.point.place();
     evaluator.intercept_slope(best.point);
     let mut left = Vec::new();
-    let mut lowest = evaluator.valued(lambda, &about).0;
-    for _ in 0..TRIES {
+    best.objective = evaluator.valued(lambda, &about).0;
+    // Where the radius is known, the first problem may be the last one.
+    let mut gap = if nearness.is_some() { 0.0 } else { UNKNOWN };
+    let mut idle = 0;
+    while idle < PATIENCE {
         let Options { tolerance, deadline, .. } = monitor.within(SHARE);
+        let tolerance = tolerance.max(OF_GAP * gap);
         let stop = || monitor.is_stopped();
         let merged = MergedProblem {
             about: &about,
@@ -234,21 +269,14 @@ fn by_merging<S: Samples>(
         if certificate.is_broken() {
             return None;
         }
-        if certificate.objective < lowest {
-            evaluator.samples.reached(lambda, next.intercept, &next.coef);
-            lowest = certificate.objective;
-            best.point.clone_from(&next);
-            best.certificate = Some(certificate);
+        if let Some(end) = best.hear(evaluator, lambda, next.clone(), certificate, monitor) {
+            return Some(end);
         }
-        let passes = evaluator.passes;
-        let judged = monitor.judge(passes, &certificate, || evaluator.samples.summary());
-        if let Some(status) = judged {
-            let better = best.certificate.filter(|_| status != Status::Converged);
-            if better.is_none() {
-                best.point.clone_from(&next);
-            }
-            return Some((status, better.unwrap_or(certificate)));
-        }
+        let next_gap = certificate.relative_gap();
+        idle = if next_gap <= 0.5 * gap { 0 } else { idle + 1 };
+        // No sample has left its line: the next problem is the last one.
+        let is_whole = next_gap <= 2.0 * tolerance;
+        gap = if is_whole || nearness.is_some() { 0.0 } else { next_gap };
         left.push(next.place());
     }
     None
@@ -274,6 +302,10 @@ fn come_nearer<S: Samples>(
     let stop = || monitor.is_stopped();
     while LARGER * samples < 2 * all {
         let next = (LARGER * samples).min(all / 2);
+        // The minimum for fewer samples than coefficients is nowhere near.
+        if next <= evaluator.samples.shape().1 {
+            return None;
+        }
         let of = next as f64 / all as f64;
         let (about, left, stop) = (&best.point.place(), &[], &stop);
         let merged = MergedProblem { about, radius, left, of, tolerance, deadline, stop };

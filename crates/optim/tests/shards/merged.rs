@@ -5,6 +5,8 @@ use margins_data::{Dataset, Design};
 use margins_optim::shards::{BinaryProblem, Workers, path_over_shards};
 use margins_optim::{Fit, Lambda, Training};
 use margins_test_support::lambda;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::support::{Forgetful, Loss, bits, loss, sparse, threads, weighted};
 
@@ -38,6 +40,18 @@ fn rounds(fits: &[Fit]) -> usize {
     fits.iter().map(|fit| fit.report.rounds).sum()
 }
 
+/// Fails unless fits to the same samples are certified, and no certificate contradicts another fit.
+fn assert_meet(fits: &[Fit], expected: &[Fit], what: &str) {
+    assert_eq!(fits.len(), expected.len());
+    for (fit, other) in fits.iter().zip(expected) {
+        let what = format!("{what} {}: {:?}", fit.lambda, fit.report);
+        assert!(fit.report.converged() && other.report.converged(), "{what}");
+        let (one, other) = (&fit.report, &other.report);
+        assert!(one.dual_objective <= other.objective + other.rounding, "{what}");
+        assert!(other.dual_objective <= one.objective + one.rounding, "{what}");
+    }
+}
+
 /// The merged problems lead to the minimum in memory, in few rounds, and to the same bits however many
 /// shards there are, and if some are lost.
 #[test]
@@ -56,13 +70,7 @@ fn lead_to_the_minimum_in_few_rounds() {
         let whole = solve(3);
         let training = Training { standardize, ..Training::new(&*loss) };
         let expected = training.path(&data, &lambdas).expect("a path");
-        for (fit, other) in whole.iter().zip(&expected) {
-            let what = format!("{name} {standardize} {}: {:?}", fit.lambda, fit.report);
-            assert!(fit.report.converged() && other.report.converged(), "{what}");
-            let (one, other) = (&fit.report, &other.report);
-            assert!(one.dual_objective <= other.objective + other.rounding, "{what}");
-            assert!(other.dual_objective <= one.objective + one.rounding, "{what}");
-        }
+        assert_meet(&whole, &expected, &format!("{name} {standardize}"));
         let alone = threads(&data, &loss, 3).with_most_sampled(0);
         let alone = fits(alone, &loss, &problem, &lambdas, standardize);
         let (few, many) = (rounds(&whole), rounds(&alone));
@@ -87,13 +95,47 @@ fn need_not_fit_into_the_driver() {
         };
         let expected = solve(1 << 22);
         for most in [0, 2_000, 10_000] {
-            for (one, other) in solve(most).iter().zip(&expected) {
-                let what = format!("{held_out:?} {most} {}: {:?}", one.lambda, one.report);
-                assert!(one.report.converged() && other.report.converged(), "{what}");
-                let (one, other) = (&one.report, &other.report);
-                assert!(one.dual_objective <= other.objective + other.rounding, "{what}");
-                assert!(other.dual_objective <= one.objective + one.rounding, "{what}");
-            }
+            assert_meet(&solve(most), &expected, &format!("{held_out:?} {most}"));
         }
     }
+}
+
+/// Rows of ten features that tell the classes and three of many others, more than a system of equations with
+/// a factor may have: by their number, a fit to a part says nothing of how far margins move.
+fn wide_rows() -> Dataset {
+    const FEATURES: usize = 3600;
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let data = mixture.sample(1600, 5).expect("samples");
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let stretch = (FEATURES - 10) / 3;
+    let values = data.design().samples().map(|sample| {
+        let mut row = Vec::new();
+        sample.for_each(|j, x| row.push((j, x)));
+        row.extend((0..3).map(|k| (10 + k * stretch + random.random_range(0..stretch), 0.3)));
+        row
+    });
+    let design = Design::from_sparse_rows(&values.collect::<Vec<_>>(), FEATURES).expect("finite");
+    data.over(design).expect("as many rows")
+}
+
+/// Where no radius is known, as many samples as the driver can hold stay alone, and those that leave
+/// their lines join them.
+#[test]
+fn grow_where_no_radius_is_known() {
+    // Less than half of the values.
+    const MOST: usize = 4_000;
+    let (data, loss, lambdas) = (wide_rows(), loss("hinge"), [1e-2, 3e-3].map(lambda));
+    let problem = BinaryProblem::default();
+    let solve = |count, most| {
+        let workers = threads(&data, &loss, count).with_most_sampled(most);
+        fits(workers, &loss, &problem, &lambdas, false)
+    };
+    let whole = solve(3, MOST);
+    let expected = Training::new(&*loss).path(&data, &lambdas).expect("a path");
+    assert_meet(&whole, &expected, "wide rows");
+    let (few, many) = (rounds(&whole), rounds(&solve(3, 0)));
+    assert!(4 * few < many, "{few} rounds in the place of {many}");
+    assert_eq!(bits(&solve(1, MOST)), bits(&whole));
+    let lost = Forgetful::new(&data, &loss).with_most_sampled(MOST);
+    assert_eq!(bits(&fits(lost, &loss, &problem, &lambdas, false)), bits(&whole));
 }

@@ -6,7 +6,9 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::Fit;
-use margins_optim::shards::{Block, Failure, Message, Reply, Resident, Shard, Threads, Workers};
+use margins_optim::shards::{
+    Block, Failure, MOST_SAMPLED, Message, Reply, Resident, Shard, Threads, Workers,
+};
 
 pub(crate) type Loss = Arc<dyn MarginLoss>;
 
@@ -87,6 +89,7 @@ pub(crate) struct Forgetful {
     loss: Loss,
     shards: Vec<Shard<Resident, dyn MarginLoss>>,
     rounds: usize,
+    most_sampled: usize,
 }
 
 impl Forgetful {
@@ -96,7 +99,12 @@ impl Forgetful {
         for (k, block) in partitions(data).into_iter().enumerate() {
             shards[k % 3].blocks().insert(k, block);
         }
-        Forgetful { data: data.clone(), loss: Arc::clone(loss), shards, rounds: 0 }
+        let (data, loss, most_sampled) = (data.clone(), Arc::clone(loss), MOST_SAMPLED);
+        Forgetful { data, loss, shards, rounds: 0, most_sampled }
+    }
+
+    pub(crate) fn with_most_sampled(self, most_sampled: usize) -> Self {
+        Forgetful { most_sampled, ..self }
     }
 }
 
@@ -129,5 +137,9 @@ impl Workers for Forgetful {
 
     fn trials(&self) -> usize {
         4
+    }
+
+    fn most_sampled(&self) -> usize {
+        self.most_sampled
     }
 }

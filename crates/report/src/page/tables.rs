@@ -7,7 +7,7 @@ use margins_data::{Counted, Listed};
 use super::number::{percent, short};
 use crate::data::{DataSummary, RawColumnSummary};
 use crate::evaluation::Evaluation;
-use crate::members::MemberSummary;
+use crate::members::{Coefficient, MemberSummary};
 use crate::report::CandidateChoice;
 use crate::suspect::{Deviation, Suspect};
 
@@ -182,7 +182,8 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
 
 pub(super) fn coefficients(member: &MemberSummary) -> Markup {
     let MemberSummary { name, functions, count, nonzero, largest, .. } = member;
-    let most = largest.first().map_or(1.0, |first| first.value.abs());
+    let most = largest.first().map_or(0.0, Coefficient::size).max(f64::MIN_POSITIVE);
+    let has_effects = largest.iter().any(|coefficient| coefficient.effect.is_some());
     let words = html! {
         (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (Counted(*count, functions.strip_suffix('s').unwrap_or(functions)))
         " with a coefficient"
@@ -196,13 +197,15 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
             caption { (words) }
             thead { tr {
                 th scope="col" { (functions) } th scope="col" { "coefficient" }
+                @if has_effects { th scope="col" { "times deviation" } }
                 th scope="col" { "size" }
             } }
             tbody { @for coefficient in largest { tr {
                 th.long[is_long(&coefficient.name)] scope="row" { (coefficient.name) }
                 td.number { (short(coefficient.value)) }
+                @if let Some(effect) = coefficient.effect { td.number { (short(effect)) } }
                 td.bar { i.(if coefficient.value < 0.0 { "c1" } else { "c0" })
-                    style={ "width:" (format!("{:.1}", 100.0 * coefficient.value.abs() / most)) "%" } {} }
+                    style={ "width:" (format!("{:.1}", 100.0 * coefficient.size() / most)) "%" } {} }
             } } }
         } }
     }

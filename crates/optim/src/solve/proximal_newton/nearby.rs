@@ -46,10 +46,10 @@ pub(super) fn farthest(one: &Point, other: &Point) -> f64 {
 
 /// Returns how far margins at the minimiser for m samples may be from those for all, given the variance of
 /// scores: those of `p + 1` coefficients are expected to be off by `sqrt((p + 1)/m)` of their standard
-/// deviation. `None` if that is 0.
+/// deviation. `None` if that is 0, or if there are fewer samples than coefficients.
 pub(crate) fn radius_near(variance: f64, coefficients: usize, m: usize) -> Option<f64> {
     /// The largest of many errors, in units of the one that is expected.
     const LARGEST: f64 = 6.0;
     let radius = LARGEST * (variance * coefficients as f64 / m as f64).sqrt();
-    (radius > 0.0).then_some(radius)
+    (radius > 0.0 && coefficients <= m).then_some(radius)
 }
