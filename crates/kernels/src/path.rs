@@ -190,8 +190,9 @@ fn go_on<L: MarginLoss + ?Sized>(
     options: &Options,
 ) {
     for solved in path.iter_mut().filter(|solved| solved.ending.status == Status::Stalled) {
+        let Some(left) = options.after(solved.ending.iterations) else { continue };
         let before = Minimizer::passes(solver);
-        let ending = solver.minimize(solved.lambda, &mut solved.point, options);
+        let ending = solver.minimize(solved.lambda, &mut solved.point, &left);
         let history = solved.ending.history.clone();
         let certificate = solver.certify_anew(solved.lambda, &mut solved.point);
         let ending = Ending { history, ..ending.after(solved.ending.clone()) };
@@ -218,6 +219,7 @@ fn go_further<L: MarginLoss + ?Sized>(
         };
         let mut left = 0;
         for (solved, _) in path.iter_mut().zip(open).filter(is_open) {
+            let Some(further) = further.after(solved.ending.iterations) else { continue };
             left += 1;
             let before = Minimizer::passes(solver);
             let mut point = solved.point.clone();
@@ -256,15 +258,19 @@ fn refine<L: MarginLoss + ?Sized>(
         let certificate = solver.certify_accurately(solved.lambda, &mut point);
         solved.take_if_better(point, certificate, options.tolerance);
     }
-    let open: Vec<usize> = (0..path.len()).filter(|&k| is_open(&path[k])).collect();
+    let spent = |k: &usize| path[*k].ending.iterations;
+    let may_go_on = |k: &usize| is_open(&path[*k]) && options.after(spent(k)).is_some();
+    let open: Vec<usize> = (0..path.len()).filter(may_go_on).collect();
+    let most = open.iter().map(spent).max().unwrap_or(0);
     let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
     if open.is_empty() || options.is_late() || !by_newton || objective.gram.len() > LARGEST_ORDER {
         return Ok(());
     }
+    let Some(left) = options.after(most) else { return Ok(()) };
     let Ok(eigenspace) = objective.gram.eigenspace() else { return Ok(()) };
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let lambdas: Vec<Lambda> = open.iter().map(|&k| path[k].lambda).collect();
-    let fits = margins_optim::path(&reduced, &lambdas, options, &|_| {})?;
+    let fits = margins_optim::path(&reduced, &lambdas, &left, &|_| {})?;
     for (k, fit) in open.into_iter().zip(fits) {
         let mut point = objective.point(fit.intercept, eigenspace.lift(&fit.coef));
         let certificate = solver.certify_accurately(fit.lambda, &mut point);

@@ -401,6 +401,29 @@ fn indefinite_matrices_are_refused() {
     assert!(matches!(factor, Err(Error::MaybeIndefinite(_))));
 }
 
+/// However a fit goes on where it misses the tolerance, it takes no more iterations than it may.
+#[test]
+fn the_iteration_limit_holds_for_all_ways_to_the_minimum() {
+    let data = circles();
+    let gram = gram("gaussian:sigma=1", data.design());
+    for name in ["logistic", "lhs"] {
+        let loss = loss(name);
+        let objective = KernelObjective::new(&*loss, &gram, data.labels()).unwrap();
+        for solver in [Solver::Auto, Solver::Newton, Solver::MM_ACCELERATED] {
+            for limit in 1..=12 {
+                let max_iterations = Some(limit);
+                let options =
+                    Options { solver, max_iterations, tolerance: 1e-13, ..Options::default() };
+                for fit in
+                    path(&objective, &[lambda(1e-6), lambda(1e-7)], &options, &|_| {}).unwrap()
+                {
+                    assert!(fit.report.iterations <= limit, "{name} {limit}: {:?}", fit.report);
+                }
+            }
+        }
+    }
+}
+
 /// Where the square of the gradient underflows no gap is claimed.
 #[test]
 fn a_gap_that_underflows_is_none() {

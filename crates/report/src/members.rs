@@ -20,6 +20,8 @@ pub struct MemberSummary {
     pub relative_gap: Option<f64>,
     /// True if the gap is at most the tolerance.
     pub converged: bool,
+    /// True if a scaling of the scores gives the probabilities, as Platt's does, and not the loss.
+    pub scaled_probabilities: bool,
     /// The intercept.
     pub intercept: f64,
     /// What the coefficients belong to: `features`, `support samples` or `random features`.
@@ -85,6 +87,7 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
             dual_objective: member.training.dual_objective,
             relative_gap: member.training.relative_gap,
             converged: member.training.converged,
+            scaled_probabilities: member.platt.is_some(),
             intercept: member.intercept,
             functions,
             count: coef.len(),

@@ -31,7 +31,11 @@ impl Report {
         let mut found = Vec::new();
         found.extend(self.selection.iter().filter_map(of_selection));
         found.extend(self.data.iter().flat_map(of_data));
-        found.extend(self.evaluations.iter().flat_map(of_evaluation));
+        let is_scaled = self.members.iter().any(|member| member.scaled_probabilities);
+        for evaluation in &self.evaluations {
+            found.extend(of_probabilities(evaluation, is_scaled));
+            found.extend(of_error(evaluation));
+        }
         if let [training, .., test] = &self.evaluations[..] {
             let (one, other) = (training.error, test.error);
             let deviation = one.standard_error.hypot(other.standard_error);
@@ -76,8 +80,9 @@ fn of_data(data: &DataSummary) -> Option<String> {
     }
 }
 
-/// Returns a sentence on the classes whose probabilities are off.
-fn of_probabilities(evaluation: &Evaluation) -> Option<String> {
+/// Returns a sentence on the classes whose probabilities are off, with what may help unless they are scaled
+/// already.
+fn of_probabilities(evaluation: &Evaluation, is_scaled: bool) -> Option<String> {
     let mut off: Vec<(&ClassEvaluation, &ReliabilityDiagram)> = evaluation
         .classes
         .iter()
@@ -91,31 +96,30 @@ fn of_probabilities(evaluation: &Evaluation) -> Option<String> {
     let (worst, diagram) = off.first()?;
     let data = &evaluation.data;
     let (class, all) = (&worst.class, evaluation.classes.len());
+    let help = if is_scaled { "" } else { " A fit with --probability platt may be nearer." };
     let sizes = format!(
         "by {:.3} on average, where chance alone would make {:.3}",
         diagram.calibration_error, diagram.if_calibrated.value
     );
     Some(match off.len() {
-        1 => format!("The probabilities of '{class}' on {data} are off {sizes}."),
+        1 => format!("The probabilities of '{class}' on {data} are off {sizes}.{help}"),
         some => format!(
-            "The probabilities of {some} of {all} classes on {data} are off, those of '{class}' the most, {sizes}: {}.",
+            "The probabilities of {some} of {all} classes on {data} are off, those of '{class}' the most, {sizes}: {}.{help}",
             Listed(&off.iter().map(|(class, _)| class.class.clone()).collect::<Vec<String>>())
         ),
     })
 }
 
-fn of_evaluation(evaluation: &Evaluation) -> Vec<String> {
-    let mut found = Vec::new();
-    let data = &evaluation.data;
-    found.extend(of_probabilities(evaluation));
+fn of_error(evaluation: &Evaluation) -> Option<String> {
     let totals: Vec<f64> =
         evaluation.confusion.weights.iter().map(|row| row.iter().sum()).collect();
     let all: f64 = totals.iter().sum();
     let trivial = 1.0 - totals.iter().copied().fold(0.0, f64::max) / all;
-    if evaluation.error.value >= trivial && trivial > 0.0 {
-        found.push(format!(
-            "The error on {data} is no less than that of always deciding for the most frequent class."
-        ));
-    }
-    found
+    let says_nothing = evaluation.error.value >= trivial && trivial > 0.0;
+    says_nothing.then(|| {
+        format!(
+            "The error on {} is no less than that of always deciding for the most frequent class.",
+            evaluation.data
+        )
+    })
 }

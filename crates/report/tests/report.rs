@@ -288,6 +288,17 @@ fn warnings_say_what_the_numbers_show() {
     at_the_end.selection.as_mut().unwrap().best = 4;
     let warnings = at_the_end.found_warnings();
     assert!(warnings.iter().any(|w| w.starts_with("The least error is at the smallest lambda")));
+    let mut off = complete();
+    let mut classes = off.evaluations[0].classes.iter_mut();
+    let diagram = classes.find_map(|class| class.reliability.as_mut()).unwrap();
+    diagram.calibration_error = diagram.if_calibrated.value + 0.5;
+    let told = |report: &Report| -> String {
+        let found = report.found_warnings().into_iter();
+        found.filter(|w| w.contains("on training are off")).collect()
+    };
+    assert!(told(&off).ends_with(". A fit with --probability platt may be nearer."), "{off:?}");
+    off.members[0].scaled_probabilities = true;
+    assert!(!told(&off).is_empty() && !told(&off).contains("platt"));
 }
 
 /// The units of features change coefficients, and neither their effects nor their order.

@@ -114,12 +114,10 @@ fn approach<M: Minimizer>(
         let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
             continue;
         };
-        let spent = so_far.iterations;
-        let left = options.max_iterations.map(|limit| limit.saturating_sub(spent));
-        if left == Some(0) {
-            return Ending { iterations: spent, elapsed: so_far.elapsed, ..failed };
-        }
-        let options = Options { max_iterations: left, ..*options };
+        let Some(options) = options.after(so_far.iterations) else {
+            let Ending { iterations, elapsed, .. } = so_far;
+            return Ending { iterations, elapsed, ..failed };
+        };
         let mut next = trail.start(solver, at, &options);
         so_far = solver.minimize(at, &mut next, &options).after(so_far);
         if at == lambda {

@@ -42,11 +42,14 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             ending.status = Status::Converged;
         } else if ending.status == Status::Converged && !by_newton {
             ending.status = Status::Stalled;
-        } else if by_newton && ending.status != Status::IterationLimit {
+        } else if by_newton
+            && ending.status != Status::IterationLimit
+            && let Some(options) = options.after(ending.iterations)
+        {
             // A few steps on the true data win back the digits that the factorisation lost.
             let system = &mut System::conjugate_gradients();
             let mut newton = Newton::new(&mut self.evaluator, system);
-            let polish = newton.minimize(lambda, &mut point, options);
+            let polish = newton.minimize(lambda, &mut point, &options);
             let history = ending.history.clone();
             ending = Ending { history, ..polish.after(ending) };
         }

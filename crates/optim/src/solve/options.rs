@@ -240,6 +240,13 @@ impl Options<'_> {
         is_over(self.deadline)
     }
 
+    /// Returns the options of a search that goes on after so many iterations: those that a limit was given
+    /// for count against it. `None` if that leaves none.
+    pub fn after(&self, iterations: usize) -> Option<Self> {
+        let left = self.max_iterations.map(|limit| limit.saturating_sub(iterations));
+        (left != Some(0)).then_some(Options { max_iterations: left, ..*self })
+    }
+
     /// Refuses settings out of their range.
     ///
     /// # Errors
