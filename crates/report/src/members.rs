@@ -30,7 +30,7 @@ pub struct MemberSummary {
     pub count: usize,
     /// The number of coefficients that are not zero.
     pub nonzero: usize,
-    /// The coefficients of the largest effects where these are known, and else of the largest magnitudes, at
+    /// The coefficients that are largest once standardised where that is known, and else the largest ones, at
     /// most 30, the largest first.
     pub largest: Vec<Coefficient>,
 }
@@ -43,15 +43,16 @@ pub struct Coefficient {
     pub name: String,
     /// The coefficient.
     pub value: f64,
-    /// The coefficient times the standard deviation of its feature in the data fitted to, where these are at
-    /// hand: what one deviation changes of the score, which compares features of different units.
-    pub effect: Option<f64>,
+    /// The standardised coefficient: the coefficient times the standard deviation of its feature over the rows
+    /// fitted to, each counted once. It is what one deviation changes of the score, which compares features of
+    /// different units. `None` where these rows are not at hand, and of functions that are no features.
+    pub standardized: Option<f64>,
 }
 
 impl Coefficient {
     /// Returns the size by which coefficients are put in order.
     pub(crate) fn size(&self) -> f64 {
-        self.effect.unwrap_or(self.value).abs()
+        self.standardized.unwrap_or(self.value).abs()
     }
 }
 
@@ -71,15 +72,17 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
     };
     let of_features = fitted_to.filter(|_| model.basis().is_none());
     let spreads = of_features.map(|rows| Standardizer::fit(rows, None));
-    let effect = |k: usize, value: f64| Some(value * spreads.as_ref()?.deviations()[k]);
+    let standardized = |k: usize, value: f64| Some(value * spreads.as_ref()?.deviations().get(k)?);
     let summary = |(member_name, member): (String, &margins_model::Member)| {
         let coef = &member.coef;
-        let size = |k: usize| effect(k, coef[k]).unwrap_or(coef[k]).abs();
+        let size = |k: usize| standardized(k, coef[k]).unwrap_or(coef[k]).abs();
         let mut order: Vec<usize> = (0..coef.len()).filter(|&k| coef[k] != 0.0).collect();
         order.sort_by(|&i, &j| size(j).total_cmp(&size(i)));
         let listed = order.iter().take(MOST_LISTED);
-        let coefficient =
-            |&k: &usize| Coefficient { name: name(k), value: coef[k], effect: effect(k, coef[k]) };
+        let coefficient = |&k: &usize| {
+            let (name, value) = (name(k), coef[k]);
+            Coefficient { name, value, standardized: standardized(k, value) }
+        };
         MemberSummary {
             name: member_name,
             lambda: member.lambda,

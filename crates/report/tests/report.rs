@@ -301,16 +301,16 @@ fn warnings_say_what_the_numbers_show() {
     assert!(!told(&off).is_empty() && !told(&off).contains("platt"));
 }
 
-/// The units of features change coefficients, and neither their effects nor their order.
+/// The units of features change coefficients, and neither standardised ones nor their order.
 #[test]
-fn effects_do_not_depend_on_the_units_of_features() {
+fn standardised_coefficients_do_not_depend_on_the_units_of_features() {
     let own = mixture(80, 1);
     let units = |factor: f64| {
         let mut design = own.design().clone();
         design.scale_columns(&[1.0, factor]);
         own.over(design).unwrap()
     };
-    let effects = |factor: f64| -> Vec<(String, f64)> {
+    let standardized = |factor: f64| -> Vec<(String, f64)> {
         let data = units(factor);
         let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
         let settings = Settings {
@@ -319,19 +319,19 @@ fn effects_do_not_depend_on_the_units_of_features() {
             standardize: true,
             ..Settings::default()
         };
-        let mut report = Report::new("effects", Origin::default());
+        let mut report = Report::new("units", Origin::default());
         report.describe(&settings.fit(&data).unwrap().model, Some(data.design()));
-        assert!(report.page().contains("times deviation"));
+        assert!(report.page().contains("standardised"));
         let largest = report.members[0].largest.iter();
-        largest.map(|c| (c.name.clone(), c.effect.expect("rows at hand"))).collect()
+        largest.map(|c| (c.name.clone(), c.standardized.expect("rows at hand"))).collect()
     };
-    let expected = effects(1.0);
+    let expected = standardized(1.0);
     assert_eq!(expected.len(), 2);
     assert!(expected[0].1.abs() >= expected[1].1.abs(), "{expected:?}");
     for factor in [1024.0, 1.0 / 1024.0] {
-        for ((name, effect), (other, known)) in effects(factor).iter().zip(&expected) {
+        for ((name, found), (other, known)) in standardized(factor).iter().zip(&expected) {
             assert_eq!(name, other);
-            assert!((effect - known).abs() <= 1e-9 * known.abs(), "{effect} and {known}");
+            assert!((found - known).abs() <= 1e-9 * known.abs(), "{found} and {known}");
         }
     }
 }

@@ -48,7 +48,8 @@ pub(crate) struct FileArguments {
     /// Leave out rows of CSV and Parquet without a label
     ///
     /// A label that is missing is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
-    /// cells of such a row are not looked at. Without the option the first such row is an error.
+    /// cells of such a row are not looked at. Without the option the first such row is an error,
+    /// but for inspect --encode, which counts them.
     #[arg(long, hide_short_help = true)]
     pub(crate) drop_unlabelled: bool,
 }

@@ -134,7 +134,10 @@ impl InspectionDocument<'_> {
             if self.sparse { format!("sparse, {share} stored") } else { "dense".to_owned() };
         let rows = match self.unlabelled_rows {
             0 => self.rows.to_string(),
-            others => format!("{}, and {others} without a label (--drop-unlabelled)", self.rows),
+            others => format!(
+                "{}, and {others} without a label; a fit needs --drop-unlabelled",
+                self.rows
+            ),
         };
         let mut lines = vec![
             ("data", self.name.clone()),

@@ -113,8 +113,12 @@ fn a_raw_table_is_described_without_its_rows_that_have_no_label() {
     let document = workshop.json(&inspect);
     assert_eq!((&document["rows"], &document["unlabelled_rows"]), (&3.into(), &2.into()));
     assert_eq!(document["features"][0]["mean"], 3.0);
+    workshop.write("a.svm", b"1 1:2\n-1 1:3\n");
+    let output = workshop.run(&["inspect", "--data", "a.svm", "--encode"]);
+    let told = text(&output.stderr);
+    assert!(told.contains("svmlight file, which has no words and no gaps"), "{told}");
     let table = workshop.output(&inspect);
-    assert!(table.contains("3, and 2 without a label (--drop-unlabelled)"), "{table}");
+    assert!(table.contains("3, and 2 without a label; a fit needs --drop-unlabelled"), "{table}");
 }
 
 #[test]

@@ -37,14 +37,14 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
         refuse_column_names(options)?;
+        if options.features != FeatureColumns::Numbers {
+            let requirement = "numbers in an svmlight file, which has no words and no gaps";
+            return Err(Error::parameter("the kind of feature columns", "encoded", requirement));
+        }
         if options.drop_unlabelled {
             let requirement = "left out for svmlight files, whose lines begin with a label";
             let parameter = "the option for rows without a label";
             return Err(Error::parameter(parameter, "to drop them", requirement));
-        }
-        if options.features != FeatureColumns::Numbers {
-            let requirement = "numbers in an svmlight file, which has no words and no gaps";
-            return Err(Error::parameter("the kind of feature columns", "encoded", requirement));
         }
         if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
             let requirement = format!("at most {LARGEST_INDEX} in an svmlight file");

@@ -32,7 +32,7 @@ pub fn path_over<S: Samples>(
 pub(crate) struct Start {
     /// Intercept and coefficients near it.
     pub(crate) point: Option<(f64, Vec<f64>)>,
-    /// How near these are, or the origin.
+    /// How near these are, if that is known.
     pub(crate) nearness: Option<Nearness>,
 }
 

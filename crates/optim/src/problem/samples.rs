@@ -178,8 +178,9 @@ pub trait Samples {
         None
     }
 
-    /// Returns a radius about the margins at a point beyond which the samples are on lines, so large that
-    /// the others take half of what a [merged problem](Self::solve_merged) may; `None` if there is none.
+    /// Returns the largest of some radii about the margins at a point with which the samples whose loss is on
+    /// no line within it take at most half of what a [merged problem](Self::solve_merged) may; `None` if
+    /// there is none.
     fn widest_radius(&mut self, _about: &Point<Self::Products>) -> Option<f64> {
         None
     }
@@ -233,6 +234,11 @@ pub struct MergedProblem<'m> {
     pub deadline: Option<Instant>,
     /// Returns true if the solver is to give up.
     pub stop: &'m (dyn Fn() -> bool + Sync),
+}
+
+impl MergedProblem<'_> {
+    /// A radius within which every loss has left its line, so that no sample is merged.
+    pub const ALL: f64 = 1e100;
 }
 
 /// Some of the samples, weighted to stand for all.

@@ -50,7 +50,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Pull { duals, accurately } => self.pull(duals, *accurately)?,
             Ask::FenchelYoung { at, duals } => return self.fenchel_young(at, duals),
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
-            Ask::Bent { at, radii } => self.bent(at, radii)?,
+            Ask::Bent { at, radii } => return self.bent(at, radii),
             Ask::Margins(at) => return self.margins(at),
             Ask::Errors { fold, rules } => self.errors(*fold, rules)?,
             Ask::Sample { share } => return self.sample(*share),
@@ -317,15 +317,17 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(sums)
     }
 
-    fn bent(&mut self, at: &Spot, radii: &[f64]) -> Result<Vec<f64>, Failure> {
+    fn bent(&mut self, at: &Spot, radii: &[f64]) -> Result<Answer, Failure> {
         let design = self.design()?;
         let margins = self.risk.margins_of(&self.scores(at)?, at.intercept);
         let stored: Vec<f64> = design.samples().map(|x| x.stored() as f64).collect();
-        let values = |&radius: &f64| {
+        let all = stored.iter().sum::<f64>().max(1.0);
+        let share = |&radius: &f64| {
             let bent = self.risk.bent(&margins, radius);
-            bent.into_iter().map(|i| stored[i]).sum()
+            bent.into_iter().map(|i| stored[i]).sum::<f64>() / all
         };
-        Ok(radii.iter().map(values).collect())
+        let largest = radii.iter().map(share).collect();
+        Ok(Answer::Sums(Partial { largest, ..Partial::default() }))
     }
 
     fn margins(&self, at: &Spot) -> Result<Answer, Failure> {

@@ -255,8 +255,8 @@ pub enum Ask {
         /// The centre m.
         centre: f64,
     },
-    /// The numbers of values that are stored of the samples whose loss is on no line within each of these
-    /// radii about the margins at scores.
+    /// The shares of the stored values of a partition that its samples have whose loss is on no line within
+    /// each of these radii about the margins at scores, in `largest`.
     Bent {
         /// The scores.
         at: Spot,

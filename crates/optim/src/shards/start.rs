@@ -39,8 +39,8 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     }
 
     /// Returns the point of a fit to samples that were fetched: a few steps there take
-    /// the place of as many over all of them. `None` of few samples beside the features, to which a fit
-    /// is no start for all.
+    /// the place of as many over all of them. `None` of samples to which a fit is no start for all, for
+    /// they are too few beside the features.
     pub(super) fn start(
         &self,
         few: &FewSamples,

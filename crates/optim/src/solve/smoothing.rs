@@ -7,8 +7,9 @@
 //! sigma (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in convex
 //! programming*, Math. Oper. Res. 1, 1976).
 //!
-//! Before that, samples that are far from a kink are merged where they are, if how far margins are from
-//! those at the minimum is known: the others may be few enough for a solution in memory.
+//! Before that, samples that are far from a kink are merged where they are: the others may be few enough for
+//! a solution in memory. How far is far follows from how far margins are from those at the minimum, or, if
+//! that is not known, from how many samples can be held.
 
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::norm;
@@ -114,8 +115,9 @@ impl Smoothing {
         let mut best = Best { point, certificate: None, objective: f64::INFINITY };
         let mut ended = None;
         for nearness in self.ways() {
-            ended =
-                ended.or_else(|| by_merging(evaluator, lambda, nearness, &mut best, &mut monitor));
+            if ended.is_none() && monitor.left() > 0 {
+                ended = by_merging(evaluator, lambda, nearness, &mut best, &mut monitor);
+            }
         }
         let (status, certificate) = ended
             .unwrap_or_else(|| self.by_steps(evaluator, system, lambda, &mut best, &mut monitor));
@@ -176,7 +178,7 @@ impl Smoothing {
             let sigma = self.strength * unit(evaluator, lambda, &next);
             let (ending, certificate) =
                 step(evaluator, system, lambda, &mut next, monitor, sigma, gap);
-            monitor.count(ending.iterations.max(1));
+            monitor.count(ending.iterations.max(1).min(monitor.left()));
             let is_better = best
                 .certificate
                 .is_none_or(|best| certificate.relative_gap() < best.relative_gap());
@@ -230,7 +232,7 @@ fn by_merging<S: Samples>(
     best: &mut Best<'_, S::Products>,
     monitor: &mut Monitor<'_>,
 ) -> Option<(Status, Certificate)> {
-    /// The number of merged problems in a row that may bring no gap of half the size.
+    /// The number of merged problems in a row of which none halves the gap; of all where the radius is known.
     const PATIENCE: usize = 3;
     /// The share of the tolerance that they are solved to.
     const SHARE: f64 = 0.5;
@@ -246,8 +248,9 @@ fn by_merging<S: Samples>(
     evaluator.intercept_slope(best.point);
     let mut left = Vec::new();
     best.objective = evaluator.valued(lambda, &about).0;
-    // Where the radius is known, the first problem may be the last one.
-    let mut gap = if nearness.is_some() { 0.0 } else { UNKNOWN };
+    // Where the radius is known, or no sample is merged, the first problem may be the last one.
+    let is_known = nearness.is_some() || radius == MergedProblem::ALL;
+    let mut gap = if is_known { 0.0 } else { UNKNOWN };
     let mut idle = 0;
     while idle < PATIENCE {
         let Options { tolerance, deadline, .. } = monitor.within(SHARE);
@@ -273,10 +276,13 @@ fn by_merging<S: Samples>(
             return Some(end);
         }
         let next_gap = certificate.relative_gap();
+        if !next_gap.is_finite() {
+            return None;
+        }
         idle = if next_gap <= 0.5 * gap { 0 } else { idle + 1 };
-        // No sample has left its line: the next problem is the last one.
+        // Samples that have left their lines do not keep up a gap so near to that of the problem.
         let is_whole = next_gap <= 2.0 * tolerance;
-        gap = if is_whole || nearness.is_some() { 0.0 } else { next_gap };
+        gap = if is_whole || is_known { 0.0 } else { next_gap };
         left.push(next.place());
     }
     None

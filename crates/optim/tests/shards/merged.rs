@@ -3,7 +3,7 @@
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_optim::shards::{BinaryProblem, Workers, path_over_shards};
-use margins_optim::{Fit, Lambda, Training};
+use margins_optim::{Fit, Lambda, Options, Training};
 use margins_test_support::lambda;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -97,6 +97,24 @@ fn need_not_fit_into_the_driver() {
         for most in [0, 2_000, 10_000] {
             assert_meet(&solve(most), &expected, &format!("{held_out:?} {most}"));
         }
+    }
+}
+
+/// Merged problems and the steps behind them count against one limit.
+#[test]
+fn take_no_more_iterations_than_the_limit() {
+    let (data, loss) = (wide_rows(), loss("hinge"));
+    for (most, limit) in
+        [0, 4_000, 1 << 22].into_iter().flat_map(|most| [1, 2, 5].map(|k| (most, k)))
+    {
+        let workers = threads(&data, &loss, 2).with_most_sampled(most);
+        let options =
+            Options { max_iterations: Some(limit), tolerance: 1e-13, ..Options::default() };
+        let training = Training { options, ..Training::new(&*loss) };
+        let problem = BinaryProblem::default();
+        let fits = path_over_shards(workers, &training, &problem, &[lambda(1e-2)], None);
+        let report = &fits.expect("a path")[0].report;
+        assert!(report.iterations <= limit, "{most} {limit}: {report:?}");
     }
 }
 

@@ -183,11 +183,12 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
 pub(super) fn coefficients(member: &MemberSummary) -> Markup {
     let MemberSummary { name, functions, count, nonzero, largest, .. } = member;
     let most = largest.first().map_or(0.0, Coefficient::size).max(f64::MIN_POSITIVE);
-    let has_effects = largest.iter().any(|coefficient| coefficient.effect.is_some());
+    let is_standardized = largest.iter().any(|coefficient| coefficient.standardized.is_some());
     let words = html! {
         (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (Counted(*count, functions.strip_suffix('s').unwrap_or(functions)))
         " with a coefficient"
         @if largest.len() < *nonzero { ", the " (largest.len()) " largest" }
+        @if largest.len() < *nonzero && is_standardized { " once standardised" }
     };
     if largest.is_empty() {
         return html! { p { (words) } };
@@ -197,13 +198,13 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
             caption { (words) }
             thead { tr {
                 th scope="col" { (functions) } th scope="col" { "coefficient" }
-                @if has_effects { th scope="col" { "times deviation" } }
+                @if is_standardized { th scope="col" { "standardised" } }
                 th scope="col" { "size" }
             } }
             tbody { @for coefficient in largest { tr {
                 th.long[is_long(&coefficient.name)] scope="row" { (coefficient.name) }
                 td.number { (short(coefficient.value)) }
-                @if let Some(effect) = coefficient.effect { td.number { (short(effect)) } }
+                @if is_standardized { td.number { (coefficient.standardized.map(short).unwrap_or_default()) } }
                 td.bar { i.(if coefficient.value < 0.0 { "c1" } else { "c0" })
                     style={ "width:" (format!("{:.1}", 100.0 * coefficient.size() / most)) "%" } {} }
             } } }

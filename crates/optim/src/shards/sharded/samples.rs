@@ -288,20 +288,21 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     fn widest_radius(&mut self, about: &Point<Handle>) -> Option<f64> {
         /// The share of a merged problem that is left for samples that will have left their lines.
         const SPARE: f64 = 0.5;
-        /// The largest radius with the number of halves of halves of it that are tried.
-        const RADII: (f64, i32) = (4.0, 16);
-        /// A radius within which every loss has left its line.
-        const ALL: f64 = 1e100;
+        /// The largest radius that is tried.
+        const LARGEST: f64 = 4.0;
+        /// The number of radii that are tried, each half of the one before.
+        const COUNT: i32 = 16;
         let share = self.share_merged();
         if share == 0.0 || share == 1.0 {
-            return (share == 1.0).then_some(ALL);
+            return (share == 1.0).then_some(MergedProblem::ALL);
         }
-        let radii: Vec<f64> = (0..RADII.1).map(|k| RADII.0 * 0.5f64.powi(k)).collect();
+        let radii: Vec<f64> = (0..COUNT).map(|k| LARGEST * 0.5f64.powi(k)).collect();
         let at = self.locate(&about.products, about.intercept, MOST_SLOTS);
         let at = Spot { smoothing: 0.0, ..at.spot() };
-        let values = self.added(Ask::Bent { at, radii: radii.clone() }, radii.len());
-        let most = SPARE * share * self.stored as f64;
-        radii.into_iter().zip(values).find(|(_, values)| *values <= most).map(|(radius, _)| radius)
+        // Every partition may send the same share of its values.
+        let shares = self.sum(Ask::Bent { at, radii: radii.clone() }, 0, radii.len()).largest;
+        let most = SPARE * share;
+        radii.into_iter().zip(shares).find(|(_, found)| *found <= most).map(|(radius, _)| radius)
     }
 
     fn farthest(&mut self, one: &Point<Handle>, other: &Point<Handle>) -> f64 {
