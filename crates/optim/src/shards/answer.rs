@@ -321,7 +321,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let design = self.design()?;
         let margins = self.risk.margins_of(&self.scores(at)?, at.intercept);
         let stored: Vec<f64> = design.samples().map(|x| x.stored() as f64).collect();
-        let all = stored.iter().sum::<f64>().max(1.0);
+        let all = design.stored().max(1) as f64;
         let share = |&radius: &f64| {
             let bent = self.risk.bent(&margins, radius);
             bent.into_iter().map(|i| stored[i]).sum::<f64>() / all

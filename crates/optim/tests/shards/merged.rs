@@ -104,12 +104,11 @@ fn need_not_fit_into_the_driver() {
 #[test]
 fn take_no_more_iterations_than_the_limit() {
     let (data, loss) = (wide_rows(), loss("hinge"));
-    for (most, limit) in
-        [0, 4_000, 1 << 22].into_iter().flat_map(|most| [1, 2, 5].map(|k| (most, k)))
+    for (most, limit) in [0, 4_000, 1 << 22].into_iter().flat_map(|most| [1, 3].map(|k| (most, k)))
     {
         let workers = threads(&data, &loss, 2).with_most_sampled(most);
         let options =
-            Options { max_iterations: Some(limit), tolerance: 1e-13, ..Options::default() };
+            Options { max_iterations: Some(limit), tolerance: 1e-9, ..Options::default() };
         let training = Training { options, ..Training::new(&*loss) };
         let problem = BinaryProblem::default();
         let fits = path_over_shards(workers, &training, &problem, &[lambda(1e-2)], None);
