@@ -45,7 +45,7 @@ pub fn run(
         }
         Err(error) => match former::answer(&words) {
             Some(answer) => Err(Failure::Usage(answer)),
-            None => return explain(&error),
+            None => return explain(error),
         },
     };
     match result {
@@ -62,15 +62,16 @@ pub fn run(
 }
 
 /// Prints help, version, or what is wrong with the arguments. Of an option that other commands have
-/// it names them.
-fn explain(error: &clap::Error) -> ExitCode {
+/// it names them, and no option that is only spelled like it.
+fn explain(mut error: clap::Error) -> ExitCode {
+    let elsewhere = option_of_others(&error);
+    if elsewhere.is_some() {
+        error.remove(ContextKind::SuggestedArg);
+    }
     // Where help cannot be printed nobody reads it.
     let _ = error.print();
-    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
-        let homes = commands_with(option);
-        if !homes.is_empty() && error.kind() == clap::error::ErrorKind::UnknownArgument {
-            eprintln!("\nnote: {option} is an option of {}", homes.join(", "));
-        }
+    if let Some((option, commands)) = elsewhere {
+        eprintln!("\nnote: {option} is an option of {}", commands.join(", "));
     }
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
         && error.get(ContextKind::SuggestedSubcommand).is_none()
@@ -82,6 +83,16 @@ fn explain(error: &clap::Error) -> ExitCode {
         }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Returns the option that a command does not have and others have, with these.
+fn option_of_others(error: &clap::Error) -> Option<(String, Vec<String>)> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let commands = commands_with(option);
+    let is_theirs = error.kind() == clap::error::ErrorKind::UnknownArgument && !commands.is_empty();
+    is_theirs.then(|| (option.clone(), commands))
 }
 
 /// Returns the names of the commands that have an option.

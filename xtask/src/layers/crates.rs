@@ -10,15 +10,17 @@ use serde_json::Value;
 pub(super) type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the crates of a workspace with their dependencies on each other, those of tests and
-/// build scripts left out.
+/// build scripts left out. The crates under `examples`, which are as those of users, have no layer.
 pub(super) fn real(metadata: &Value) -> Arrows {
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    packages.filter_map(|package| Some((folder(package)?, dependencies(package)))).collect()
+    packages.filter_map(|package| Some((name(package)?, dependencies(package)))).collect()
 }
 
-/// Returns the name of the folder of a package.
-fn folder(package: &Value) -> Option<String> {
-    last_part(Path::new(package["manifest_path"].as_str()?).parent()?)
+/// Returns the name of the folder of a package that has a layer.
+fn name(package: &Value) -> Option<String> {
+    let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
+    let of_a_user = folder.components().any(|part| part.as_os_str() == "examples");
+    if of_a_user { None } else { last_part(folder) }
 }
 
 fn last_part(path: &Path) -> Option<String> {
@@ -124,6 +126,7 @@ mod tests {
         let metadata = json!({"packages": [
             {"manifest_path": "/w/crates/top/Cargo.toml", "dependencies": dependencies},
             {"manifest_path": "/w/crates/low/Cargo.toml", "dependencies": []},
+            {"manifest_path": "/w/examples/low/Cargo.toml", "dependencies": dependencies},
         ]});
         assert_eq!(real(&metadata), arrows(&[("low", &[]), ("top", &["low"])]));
     }

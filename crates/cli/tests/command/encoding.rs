@@ -43,6 +43,15 @@ fn a_raw_table_goes_from_inspection_to_predictions() {
     let output = workshop.run(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(text(&output.stderr));
+    let predict = |more: [&'static str; 2]| {
+        let command = ["predict", "--model", "m.mgn", "--data", "raw.csv"];
+        text(&workshop.run(&[&command[..], &more].concat()).stderr)
+    };
+    let misspelled = predict(["--label", "Label"]);
+    assert!(misspelled.contains("did you mean 'label'?"), "{misspelled}");
+    let elsewhere = predict(["--drop", "id"]);
+    assert!(elsewhere.contains("note: --drop is an option of margins fit"), "{elsewhere}");
+    assert!(!elsewhere.contains("tip:"), "{elsewhere}");
     // Both formats of a model hold the encoding.
     workshop.output(&["convert", "--model", "m.mgn", "--out", "m.json"]);
     let (one, other) = (["predict", "--model", "m.mgn"], ["predict", "--model", "m.json"]);

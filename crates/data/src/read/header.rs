@@ -86,7 +86,7 @@ pub(super) fn roles(
                 );
                 return Err(wrong(reason));
             }
-            None if fit => {
+            None if fit || header.iter().any(|column| is_same_but_for_case(column, name)) => {
                 let (name, columns) = (name.to_owned(), header.to_vec());
                 let unknown = Error::UnknownColumn { name, purpose, columns };
                 return Err(in_file(file, unknown));
@@ -96,6 +96,11 @@ pub(super) fn roles(
     }
     check_no_other_use(header, &roles, &options.features, wrong)?;
     Ok(roles)
+}
+
+/// Returns true if a name differs from another by capital letters alone.
+fn is_same_but_for_case(name: &str, other: &str) -> bool {
+    name.to_lowercase() == other.to_lowercase()
 }
 
 /// Refuses columns with a use of their own among those of an encoding to be learned.

@@ -26,9 +26,9 @@ fn with_head(caption: &str, columns: usize, head: &Markup, rows: &[Vec<String>])
             tbody { @for row in rows { tr {
                 @for (k, cell) in row.iter().enumerate() {
                     @if k == 0 {
-                        th.long[is_long(cell)] scope="row" { (cell) }
+                        th.long[is_long(cell)] scope="row" { (breakable(cell)) }
                     } @else if is_long(cell) {
-                        td.long { (cell) }
+                        td.long { (breakable(cell)) }
                     } @else {
                         td.number { (in_two(cell)) }
                     }
@@ -40,7 +40,7 @@ fn with_head(caption: &str, columns: usize, head: &Markup, rows: &[Vec<String>])
 
 /// Returns the names of columns as cells above them.
 fn names(header: &[&str]) -> Markup {
-    html! { @for name in header { th.long[is_long(name)] scope="col" { (name) } } }
+    html! { @for name in header { th.long[is_long(name)] scope="col" { (breakable(name)) } } }
 }
 
 /// Returns a cell of two parts, a number and what stands beside it, which narrow pages show on two lines.
@@ -48,6 +48,12 @@ fn in_two(cell: &str) -> Markup {
     let second = [" (", " ± "].iter().filter_map(|start| cell.find(start)).min();
     let (first, rest) = cell.split_at(second.unwrap_or(cell.len()));
     html! { (first) @if !rest.is_empty() { span.narrow {} (rest) } }
+}
+
+/// Returns a text that may go on in another line after marks that join words, as names of columns have them.
+fn breakable(text: &str) -> Markup {
+    let parts = text.split_inclusive(['=', '_', '.', '/', ':']).enumerate();
+    html! { @for (k, part) in parts { @if k > 0 { wbr; } (part) } }
 }
 
 /// Returns true if the text or a word of it is too long for a column that leaves others room.
@@ -202,7 +208,7 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
                 th scope="col" { "size" }
             } }
             tbody { @for coefficient in largest { tr {
-                th.long[is_long(&coefficient.name)] scope="row" { (coefficient.name) }
+                th.long[is_long(&coefficient.name)] scope="row" { (breakable(&coefficient.name)) }
                 td.number { (short(coefficient.value)) }
                 @if is_standardized { td.number { (coefficient.standardized.map(short).unwrap_or_default()) } }
                 td.bar { i.(if coefficient.value < 0.0 { "c1" } else { "c0" })
