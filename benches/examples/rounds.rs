@@ -128,9 +128,9 @@ impl Settings {
         workers: Threads<Resident, dyn MarginLoss>,
     ) -> Result<(Vec<Fit>, Messages), Box<dyn Error>> {
         let mut messages = Messages::new();
-        let counted = Counted { workers, trials: self.trials, messages: &mut messages };
+        let mut counted = Counted { workers, trials: self.trials, messages: &mut messages };
         let problem = BinaryProblem::default();
-        let fits = path_over_shards(counted, &self.training(), &problem, &self.lambdas, None)?;
+        let fits = path_over_shards(&mut counted, &self.training(), &problem, &self.lambdas, None)?;
         Ok((fits, messages))
     }
 

@@ -3,4 +3,4 @@
 pub mod change;
 mod ways;
 
-pub use ways::{Way, adversaries, find, ways};
+pub use ways::{Check, Read, Way, adversaries, find, ways};

@@ -10,6 +10,12 @@ mod text;
 
 pub use model::adversaries;
 
+/// What reads bytes, and drops what they say.
+pub type Read = Box<dyn Fn(&[u8])>;
+
+/// What reads bytes, and panics if what must hold of them does not. An error in words is as good as a result.
+pub type Check = Box<dyn Fn(&[u8]) -> Result<(), String>>;
+
 /// A way by which bytes come in.
 pub struct Way {
     /// The name.
@@ -20,13 +26,12 @@ pub struct Way {
     pub words: &'static [&'static str],
     /// Repairs checksums and lengths, so that what stands behind them is reached.
     pub seal: fn(Vec<u8>) -> Vec<u8>,
-    /// Reads the bytes, and drops what they say; the memory of this is measured.
-    pub read: Box<dyn Fn(&[u8])>,
+    /// The reader whose memory is measured.
+    pub read: Read,
     /// The bytes that reading may have in use at once, for each byte that comes in.
     pub most_bytes_a_byte: usize,
-    /// Reads the bytes, and panics if what must hold does not. An error in words is as good as a
-    /// result.
-    pub check: Box<dyn Fn(&[u8]) -> Result<(), String>>,
+    /// What looks for faults.
+    pub check: Check,
 }
 
 impl Way {

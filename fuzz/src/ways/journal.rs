@@ -8,9 +8,9 @@ use super::scratch::Scratch;
 use super::{Way, as_they_are};
 
 #[path = "../../../xtask/src/trials/journal.rs"]
-mod journal;
+mod of_experiments;
 
-use journal::Journal;
+use of_experiments::Journal;
 
 const ARGUMENTS: &str = "seed=1";
 

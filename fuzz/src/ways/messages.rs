@@ -52,8 +52,9 @@ pub(super) fn ways() -> Vec<Way> {
                 let Some((&round, bytes)) = bytes.split_first() else {
                     return Err("there is no round".to_owned());
                 };
-                let liar = Liar { workers: workers(&loss), rounds: 0, round: round.into(), bytes };
-                fit(liar, &loss).map_err(|error| error.to_string())
+                let mut liar =
+                    Liar { workers: workers(&loss), rounds: 0, round: round.into(), bytes };
+                fit(&mut liar, &loss).map_err(|error| error.to_string())
             }),
         },
     ]
@@ -78,15 +79,15 @@ fn workers(loss: &Loss) -> Threads<Resident, dyn MarginLoss> {
 }
 
 /// Fits to the rows of workers, whatever they answer.
-fn fit(mut workers: impl Workers, loss: &Loss) -> Result<(), margins_optim::Error> {
+fn fit(workers: &mut dyn Workers, loss: &Loss) -> Result<(), margins_optim::Error> {
     let options = Options { max_iterations: Some(20), ..Options::default() };
     let training = Training { options, standardize: true, ..Training::new(&**loss) };
     let problem = BinaryProblem { held_out: Some(0), ..BinaryProblem::default() };
     let lambdas = [1e-1, 1e-3].map(|lambda| Lambda::new(lambda).expect("positive"));
-    let fits = path_over_shards(&mut workers, &training, &problem, &lambdas, None)?;
+    let fits = path_over_shards(workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
-    errors_over_shards(&mut workers, 2, &problem, &rules).map(drop)
+    errors_over_shards(workers, 2, &problem, &rules).map(drop)
 }
 
 /// Workers whose messages and answers are written down.

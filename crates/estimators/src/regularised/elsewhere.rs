@@ -25,7 +25,7 @@ use crate::Error;
 use crate::certificate::summary;
 
 /// Fits to samples elsewhere on the way.
-struct Search<'s, W: ?Sized> {
+struct Search<'s> {
     settings: &'s Settings,
     table: &'s DataSummary,
     scheme: Scheme,
@@ -33,7 +33,7 @@ struct Search<'s, W: ?Sized> {
     costs: Vec<f64>,
     /// True if features are scaled; what kernels see has been.
     standardize: bool,
-    workers: &'s mut W,
+    workers: &'s mut dyn Workers,
     /// The points that an earlier run has reached, and this one.
     #[cfg(feature = "serde")]
     places: Option<KeptPlaces<'s>>,
@@ -71,9 +71,9 @@ impl Settings {
     /// that are not those of the samples, leave-one-out, another solver than Newton's
     /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
     /// A loss that is not convex. The workers fail, or a class has no samples.
-    pub fn fit_elsewhere<W: Workers + ?Sized>(
+    pub fn fit_elsewhere(
         &self,
-        workers: &mut W,
+        workers: &mut dyn Workers,
         table: &DataSummary,
     ) -> Result<Fitted, Error> {
         self.check()?;
@@ -123,9 +123,9 @@ impl Settings {
     ///
     /// # Errors
     /// The errors of [`fit_elsewhere`](Self::fit_elsewhere). Another way to lambda.
-    pub fn path_elsewhere<W: Workers + ?Sized>(
+    pub fn path_elsewhere(
         &self,
-        workers: &mut W,
+        workers: &mut dyn Workers,
         table: &DataSummary,
     ) -> Result<Path, Error> {
         self.check()?;
@@ -211,10 +211,10 @@ fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
     if table.folds > 0 { table.folds } else { how.folds.unwrap_or(DEFAULT_FOLDS) }
 }
 
-impl<'s, W: Workers + ?Sized> Search<'s, W> {
+impl<'s> Search<'s> {
     fn new(
         settings: &'s Settings,
-        workers: &'s mut W,
+        workers: &'s mut dyn Workers,
         table: &'s DataSummary,
     ) -> Result<Self, Error> {
         let scheme = settings.scheme_for(table.classes.len())?;

@@ -168,9 +168,9 @@ impl<B: Blocks> Blocks for LandmarkBlocks<B> {
 impl Settings {
     /// Returns the Nystrom features that take the place of those of samples that workers hold, if the
     /// settings name such a kernel. The landmarks are the rows that a fit in memory draws.
-    pub(super) fn features_of<W: Workers + ?Sized>(
+    pub(super) fn features_of(
         &self,
-        workers: &mut W,
+        workers: &mut dyn Workers,
         table: &DataSummary,
     ) -> Result<Option<LandmarkFeatures>, Error> {
         let Some((kernel, count)) = self.landmarks()? else { return Ok(None) };

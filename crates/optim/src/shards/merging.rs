@@ -16,7 +16,7 @@ use crate::problem::{EmpiricalRisk, Lines, MergedProblem, Objective, Point};
 use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
-use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows, Workers};
+use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows};
 use crate::solve::{DualAscent, Options, ProximalNewton, Status, System, Watch, stopping};
 use crate::{Error, Lambda};
 
@@ -100,7 +100,7 @@ pub(super) struct Solved {
     pub(super) duals: Option<Spread>,
 }
 
-impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
+impl Sharded<'_> {
     /// Returns the solution of a merged problem of a share of the samples; `None` if the driver cannot
     /// hold the problem.
     pub(super) fn solution_of(
@@ -150,7 +150,11 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     }
 
     /// Returns the objective of samples that were fetched, of which a share stands for all.
-    fn objective_of(&self, sampled: SampledRows, of: f64) -> Result<Objective<'_, L>, Error> {
+    fn objective_of(
+        &self,
+        sampled: SampledRows,
+        of: f64,
+    ) -> Result<Objective<'_, dyn MarginLoss + '_>, Error> {
         sampled.check(self.shape.1).map_err(Error::Shards)?;
         let SampledRows { rows, signs, mut weights } = sampled;
         if of < 1.0 {

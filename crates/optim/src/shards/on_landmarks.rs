@@ -14,20 +14,20 @@ use crate::shards::{
 
 /// Workers whose samples have the features of landmarks. The first message brings the landmarks, and
 /// so does every message to a shard that is made anew.
-pub struct OnLandmarks<W> {
-    workers: W,
+pub struct OnLandmarks<'w> {
+    workers: &'w mut dyn Workers,
     landmarks: Arc<Landmarks>,
     is_sent: bool,
 }
 
-impl<W: Workers> OnLandmarks<W> {
+impl<'w> OnLandmarks<'w> {
     /// Returns workers that get landmarks.
-    pub fn new(workers: W, landmarks: Landmarks) -> Self {
+    pub fn new(workers: &'w mut dyn Workers, landmarks: Landmarks) -> Self {
         OnLandmarks { workers, landmarks: Arc::new(landmarks), is_sent: false }
     }
 }
 
-impl<W: Workers> Workers for OnLandmarks<W> {
+impl Workers for OnLandmarks<'_> {
     fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
         let all = Features::Of(Arc::clone(&self.landmarks));
         let features = if self.is_sent { Features::Same } else { all.clone() };
@@ -52,8 +52,8 @@ impl<W: Workers> Workers for OnLandmarks<W> {
 ///
 /// # Errors
 /// [`Error::Shards`]: the round of messages failed. [`Error::Data`]: there are no rows to return.
-pub fn rows_over_shards<W: Workers + ?Sized>(
-    workers: &mut W,
+pub fn rows_over_shards(
+    workers: &mut dyn Workers,
     partitions: &[usize],
     rows: &[usize],
     features: usize,

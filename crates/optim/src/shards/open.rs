@@ -41,9 +41,9 @@ impl Default for BinaryProblem {
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed. [`Error::OneClass`]: no positive, or no negative
 /// sample has a positive weight. The errors of [`path_over`](crate::path::path_over).
-pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
-    workers: W,
-    training: &Training<'_, L>,
+pub fn path_over_shards(
+    workers: &mut dyn Workers,
+    training: &Training<'_, dyn MarginLoss + '_>,
     problem: &BinaryProblem,
     lambdas: &[Lambda],
     places: Option<&dyn Places>,
@@ -69,9 +69,9 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
 ///
 /// # Errors
 /// The errors of [`Sharded::open`].
-pub fn spreads_over_shards<W: Workers + ?Sized, L: MarginLoss + ?Sized>(
-    workers: &mut W,
-    loss: &L,
+pub fn spreads_over_shards(
+    workers: &mut dyn Workers,
+    loss: &dyn MarginLoss,
 ) -> Result<Option<Standardizer>, Error> {
     let training = Training { standardize: true, ..Training::new(loss) };
     let (_, spreads) = Sharded::open(workers, &training, &BinaryProblem::default())?;
@@ -84,8 +84,8 @@ pub fn spreads_over_shards<W: Workers + ?Sized, L: MarginLoss + ?Sized>(
 ///
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed.
-pub fn errors_over_shards<W: Workers + ?Sized>(
-    workers: &mut W,
+pub fn errors_over_shards(
+    workers: &mut dyn Workers,
     partitions: usize,
     problem: &BinaryProblem,
     rules: &[Rule],
@@ -133,15 +133,15 @@ struct Whole {
     extent: Extent,
 }
 
-impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
+impl<'a> Sharded<'a> {
     /// Returns the samples of shards, and how their features are scaled if the settings say so.
     ///
     /// # Errors
     /// [`Error::Shards`]: the shards cannot be asked, or do not fit together. [`Error::OneClass`]:
     /// no sample of a class has a positive weight.
     pub fn open(
-        workers: W,
-        training: &Training<'a, L>,
+        workers: &'a mut dyn Workers,
+        training: &Training<'a, dyn MarginLoss + 'a>,
         problem: &BinaryProblem,
     ) -> Result<(Self, Option<Standardizer>), Error> {
         let BinaryProblem { class, draw, held_out, .. } = *problem;

@@ -19,9 +19,9 @@ const MOST_SLOTS: usize = 3;
 ///
 /// A round of messages that fails is the last one: from then on every sum is NaN, and
 /// [`failure`](crate::problem::Samples::failure) says why.
-pub struct Sharded<'a, W, L: ?Sized> {
-    pub(super) workers: W,
-    pub(super) loss: &'a L,
+pub struct Sharded<'a> {
+    pub(super) workers: &'a mut dyn Workers,
+    pub(super) loss: &'a dyn MarginLoss,
     pub(super) weighting: Weighting,
     pub(super) intercept: bool,
     pub(super) partitions: usize,
@@ -119,7 +119,7 @@ fn steps(duals: &[DualMove]) -> Vec<DualStep> {
     duals.iter().map(step).collect()
 }
 
-impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
+impl Sharded<'_> {
     /// Returns the number of rounds of messages so far.
     pub fn rounds(&self) -> usize {
         self.rounds

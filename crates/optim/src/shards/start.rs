@@ -4,18 +4,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use margins_losses::MarginLoss;
-
 use crate::Error;
 use crate::path::{Start, fit, fit_to_part};
 use crate::problem::summation::variance;
 use crate::problem::{Lambda, Objective, part_of};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::workers::sampled;
-use crate::shards::{Ask, Failure, SampledRows, Sharded, StoredRows, Workers};
+use crate::shards::{Ask, Failure, SampledRows, Sharded, StoredRows};
 use crate::solve::{Fit, LARGEST_DENSE_ORDER, Nearness, Options, radius_near};
 
-impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
+impl Sharded<'_> {
     /// Fetches some of the samples, if that is worth it. Where features are many, so that every product
     /// takes a round, these are all samples if the driver may hold so many, and else as many as it may.
     pub(super) fn sample(&mut self) -> Result<Option<FewSamples>, Error> {

@@ -36,20 +36,6 @@ pub trait Workers {
     }
 }
 
-impl<W: Workers + ?Sized> Workers for &mut W {
-    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
-        (**self).round(message)
-    }
-
-    fn trials(&self) -> usize {
-        (**self).trials()
-    }
-
-    fn most_sampled(&self) -> usize {
-        (**self).most_sampled()
-    }
-}
-
 /// A message to all shards.
 #[derive(Debug)]
 pub struct Message<'a> {

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use margins_losses::{HomogeneousTail, MarginLoss};
+use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
 
 use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
@@ -13,9 +13,9 @@ use crate::problem::{
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
-use crate::shards::{Ask, Handle, ProximalStep, Spot, Workers};
+use crate::shards::{Ask, Handle, ProximalStep, Spot};
 
-impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
+impl Samples for Sharded<'_> {
     type Products = Handle;
     type Duals = Vec<DualMove>;
 

@@ -1,9 +1,7 @@
 //! Paths of kernel classifiers: routes to the same minimum agree, and what certificates promise
 //! where the kernel matrix is as deficient as can be.
 
-mod common;
-
-use common::{circles, gram};
+use crate::common::{circles, gram};
 use margins_data::{Design, Labels};
 use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
 use margins_losses::MarginLoss;

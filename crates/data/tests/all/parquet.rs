@@ -1,4 +1,5 @@
 //! Parquet files against CSV files of the same content.
+#![cfg(feature = "parquet")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -288,7 +288,7 @@ fn the_two_agree_on_real_data() {
     agree_on(Path::new(folder), &["bupa", "heart_hungarian", "hepatitis", "spect"], 1e-2);
 }
 
-/// The table of the book: `MARGINS_DATA=folder cargo test -p margins-optim --test dual -- --ignored
+/// The table of the book: `MARGINS_DATA=folder cargo test -p margins-optim --test all dual -- --ignored
 /// --nocapture`.
 #[test]
 #[ignore = "reads data sets from the folder that MARGINS_DATA names, and takes half a minute"]

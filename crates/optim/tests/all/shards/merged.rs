@@ -8,7 +8,7 @@ use margins_test_support::lambda;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Forgetful, Loss, bits, loss, sparse, threads, weighted};
+use super::support::{Forgetful, Loss, bits, loss, sparse, threads, weighted};
 
 /// Rows enough that a fit begins with a part of them. A rare feature tells apart a few, most of which the
 /// part lacks.
@@ -26,14 +26,14 @@ fn rows() -> Dataset {
 }
 
 fn fits(
-    workers: impl Workers,
+    mut workers: impl Workers,
     loss: &Loss,
     problem: &BinaryProblem,
     lambdas: &[Lambda],
     standardize: bool,
 ) -> Vec<Fit> {
     let training = Training { standardize, ..Training::new(&**loss) };
-    path_over_shards(workers, &training, problem, lambdas, None).expect("a path")
+    path_over_shards(&mut workers, &training, problem, lambdas, None).expect("a path")
 }
 
 fn rounds(fits: &[Fit]) -> usize {
@@ -106,12 +106,12 @@ fn take_no_more_iterations_than_the_limit() {
     let (data, loss) = (wide_rows(), loss("hinge"));
     for (most, limit) in [0, 4_000, 1 << 22].into_iter().flat_map(|most| [1, 3].map(|k| (most, k)))
     {
-        let workers = threads(&data, &loss, 2).with_most_sampled(most);
+        let mut workers = threads(&data, &loss, 2).with_most_sampled(most);
         let options =
             Options { max_iterations: Some(limit), tolerance: 1e-9, ..Options::default() };
         let training = Training { options, ..Training::new(&*loss) };
         let problem = BinaryProblem::default();
-        let fits = path_over_shards(workers, &training, &problem, &[lambda(1e-2)], None);
+        let fits = path_over_shards(&mut workers, &training, &problem, &[lambda(1e-2)], None);
         let report = &fits.expect("a path")[0].report;
         assert!(report.iterations <= limit, "{most} {limit}: {report:?}");
     }

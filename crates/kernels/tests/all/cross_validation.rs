@@ -1,9 +1,7 @@
 //! Errors of kernel classifiers on samples that they were not fitted to: by folds and by leaving
 //! one out.
 
-mod common;
-
-use common::{circles, gram};
+use crate::common::{circles, gram};
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::{
     Gaussian, Gram, KernelObjective, combine, cross_validate, fit, leave_one_out,

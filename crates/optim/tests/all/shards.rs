@@ -39,8 +39,9 @@ fn solve(
     training: &Training<'_, dyn MarginLoss>,
     count: usize,
 ) -> Vec<Fit> {
-    let workers = threads(data, loss, count);
-    path_over_shards(workers, training, &BinaryProblem::default(), &grid(), None).expect("a path")
+    let mut workers = threads(data, loss, count);
+    path_over_shards(&mut workers, training, &BinaryProblem::default(), &grid(), None)
+        .expect("a path")
 }
 
 fn assert_agree(fits: &[Fit], expected: &[Fit], what: &str) {
@@ -118,9 +119,9 @@ fn a_fold_is_held_out() {
         for of_rows in [None, Some(data.rows())] {
             let training = Training { standardize, of_rows, ..training(&loss) };
             let problem = BinaryProblem { held_out: Some(1), ..BinaryProblem::default() };
-            let workers = threads(&data, &loss, 3);
+            let mut workers = threads(&data, &loss, 3);
             let fits =
-                path_over_shards(workers, &training, &problem, &grid(), None).expect("a path");
+                path_over_shards(&mut workers, &training, &problem, &grid(), None).expect("a path");
             assert_agree(&fits, &training.path(&part, &grid()).expect("a path"), "held out");
         }
     }
@@ -195,9 +196,9 @@ fn lost_shards_change_no_bit() {
     for name in ["logistic", "hinge"] {
         let loss = loss(name);
         let expected = bits(&solve(&data, &loss, &training(&loss), 3));
-        let workers = Forgetful::new(&data, &loss);
+        let mut workers = Forgetful::new(&data, &loss);
         let problem = BinaryProblem::default();
-        let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
+        let fits = path_over_shards(&mut workers, &training(&loss), &problem, &grid(), None);
         assert_eq!(bits(&fits.expect("a path")), expected, "{name}");
     }
 }
@@ -221,9 +222,9 @@ fn a_failure_ends_a_path_with_its_reason() {
     for name in ["logistic", "lhs"] {
         for rounds in [0, 1, 2, 3, 4, 7, 20, 50] {
             let loss = loss(name);
-            let workers = Mortal(threads(&data, &loss, 2), rounds);
+            let mut workers = Mortal(threads(&data, &loss, 2), rounds);
             let problem = BinaryProblem::default();
-            let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
+            let fits = path_over_shards(&mut workers, &training(&loss), &problem, &grid(), None);
             let Err(Error::Shards(reason)) = fits else { panic!("{rounds}: {fits:?}") };
             assert_eq!(reason.to_string(), "the worker of partition 3 has died", "{rounds}");
         }
@@ -239,8 +240,8 @@ fn shards_that_do_not_fit_are_refused() {
     let open = |parts: Vec<(usize, Block)>, problem: BinaryProblem| {
         let mut blocks = Resident::default();
         parts.into_iter().for_each(|(k, block)| blocks.insert(k, block));
-        let workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
-        match Sharded::open(workers, &training(&loss("logistic")), &problem) {
+        let mut workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
+        match Sharded::open(&mut workers, &training(&loss("logistic")), &problem) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }
@@ -281,9 +282,9 @@ fn histories_are_those_in_memory() {
     let loss = loss("logistic");
     let options = Options { history: true, ..options() };
     let lambda = [Lambda::new(0.01).expect("positive")];
-    let workers = threads(&data, &loss, 2);
+    let mut workers = threads(&data, &loss, 2);
     let training = Training { options, ..training(&loss) };
-    let fits = path_over_shards(workers, &training, &BinaryProblem::default(), &lambda, None);
+    let fits = path_over_shards(&mut workers, &training, &BinaryProblem::default(), &lambda, None);
     let expected = training.path(&data, &lambda).expect("a path");
     let last = |fit: &Fit| fit.report.history.last().map(|entry| entry.margins);
     let (one, other) =
@@ -434,9 +435,9 @@ impl Workers for Careless {
 fn sampled_rows_whose_parts_do_not_fit_are_refused() {
     let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
     let (data, loss) = (mixture.sample(14_000, 5).expect("samples"), loss("logistic"));
-    let workers = Careless(threads(&data, &loss, 2));
+    let mut workers = Careless(threads(&data, &loss, 2));
     let problem = BinaryProblem::default();
-    let refused = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
+    let refused = path_over_shards(&mut workers, &training(&loss), &problem, &grid(), None);
     let message = refused.expect_err("a sign is missing").to_string();
     assert!(message.contains("whose parts do not fit"), "{message}");
 }
@@ -476,9 +477,12 @@ fn a_file_has_the_bits_of_memory() {
             let shares = OnDisk::open(&file, shares, Memory::from_bytes(memory)).expect("enough");
             let kept: usize = shares.iter().map(OnDisk::kept).sum();
             let shards = shares.into_iter().map(|share| Shard::new(Arc::clone(&loss), share));
-            let workers = Threads::new(shards.collect());
+            let mut workers = Threads::new(shards.collect());
             let problem = BinaryProblem::default();
-            (kept, path_over_shards(workers, &training, &problem, &grid(), None).expect("a path"))
+            (
+                kept,
+                path_over_shards(&mut workers, &training, &problem, &grid(), None).expect("a path"),
+            )
         };
         let enough = 1 << 20;
         let (kept, expected) = path(enough, 1);
@@ -505,9 +509,9 @@ fn many_samples_begin_with_some_of_them() {
     let report = |rows: usize, count: usize| {
         let data = mixture.sample(rows, 5).expect("samples");
         let problem = BinaryProblem::default();
-        let workers = threads(&data, &loss, count);
-        let fits =
-            path_over_shards(workers, &training(&loss), &problem, &lambda, None).expect("a path");
+        let mut workers = threads(&data, &loss, count);
+        let fits = path_over_shards(&mut workers, &training(&loss), &problem, &lambda, None)
+            .expect("a path");
         let whole = training(&loss).path(&data, &lambda).expect("a path");
         assert_agree(&fits, &whole, "many");
         (bits(&fits), fits[0].report.iterations)
@@ -550,8 +554,8 @@ fn fetched_samples_precondition_products() {
     let options = Options { tolerance: 1e-6, ..Options::default() };
     let training = Training { options, ..Training::new(&*loss) };
     let solve = |most: usize, count: usize| {
-        let workers = threads(&data, &loss, count).with_most_sampled(most);
-        path_over_shards(workers, &training, &BinaryProblem::default(), &lambdas, None)
+        let mut workers = threads(&data, &loss, count).with_most_sampled(most);
+        path_over_shards(&mut workers, &training, &BinaryProblem::default(), &lambdas, None)
             .expect("a path")
     };
     let stored = data.design().stored();
@@ -581,8 +585,9 @@ fn losses_with_kinks_are_smoothed_and_certified() {
                 let lambdas = lambda_grid(1.0, 1e-4, 5).expect("a grid");
                 let problem = BinaryProblem::default();
                 let fits = |count| {
-                    let workers = threads(&data, &loss, count);
-                    path_over_shards(workers, &training, &problem, &lambdas, None).expect("a path")
+                    let mut workers = threads(&data, &loss, count);
+                    path_over_shards(&mut workers, &training, &problem, &lambdas, None)
+                        .expect("a path")
                 };
                 let (one, three) = (fits(1), fits(3));
                 assert_eq!(bits(&one), bits(&three), "{name}");
@@ -646,9 +651,10 @@ fn a_path_goes_on_from_its_places() {
         let lambdas = lambda_grid(1.0, 1e-3, 6).expect("a grid");
         let run = |last: usize, kept: &Kept| {
             let mut rounds = 0;
-            let workers = Counted { workers: threads(&data, &loss, 2), rounds: &mut rounds, last };
+            let mut workers =
+                Counted { workers: threads(&data, &loss, 2), rounds: &mut rounds, last };
             let problem = BinaryProblem::default();
-            let fits = path_over_shards(workers, &training, &problem, &lambdas, Some(kept));
+            let fits = path_over_shards(&mut workers, &training, &problem, &lambdas, Some(kept));
             (fits, rounds)
         };
         let (whole, all) = run(usize::MAX, &Kept::default());

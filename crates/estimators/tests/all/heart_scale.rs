@@ -76,7 +76,7 @@ const KNOWN: [Known; 12] = [
 ];
 
 fn heart() -> Dataset {
-    let text = include_bytes!("fixtures/heart_scale.svm");
+    let text = include_bytes!("../fixtures/heart_scale.svm");
     let options = ReadOptions { positive: Some("+1".to_owned()), ..ReadOptions::default() };
     read::dataset_from(&text[..], "heart_scale.svm", Format::Svmlight, &options).expect("a table")
 }

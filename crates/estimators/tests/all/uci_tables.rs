@@ -20,21 +20,21 @@ struct Table {
 }
 
 const TABLES: [Table; 5] = [
-    Table { name: "spect", bytes: include_bytes!("fixtures/spect.csv.gz"), shape: [80, 22, 40] },
+    Table { name: "spect", bytes: include_bytes!("../fixtures/spect.csv.gz"), shape: [80, 22, 40] },
     Table {
         name: "hepatitis",
-        bytes: include_bytes!("fixtures/hepatitis.csv.gz"),
+        bytes: include_bytes!("../fixtures/hepatitis.csv.gz"),
         shape: [80, 19, 13],
     },
-    Table { name: "bupa", bytes: include_bytes!("fixtures/bupa.csv.gz"), shape: [345, 6, 200] },
+    Table { name: "bupa", bytes: include_bytes!("../fixtures/bupa.csv.gz"), shape: [345, 6, 200] },
     Table {
         name: "heart_cleveland",
-        bytes: include_bytes!("fixtures/heart_cleveland.csv.gz"),
+        bytes: include_bytes!("../fixtures/heart_cleveland.csv.gz"),
         shape: [297, 13, 137],
     },
     Table {
         name: "heart_hungarian",
-        bytes: include_bytes!("fixtures/heart_hungarian.csv.gz"),
+        bytes: include_bytes!("../fixtures/heart_hungarian.csv.gz"),
         shape: [261, 10, 98],
     },
 ];

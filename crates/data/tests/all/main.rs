@@ -1,0 +1,11 @@
+//! The integration tests, in one program that is compiled and linked once.
+
+mod block_files;
+mod blocks;
+mod encoding;
+mod malformed_files;
+mod parquet;
+mod properties;
+mod reading;
+mod text_to_blocks;
+mod unlabelled_rows;

@@ -1,0 +1,16 @@
+//! The integration tests, in one program that is compiled and linked once.
+
+mod determinism;
+mod elsewhere;
+mod encoding;
+mod exact;
+mod focused;
+mod heart_scale;
+mod invariances;
+mod kept_folds;
+mod landmarks;
+mod margin_distribution;
+mod massart;
+mod regularised;
+mod stream;
+mod uci_tables;

@@ -1,0 +1,12 @@
+//! The integration tests, in one program that is compiled and linked once.
+
+mod common;
+mod cross_validation;
+mod features;
+mod kernels;
+mod matrix_free;
+mod path;
+mod references;
+mod scales;
+mod svm;
+mod testkit;

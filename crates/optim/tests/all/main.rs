@@ -1,0 +1,10 @@
+//! The integration tests, in one program that is compiled and linked once.
+
+mod adaptive;
+mod dual;
+mod erm_solutions;
+mod properties;
+mod samples;
+mod scales;
+mod shards;
+mod stochastic;
