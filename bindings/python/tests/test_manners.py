@@ -198,15 +198,16 @@ try:
 except KeyboardInterrupt:
     pass
 ended = time.perf_counter()
+worked = time.process_time()
 while test_manners.threads() > before and time.perf_counter() < ended + 10:
     time.sleep(0.001)
-left = time.perf_counter() - ended
-worked = time.process_time()
+left = test_manners.threads() - before
 time.sleep(0.3)
 print(left, time.process_time() - worked, flush=True)
 """,
     )
-    assert float(left) < 0.3 and float(worked) < 0.1
+    # By the clock of the process, which other programs do not move.
+    assert int(left) <= 0 and float(worked) < 0.3
 
 
 def threads():

@@ -1,6 +1,6 @@
 //! The tables of a report.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use margins_data::{Counted, Listed};
 
@@ -53,7 +53,7 @@ fn in_two(cell: &str) -> Markup {
 /// Returns a text that may go on in another line after marks that join words, as names of columns have them.
 fn breakable(text: &str) -> Markup {
     let parts = text.split_inclusive(['=', '_', '.', '/', ':']).enumerate();
-    html! { @for (k, part) in parts { @if k > 0 { wbr; } (part) } }
+    html! { @for (k, part) in parts { @if k > 0 { (PreEscaped("<wbr/>")) } (part) } }
 }
 
 /// Returns true if the text or a word of it is too long for a column that leaves others room.
