@@ -206,8 +206,8 @@ time.sleep(0.3)
 print(left, ending, time.process_time() - used, flush=True)
 """,
     )
-    # By the clock of the process, which other programs do not move: 0.3 s on every core, and nothing afterwards.
-    assert int(left) <= 0 and float(ending) < 0.3 * os.cpu_count() and float(worked) < 0.1
+    # By the clock of the process: the step under way may end, which takes a third of a second, half of one beside other programs.
+    assert int(left) <= 0 and float(ending) < 1 and float(worked) < 0.1
 
 
 def threads():
