@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::bits;
 use margins_data::blocks::{self, BlockFile, BlockSettings, BlockWriter, LabelledRows, Precision};
 use margins_data::encode::{EncodeOptions, MissingWords, RawTable};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Error, Labels};
@@ -58,16 +59,6 @@ fn written<Y: ClassLabels>(
     let settings = BlockSettings { rows: Some(rows), precision, sparse: None };
     blocks::write(data, &path, settings).unwrap();
     (folder, path)
-}
-
-/// Returns the bits of all values, by row and column.
-fn bits(design: &Design) -> Vec<Vec<(usize, u64)>> {
-    let sample = |i: usize| {
-        let mut row = Vec::new();
-        design.sample(i).for_each(|column, x| row.push((column, x.to_bits())));
-        row
-    };
-    (0..design.rows()).map(sample).collect()
 }
 
 proptest! {

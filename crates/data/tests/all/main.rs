@@ -2,6 +2,7 @@
 
 mod block_files;
 mod blocks;
+mod common;
 mod encoding;
 mod malformed_files;
 mod parquet;

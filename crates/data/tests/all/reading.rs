@@ -81,6 +81,12 @@ fn column_roles() {
     assert_eq!(full.weights, Some(vec![1.0, 0.5, 0.0]));
     let unlabelled = predict("w,part,x\n,,5\nbad,?,6\n0,0,7\n");
     assert_eq!((&unlabelled.design, unlabelled.weights), (data.design(), None));
+    // A name that was told and differs by capitals is a slip; a feature named like the label of others is none.
+    let slip = read::features_from("w,part,x,Y\n".as_bytes(), "f.csv", Format::Csv, &options);
+    assert!(slip.unwrap_err().to_string().starts_with("f.csv: no column 'y' for the label"));
+    let untold = ReadOptions::default();
+    let feature = read::features_from("Label,x\n1,5\n".as_bytes(), "f.csv", Format::Csv, &untold);
+    assert_eq!(feature.unwrap().design.columns(), 2);
     let text = "w,part,x,y\n1,,5,a\nbad,?,6,b\n";
     let refused = read::features_from(text.as_bytes(), "file.csv", Format::Csv, &options);
     assert_eq!(

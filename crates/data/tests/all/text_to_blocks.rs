@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use crate::common::bits;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::blocks::{BlockFile, BlockSettings};
@@ -12,16 +13,6 @@ use margins_data::encode::{EncodeOptions, Encoding, Missing};
 use margins_data::read::{self, FeatureColumns, Format, ReadOptions, RowLabels, Stream};
 use margins_data::{Classes, Dataset, Design, Error, Labels};
 use proptest::prelude::*;
-
-/// Returns the bits of all values, by row and column.
-fn bits(design: &Design) -> Vec<Vec<(usize, u64)>> {
-    let sample = |i: usize| {
-        let mut row = Vec::new();
-        design.sample(i).for_each(|column, x| row.push((column, x.to_bits())));
-        row
-    };
-    (0..design.rows()).map(sample).collect()
-}
 
 /// Refuses data that differ in anything that a block file keeps.
 fn assert_same(one: &Dataset<Classes>, other: &Dataset<Classes>) {

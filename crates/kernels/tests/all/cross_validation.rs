@@ -1,7 +1,7 @@
 //! Errors of kernel classifiers on samples that they were not fitted to: by folds and by leaving
 //! one out.
 
-use crate::common::{circles, gram};
+use crate::common::{circles, gram, on_threads};
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::{
     Gaussian, Gram, KernelObjective, combine, cross_validate, fit, leave_one_out,
@@ -10,10 +10,6 @@ use margins_kernels::{
 use margins_losses::MarginLoss;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training, lambda_grid};
 use margins_test_support::{close, lambda, loss};
-
-fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
-}
 
 /// All folds and ten lambdas at a time give what a path a fold gives, within the gaps of both.
 #[test]

@@ -1,8 +1,9 @@
 //! Nystrom and random Fourier features against the kernels that they stand for.
 
+use crate::common::{kernel, on_threads};
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
-use margins_kernels::{Gaussian, Gram, Kernel, KernelRegistry, combine};
+use margins_kernels::{Gaussian, Gram, combine};
 use margins_losses::LeakyHockeyStick;
 use margins_optim::{Lambda, Objective, Options, fit};
 use nalgebra::DMatrix;
@@ -16,10 +17,6 @@ const KERNELS: [&str; 6] = [
     "poly:degree=2",
     "anova:sigma=0.5,degree=2+gaussian:sigma=1",
 ];
-
-fn kernel(specification: &str) -> Box<dyn Kernel> {
-    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
-}
 
 /// Rows of three features with zeros among them, the last three of which repeat others.
 fn rows(n: usize) -> Vec<Vec<f64>> {
@@ -46,10 +43,6 @@ fn sparse(n: usize) -> Design {
 fn products(features: &Design) -> DMatrix<f64> {
     let phi = features.to_dense();
     &phi * phi.transpose()
-}
-
-fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
 #[test]

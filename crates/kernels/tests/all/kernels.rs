@@ -1,5 +1,6 @@
 //! Kernels, Gram matrices, specifications and the width of a kernel from data.
 
+use crate::common::{dense, kernel};
 use margins_data::{Design, Sample};
 use margins_kernels::{
     Anova, Gaussian, Gram, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
@@ -26,10 +27,6 @@ const KERNELS: [&str; 14] = [
     "sigmoid:scale=0.3,offset=-0.2",
 ];
 
-fn kernel(specification: &str) -> Box<dyn Kernel> {
-    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
-}
-
 /// Rows with about a third of zeros, three of them alike.
 fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -46,10 +43,6 @@ fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
         rows[copy] = rows[1].clone();
     }
     rows
-}
-
-fn dense(rows: &[Vec<f64>]) -> Design {
-    Design::from_rows(rows).unwrap()
 }
 
 fn sparse(rows: &[Vec<f64>]) -> Design {

@@ -1,5 +1,6 @@
 //! Kernels, widths and fits at feature scales far from 1.
 
+use crate::common::{dense, kernel};
 use margins_data::{Design, Labels};
 use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
@@ -9,10 +10,6 @@ use margins_losses::{LeakyHockeyStick, MarginLoss, Squared};
 use margins_optim::{Options, Solver, Status};
 use margins_test_support::{CONVEX_LOSSES, Column, Table, lambda, loss, tables};
 use proptest::prelude::*;
-
-fn kernel(specification: &str) -> Box<dyn Kernel> {
-    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
-}
 
 /// `2^k`.
 fn power(k: i32) -> f64 {
@@ -26,10 +23,6 @@ fn rows(unit: f64) -> Vec<Vec<f64>> {
         if value.abs() < 0.5 { 0.0 } else { value * unit }
     };
     (0..30).map(|i| (0..3).map(|j| entry(f64::from(3 * i + j))).collect()).collect()
-}
-
-fn dense(rows: &[Vec<f64>]) -> Design {
-    Design::from_rows(rows).unwrap()
 }
 
 fn sparse(rows: &[Vec<f64>]) -> Design {
