@@ -186,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn the_book_leads_somewhere() {
+        if let Err(faults) = check() {
+            panic!("{faults}");
+        }
+    }
+
+    #[test]
     fn pages_must_be_in_the_summary() {
         let pages = book(&[
             ("docs/SUMMARY.md", "[One](how-to/loss.md)"),

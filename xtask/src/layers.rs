@@ -107,3 +107,13 @@ fn sources() -> Result<Vec<PathBuf>, Failure> {
 fn shown(path: &Path) -> String {
     path.strip_prefix(workspace()).unwrap_or(path).display().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn crates_and_modules_depend_on_each_other_in_one_direction() {
+        if let Err(faults) = super::check() {
+            panic!("{faults}");
+        }
+    }
+}

@@ -37,3 +37,13 @@ fn version(value: &Value) -> Option<(u32, u32)> {
     let mut parts = value.as_str()?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_dependency_needs_a_newer_rust_than_promised() {
+        if let Err(faults) = super::check() {
+            panic!("{faults}");
+        }
+    }
+}
