@@ -347,6 +347,7 @@ impl Simulation {
             labels: Some(names.collect()),
             weights: None,
             dropped: Vec::new(),
+            unknown_levels: 0,
             design: data.design().clone(),
         })
     }

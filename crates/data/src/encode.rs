@@ -188,6 +188,17 @@ impl Encoding {
         AllFeatures { rows: table.rows(), width, columns }.design()
     }
 
+    /// Returns the number of cells with a level that was not learned, which [`Unknown::None`] takes
+    /// as none. Gaps are not counted.
+    ///
+    /// # Errors
+    /// A column that the encoding has and the table has not, or the other way round unless it was
+    /// left out.
+    pub fn unknown_levels(&self, table: &RawTable) -> Result<usize, Error> {
+        let columns = self.matched(table)?;
+        Ok(self.columns.iter().zip(columns).map(|(own, raw)| own.unknown_levels(raw)).sum())
+    }
+
     /// Returns the columns of the table in the order of the encoding.
     fn matched<'t>(&self, table: &'t RawTable) -> Result<Vec<&'t RawColumn>, Error> {
         let names: HashMap<&str, &RawColumn> =

@@ -13,7 +13,7 @@ use crate::arguments::data::Source;
 use crate::arguments::report::{PageArguments, ReportFormat};
 use crate::failure::Failure;
 use crate::output::files::emit;
-use crate::output::warnings::Warnings;
+use crate::output::warnings::{Warnings, of_unknown_levels};
 use crate::output::{Lines, write_json};
 
 /// A run of the command: its words, and when it began.
@@ -142,7 +142,9 @@ pub(super) fn write(
     mut report: Report,
     mut warnings: Warnings,
 ) -> Result<(), Failure> {
-    report.found_warnings().into_iter().for_each(|sentence| warnings.add(sentence));
+    let mut found = std::mem::take(&mut report.warnings);
+    found.extend(report.found_warnings());
+    found.into_iter().for_each(|sentence| warnings.add(sentence));
     report.warnings = warnings.into_sentences();
     emit(path, |out| match format {
         ReportFormat::Html => out.write_all(report.page().as_bytes()),
@@ -170,6 +172,7 @@ pub(super) fn evaluate(
     let mut sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
         .map_err(|error| refuse(&error))?;
     sample.left_out = data.dropped.len();
+    report.warnings.extend(of_unknown_levels(&source.file.name(), data.unknown_levels));
     report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))?;
     Ok(data.design)
 }

@@ -20,6 +20,7 @@ use crate::output::predictions::{
     ClassPredictionDocument, PredictionDocument, describe, describe_classes,
 };
 use crate::output::table::facts;
+use crate::output::warnings::{of_unknown_levels, tell};
 use crate::output::{VERSION, write_json};
 use crate::source::read_model;
 use csv_rows::CsvRows;
@@ -174,16 +175,19 @@ fn each_block_with<T: Send, E: From<margins::data::Error> + From<Failure>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let name = arguments.file.name();
-    let mut before = 0;
+    let (mut before, mut unknown_levels) = (0, 0);
     let turn = |data: Unlabelled| {
-        let rows = data.design.rows() + data.dropped.len();
-        scorer.score(data).map(|scored| (rows, turn(scored)))
+        let (rows, unknown) = (data.design.rows() + data.dropped.len(), data.unknown_levels);
+        scorer.score(data).map(|scored| (rows, unknown, turn(scored)))
     };
-    let take = |result: Result<(usize, T), margins::model::Error>| {
+    let take = |result: Result<(usize, usize, T), margins::model::Error>| {
         let shifted = |error| Failure::job(format!("{name}: {}", scored::shifted(error, before)));
-        let (rows, result) = result.map_err(shifted)?;
+        let (rows, unknown, result) = result.map_err(shifted)?;
         before += rows;
+        unknown_levels += unknown;
         take(result)
     };
-    arguments.source().each_block(scorer.model, turn, take)
+    arguments.source().each_block(scorer.model, turn, take)?;
+    of_unknown_levels(&name, unknown_levels).iter().for_each(|sentence| tell(sentence));
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Warnings of a run, for standard error and for its page.
 
+use margins::data::Counted;
 use margins::optim::Status;
 use margins::status_in_words;
 
@@ -48,6 +49,12 @@ pub(crate) fn of_gaps(
         (false, true) => "The final fit".to_owned(),
     };
     Some(missed_tolerance(&who, ends))
+}
+
+/// Returns the sentence on cells with a level that the encoding of a model does not know.
+pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
+    let cells = (cells > 0).then(|| Counted(cells, "cell"))?;
+    Some(format!("The model does not know the level in {cells} of {file}, and takes it as none."))
 }
 
 /// Returns the sentence on members of a classifier without a certificate.

@@ -86,7 +86,11 @@ fn rules_for_gaps_and_unknown_levels_are_kept() {
     assert!(text(&other.stdout).contains("24 rows"), "{}", text(&other.stderr));
     assert!(run(&["--unknown", "none"]).status.success());
     workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
-    workshop.output(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
+    let predicted = workshop.run(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
+    assert!(predicted.status.success());
+    let warning =
+        "warning: the model does not know the level in 1 cell of rome.csv, and takes it as none\n";
+    assert_eq!(text(&predicted.stderr), warning);
 }
 
 #[test]

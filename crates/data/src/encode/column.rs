@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::features::{Entries, Features, Source};
 use super::table::Cells;
@@ -194,6 +194,16 @@ impl ColumnEncoding {
                 Ok(Features { cells: Source::Words(words, entries), gap })
             }
         }
+    }
+
+    /// Returns the number of cells with a level that was not learned.
+    pub(super) fn unknown_levels(&self, column: &RawColumn) -> usize {
+        let Some(levels) = self.kind.levels() else { return 0 };
+        let known: HashSet<&str> = levels.iter().map(String::as_str).collect();
+        let words = column.as_words();
+        let is_known: Vec<bool> =
+            words.names().iter().map(|word| known.contains(word.as_str())).collect();
+        words.cells().iter().flatten().filter(|&&word| !is_known[word as usize]).count()
     }
 
     /// Returns the features of words, or why they have none.

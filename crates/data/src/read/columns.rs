@@ -1,5 +1,5 @@
 use super::lines::Lines;
-use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable};
+use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable, Unknown};
 use crate::{Column, Design, Error, Place, RowNumber};
 
 /// What the features of CSV are made of.
@@ -149,6 +149,18 @@ impl RowPlaces {
 }
 
 impl Features {
+    /// Returns the number of cells with a level that an encoding does not know and takes as none.
+    pub(super) fn unknown_levels(&self, columns: &FeatureColumns) -> Result<usize, Error> {
+        match (self, columns) {
+            (Features::Raw(raw, _), FeatureColumns::Known(encoding))
+                if encoding.options().unknown == Unknown::None =>
+            {
+                encoding.unknown_levels(raw)
+            }
+            _ => Ok(0),
+        }
+    }
+
     /// Returns the features, and their names if they have any, by an encoding that is known.
     pub(super) fn encoded(
         self,

@@ -69,6 +69,7 @@ pub(super) fn unlabelled(data: &Dataset<Classes>) -> Unlabelled {
         weights: data.weights().map(<[f64]>::to_vec),
         design: data.design().clone(),
         dropped: Vec::new(),
+        unknown_levels: 0,
     }
 }
 

@@ -127,10 +127,13 @@ pub(super) fn unlabelled(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Unlabelled, Error> {
+    let unknown_levels = table.features.unknown_levels(&options.features);
+    let unknown_levels = unknown_levels.map_err(|error| in_file(name, error))?;
     let encoded = table.features.encoded(&options.features);
     let (design, feature_names) = encoded.map_err(|error| in_file(name, error))?;
     Ok(Unlabelled {
         design,
+        unknown_levels,
         feature_names,
         weights: table.weights,
         dropped: table.dropped,

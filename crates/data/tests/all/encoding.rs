@@ -137,9 +137,14 @@ fn a_known_encoding_takes_raw_rows() {
         Design::from_rows(&[[31.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 7.0]]).unwrap()
     );
     let rome = "age,town,member,code\n31,Rome,true,1\n";
-    let taken = from(rome, &encoding.clone().with_unknown(Unknown::None)).unwrap();
+    let lenient = encoding.clone().with_unknown(Unknown::None);
+    let taken = from(rome, &lenient).unwrap();
     let towns: Vec<f64> = (2..5).map(|k| taken.design.to_dense()[(0, k)]).collect();
     assert_eq!(towns, [0.0; 3]);
+    assert_eq!((turned.unknown_levels, taken.unknown_levels), (0, 1));
+    // Neither a gap nor a level that was learned counts.
+    let more = from(&format!("{rome}31,,true,1\n31,Bern,true,1\n31,Oslo,,1\n"), &lenient).unwrap();
+    assert_eq!(more.unknown_levels, 2);
     let message = |text: &str| from(text, &encoding).unwrap_err().to_string();
     insta::assert_snapshot!(
         [
