@@ -53,7 +53,7 @@ pub(crate) fn of_gaps(
 
 /// Returns the sentence on cells with a level that the encoding of a model does not know.
 pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
-    let cells = (cells > 0).then(|| Counted(cells, "cell"))?;
+    let cells = (cells > 0).then_some(Counted(cells, "cell"))?;
     Some(format!("The model does not know the level in {cells} of {file}, and takes it as none."))
 }
 
