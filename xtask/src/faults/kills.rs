@@ -32,7 +32,9 @@ pub(super) struct Killed {
     time: Duration,
     /// The kills that came before the end of the run.
     kills: usize,
-    /// The runs that found something to go on from.
+    /// The runs to the end, each after one to three kills.
+    runs: usize,
+    /// Those of them that found something to go on from.
     found: usize,
     /// The hidden files that kills have left, and those that were there after the next run.
     hidden: [usize; 2],
@@ -148,19 +150,19 @@ impl Job<'_> {
             name: self.name,
             time: length,
             kills: 0,
+            runs: 0,
             found: 0,
             hidden: [0; 2],
             broken: Vec::new(),
         };
-        let mut trial = 0;
-        while killed.kills < kills && trial < 3 * kills {
+        while killed.kills < kills && killed.runs < 3 * kills {
             let folder = lab.new_folder()?;
             self.prepare(folder.path())?;
             if let (Some(kept), Some((state, _))) = (self.kept, &paused) {
                 let path = folder.path().join(kept);
                 std::fs::write(&path, state).map_err(files::naming(&path))?;
             }
-            for _ in 0..1 + trial % 3 {
+            for _ in 0..1 + killed.runs % 3 {
                 let moment = length.mul_f64(random.random());
                 let hit = kill_after(self.command().current_dir(folder.path()), moment)?;
                 killed.kills += usize::from(hit);
@@ -168,7 +170,7 @@ impl Job<'_> {
             self.look(folder.path(), &expected, &mut killed)?;
             let resumed = run_to_its_end(self.command().current_dir(folder.path()))?;
             self.compare(folder.path(), &expected, [&whole, &resumed], &mut killed)?;
-            trial += 1;
+            killed.runs += 1;
         }
         Ok(killed)
     }
@@ -298,15 +300,15 @@ fn hidden_in(folder: &Path) -> Result<usize, Failure> {
 
 pub(super) fn markdown(jobs: &[Killed]) -> String {
     let mut text =
-        "| job | length | kills | runs that found something to go on from | hidden files \
+        "| job | length | kills | runs after them | of them with something to go on from | hidden files \
                     left by kills | after the next run | torn or different files |\n\
-                    | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+                    | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
             .to_owned();
-    for Killed { name, time, kills, found, hidden: [left, after], broken } in jobs {
+    for Killed { name, time, kills, runs, found, hidden: [left, after], broken } in jobs {
         let (seconds, torn) = (time.as_secs_f64(), broken.len());
         let _ = writeln!(
             text,
-            "| {name} | {seconds:.2} s | {kills} | {found} | {left} | {after} | {torn} |"
+            "| {name} | {seconds:.2} s | {kills} | {runs} | {found} | {left} | {after} | {torn} |"
         );
     }
     text

@@ -19,8 +19,7 @@ impl Settings {
     /// [`Scheme::Binary`]. A cost of a class that the data do not have; data that the loss, the
     /// kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
-        self.check()?;
-        self.on_threads(|| self.fit_here(data))
+        self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
     /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index.
@@ -43,6 +42,11 @@ impl Settings {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn path<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Path, Error> {
+        self.path_classes(data.relabelled(Classes::from(data.labels()))?)
+    }
+
+    // The labels have one type from here on, so that callers do not compile the solvers again.
+    fn path_classes(&self, data: Dataset<Classes>) -> Result<Path, Error> {
         self.check()?;
         self.check_path()?;
         self.on_threads(|| {
@@ -84,7 +88,13 @@ impl Settings {
         job()
     }
 
-    fn fit_here<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+    fn fit_classes(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+        self.check()?;
+        self.on_threads(|| self.fit_here(data))
+    }
+
+    fn fit_here(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+        let rows = data.rows();
         data.design().check_fits(1, 0)?;
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
@@ -102,7 +112,7 @@ impl Settings {
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
                 let deadline = limit.and_then(|limit| limit.of_fit());
-                let training = self.training(data.rows(), deadline);
+                let training = self.training(rows, deadline);
                 Some(contests.platt(&prepared, &training, &folds, &way)?)
             }
         };
@@ -115,11 +125,10 @@ impl Settings {
     }
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
-    fn contests<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Contests, Error> {
-        let classes = Classes::from(data.labels());
-        check_repeated(&classes)?;
-        let scheme = self.scheme_for(classes.names().len())?;
-        Contests::new(scheme, self.weighted(data.relabelled(classes)?)?, self.learner)
+    fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
+        check_repeated(data.labels())?;
+        let scheme = self.scheme_for(data.labels().names().len())?;
+        Contests::new(scheme, self.weighted(data)?, self.learner)
     }
 
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {

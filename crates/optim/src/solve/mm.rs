@@ -72,20 +72,8 @@ impl Majorizer {
             // The coordinate of the intercept is cut off from the others and never moves.
             gram.column_mut(0).fill(0.0);
         }
-        let eigen = MatRef::from_column_major_slice(gram.as_slice(), order, order)
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| Error::Eigendecomposition(order))?;
-        let (s, u) = (eigen.S().column_vector(), eigen.U());
-        Ok(Majorizer {
-            vectors: DMatrix::from_fn(order, order, |i, j| u[(i, j)]),
-            // Rounding must not make the majoriser smaller than F.
-            values: DVector::from_fn(order, |i, _| {
-                s[i].max(0.0) + order as f64 * f64::EPSILON * s[order - 1].abs()
-            }),
-            curvature,
-            samples,
-            with_intercept,
-        })
+        let (vectors, values) = decompose(&gram)?;
+        Ok(Majorizer { vectors, values, curvature, samples, with_intercept })
     }
 
     pub(crate) fn vectors(&self) -> &DMatrix<f64> {
@@ -103,6 +91,19 @@ impl Majorizer {
         let correction = penalty / rest;
         MajorizerAt { majorizer: self, scale, first_column, correction }
     }
+}
+
+/// Returns `U` and `S` of a matrix of which the lower half is read.
+fn decompose(gram: &DMatrix<f64>) -> Result<(DMatrix<f64>, DVector<f64>), Error> {
+    let order = gram.nrows();
+    let eigen = MatRef::from_column_major_slice(gram.as_slice(), order, order)
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::Eigendecomposition(order))?;
+    let (s, u) = (eigen.S().column_vector(), eigen.U());
+    // Rounding must not make the majoriser smaller than F.
+    let floor = order as f64 * f64::EPSILON * s[order - 1].abs();
+    let values = DVector::from_fn(order, |i, _| s[i].max(0.0) + floor);
+    Ok((DMatrix::from_fn(order, order, |i, j| u[(i, j)]), values))
 }
 
 /// The inverse of `P_lambda` at one lambda.

@@ -242,13 +242,21 @@ impl Factor {
 
     /// Makes the factor of the H of an equation; returns true if that is numerically definite.
     fn factorize<S: Samples>(&mut self, equation: &mut Equation<'_, S>) -> bool {
+        equation.samples.gram(&mut self.matrix);
+        self.regularise(equation.ridge, equation.samples.has_intercept());
+        self.scale();
+        self.steps = 0;
+        self.is_made = cholesky(&mut self.matrix);
+        self.is_made
+    }
+
+    /// Adds the penalty to the second derivatives of the risk.
+    fn regularise(&mut self, ridge: f64, has_intercept: bool) {
         let matrix = &mut self.matrix;
-        equation.samples.gram(matrix);
-        let q = matrix.nrows();
-        for j in 1..q {
-            matrix[(j, j)] += equation.ridge;
+        for j in 1..matrix.nrows() {
+            matrix[(j, j)] += ridge;
         }
-        if equation.samples.has_intercept() {
+        if has_intercept {
             // No curvature at all in the intercept (every margin on a straight part of the loss)
             // leaves it where it is: its slope is zero already.
             let floor = f64::EPSILON * (1.0 + matrix[(0, 0)]);
@@ -257,6 +265,12 @@ impl Factor {
             matrix.column_mut(0).fill(0.0);
             matrix[(0, 0)] = 1.0;
         }
+    }
+
+    /// Scales the matrix to a unit diagonal.
+    fn scale(&mut self) {
+        let matrix = &mut self.matrix;
+        let q = matrix.nrows();
         self.units = (0..q).map(|j| matrix[(j, j)].sqrt().recip()).collect();
         for (j, mut column) in matrix.column_iter_mut().enumerate() {
             for (entry, unit) in column.iter_mut().zip(&self.units).skip(j) {
@@ -264,18 +278,6 @@ impl Factor {
             }
             column[j] = 1.0 + q as f64 * f64::EPSILON;
         }
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>;
-        let mut memory = MemBuffer::new(scratch(q, Par::Seq, Default::default()));
-        let factored = llt::factor::cholesky_in_place(
-            MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), q, q),
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            Default::default(),
-        );
-        self.steps = 0;
-        self.is_made = factored.is_ok();
-        self.is_made
     }
 
     /// Returns the solution of an equation with the H that the factor belongs to.
@@ -297,4 +299,19 @@ impl Factor {
         right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);
         right
     }
+}
+
+/// Replaces the lower half of a matrix by its Cholesky factor; returns false if it has none.
+fn cholesky(matrix: &mut DMatrix<f64>) -> bool {
+    let order = matrix.nrows();
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>;
+    let mut memory = MemBuffer::new(scratch(order, Par::Seq, Default::default()));
+    let factored = llt::factor::cholesky_in_place(
+        MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), order, order),
+        Default::default(),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Default::default(),
+    );
+    factored.is_ok()
 }
