@@ -4,8 +4,11 @@
 
 #[cfg(fuzzing)]
 mod guided {
-    use libfuzzer_sys::fuzz_target;
+    use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
     use margins_fuzz::Way;
+    use margins_fuzz::change::changed_from;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     thread_local! {
         static WAY: Way = std::env::var("FUZZ_WAY")
@@ -14,12 +17,27 @@ mod guided {
             .expect("FUZZ_WAY must name a way in");
     }
 
-    fuzz_target!(|bytes: &[u8]| {
-        WAY.with(|way| {
-            // An error is as good as a result.
-            let _ = (way.check)(bytes);
-            let _ = (way.check)(&(way.seal)(bytes.to_vec()));
-        });
+    // To hand so little work to another thread would take most of the time.
+    fn on_this_thread() {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        threads.build_global().expect("no other code has started threads");
+    }
+
+    fuzz_target!(init: on_this_thread(), |bytes: &[u8]| {
+        // An error is as good as a result.
+        let _ = WAY.with(|way| (way.check)(bytes));
+    });
+
+    // Half of the changes are ours, which know words and checksums.
+    fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+        if seed.is_multiple_of(2) {
+            return fuzzer_mutate(data, size, max_size);
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(seed.into());
+        let bytes = WAY.with(|way| changed_from(data[..size].to_vec(), way, &mut random));
+        let length = bytes.len().min(max_size);
+        data[..length].copy_from_slice(&bytes[..length]);
+        length
     });
 }
 

@@ -8,7 +8,12 @@ use crate::Way;
 
 /// Returns bytes of the corpus with a few changes, most of them with checksums that hold.
 pub fn changed(way: &Way, random: &mut ChaCha8Rng) -> Vec<u8> {
-    let mut bytes = way.corpus.choose(random).cloned().unwrap_or_default();
+    let bytes = way.corpus.choose(random).cloned().unwrap_or_default();
+    changed_from(bytes, way, random)
+}
+
+/// Returns bytes with a few changes, most of the time with checksums that hold.
+pub fn changed_from(mut bytes: Vec<u8>, way: &Way, random: &mut ChaCha8Rng) -> Vec<u8> {
     for _ in 0..random.random_range(1..6) {
         once(&mut bytes, way, random);
     }
