@@ -41,7 +41,9 @@ impl Seen {
 
 /// Returns a text without the path of a folder.
 pub(super) fn without(text: &str, folder: &Path) -> String {
-    text.replace(&format!("{}/", folder.display()), "")
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let folder = folder.display().to_string();
+    text.replace(&format!("{folder}/"), "").replace(&folder, &name)
 }
 
 pub(super) fn markdown(rows: &[Seen]) -> String {

@@ -65,10 +65,10 @@ fn check_place(file: &Named<'_>) -> Result<(), Failure> {
         return refused("it is a folder".to_owned());
     }
     match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            refused(format!("there is no folder '{}'", folder.display()))
-        }
-        _ => Ok(()),
+        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => Ok(()),
+        Some(folder) if folder.exists() => refused(format!("'{}' is no folder", folder.display())),
+        Some(folder) => refused(format!("there is no folder '{}'", folder.display())),
+        None => Ok(()),
     }
 }
 

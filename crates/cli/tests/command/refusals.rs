@@ -302,6 +302,7 @@ fn columns_joined_by_commas_are_told_apart() {
 fn a_file_without_a_place_is_refused_before_any_work() {
     let workshop = Workshop::new();
     std::fs::create_dir(workshop.path("taken")).expect("a folder");
+    std::fs::write(workshop.path("file"), "").expect("a file");
     let commands: [(&[&str], &str); 9] = [
         (&["fit", "--lambda", "1"], "--out"),
         (&["fit", "--lambda", "1"], "--history"),
@@ -314,8 +315,12 @@ fn a_file_without_a_place_is_refused_before_any_work() {
         (&["predict", "--model", "absent.json"], "--out"),
     ];
     for (command, option) in commands {
-        for (path, reason) in [("gone/x", "there is no folder 'gone'"), ("taken", "it is a folder")]
-        {
+        let places = [
+            ("gone/x", "there is no folder 'gone'"),
+            ("file/x", "'file' is no folder"),
+            ("taken", "it is a folder"),
+        ];
+        for (path, reason) in places {
             let arguments = [command, &["--data", "absent.csv", option, path]].concat();
             let output = workshop.run(&arguments);
             let message = format!("error: {option} {path}: cannot be written: {reason}\n");
