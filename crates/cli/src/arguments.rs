@@ -76,8 +76,8 @@ pub(crate) enum Command {
     /// Write data as a block file, which is read faster and in parts
     ///
     /// The data are read once, in memory that does not grow with the rows, but raw tables with
-    /// --encode, which are read once more for every pass that their encoding takes. All commands
-    /// read such a file in the place of text.
+    /// --encode, which are read once more for every pass that their encoding takes. All other
+    /// commands read such a file in the place of text.
     Blocks(blocks::BlocksArguments),
     /// Write a model in the other format, or one of an older version in the latest
     Convert(convert::ConvertArguments),

@@ -147,6 +147,12 @@ impl Source<'_> {
         if let Some(simulation) = self.simulation()? {
             return Ok(blocks::write(&simulation.draw()?, out, settings)?);
         }
+        if BlockFile::is_one(self.file.first()) {
+            return Err(Failure::usage(format!(
+                "{}: it is a block file already",
+                self.file.name()
+            )));
+        }
         let options = self.read_options();
         let format = self.standard_input(&options)?;
         let name = format!("writing {} from {}", out.display(), self.file.name());
@@ -173,16 +179,20 @@ impl Source<'_> {
 
     /// Says which columns of numbers were taken as categories because of a few words.
     fn note_of_words<Y: ClassLabels>(self, data: &Dataset<Y>) {
-        let columns = data.encoding().map(Encoding::columns).unwrap_or_default();
-        for column in columns {
-            let words = column.words_among_numbers();
+        let (file, rows) = (self.file.name(), data.rows());
+        for column in data.encoding().map(Encoding::columns).unwrap_or_default() {
+            let (name, words) = (column.name(), column.words_among_numbers());
+            let levels = column.kind().levels().map_or(0, <[String]>::len);
             if !words.is_empty() {
                 note(format_args!(
-                    "{}: column '{}' has categories because of {} among its numbers; --missing-words tells \
-                     which words stand for gaps",
-                    self.file.name(),
-                    column.name(),
+                    "{file}: column '{name}' has categories because of {} among its numbers; \
+                     --missing-words tells which words stand for gaps",
                     Listed(&words)
+                ));
+            } else if levels > 10 && 2 * levels > rows {
+                note(format_args!(
+                    "{file}: column '{name}' has {levels} levels in {rows} rows, each of them a feature; \
+                     numbers with a unit or a decimal comma are words, and --drop '{name}' leaves a name out"
                 ));
             }
         }
@@ -210,6 +220,12 @@ impl Source<'_> {
             Some(Some((negative, positive))) => Some([negative, positive]),
             Some(None) => return Err(Failure::usage("--classes needs two labels and a comma")),
         };
+        if self.simulation()?.is_some() {
+            return Err(refuse(
+                "they are drawn into memory, which is no stream: margins stream takes them with \
+                 --epochs, and margins massart without --stream",
+            ));
+        }
         let options = self.read_options();
         Ok(match self.standard_input(&options)? {
             Some(format) => Stream::from_reader(std::io::stdin(), STDIN, format, &options, classes),

@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::quoted;
 use crate::{ClassLabels, Error, Labels};
 
 /// Draws the fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all
@@ -20,14 +21,16 @@ pub fn stratified_folds<Y: ClassLabels>(
     seed: u64,
 ) -> Result<Vec<usize>, Error> {
     let classes = shuffled_classes(labels, seed);
-    let smaller = classes.iter().map(Vec::len).min().unwrap_or(0);
-    if k < 2 || k > smaller {
-        if smaller < 2 {
+    let sizes = labels.names().iter().zip(classes.iter().map(Vec::len));
+    let (name, smallest) = sizes.min_by_key(|(_, size)| *size).map_or(("", 0), |(n, s)| (n, s));
+    if k < 2 || k > smallest {
+        if smallest < 2 {
             let requirement = "at least 2, so that every fold has one to learn from";
-            return Err(Error::parameter("the size of the smallest class", smaller, requirement));
+            let size = format!("{smallest} ({})", quoted(name));
+            return Err(Error::parameter("the size of the smallest class", size, requirement));
         }
-        let smallest = if classes.len() == 2 { "smaller" } else { "smallest" };
-        let range = format!("at least 2 and at most {smaller}, the size of the {smallest} class");
+        let range =
+            format!("at least 2 and at most {smallest}, the size of class {}", quoted(name));
         return Err(Error::parameter("the number of folds", k, range));
     }
     // One deal through both classes, so that the second starts where the first ended.
@@ -225,6 +228,7 @@ mod tests {
             [
                 stratified_folds(&labels, 1, 0).unwrap_err().to_string(),
                 stratified_folds(&labels, 4, 0).unwrap_err().to_string(),
+                stratified_folds(&single, 2, 0).unwrap_err().to_string(),
                 hold_out(&labels, 0.0, 0).unwrap_err().to_string(),
                 hold_out(&labels, f64::NAN, 0).unwrap_err().to_string(),
                 hold_out(&single, 0.5, 0).unwrap_err().to_string(),

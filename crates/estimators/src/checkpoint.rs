@@ -74,6 +74,11 @@ pub(crate) fn digest(text: &str) -> String {
     format!("{:016x}", hash(text))
 }
 
+/// Returns true for a text that looks like a [`digest`], which tells a reader nothing.
+fn is_digest(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Returns a hash of all that a fit looks at in data: features, labels, weights and the table that
 /// the features are learned from.
 pub(crate) fn digest_of<Y: ClassLabels>(data: &Dataset<Y>) -> String {
@@ -133,12 +138,17 @@ impl CheckpointFile<'_> {
         for (name, value) in &self.settings {
             let found = header.settings.get(name).map_or("", String::as_str);
             if found != value {
-                let reason = format!("it is of {job} with {name} '{found}', not '{value}'");
+                let difference = if is_digest(value) {
+                    format!("other {name}")
+                } else {
+                    format!("{name} '{found}', not '{value}'")
+                };
+                let reason = format!("it is of {job} with {difference}; another name begins anew");
                 return Err(self.fail(reason));
             }
         }
         if header.hash != hash(state.trim_end()) {
-            return Err(self.fail("it is damaged"));
+            return Err(self.fail("it is damaged; another name begins anew"));
         }
         serde_json::from_str(state).map(Some).map_err(|error| self.fail(error))
     }

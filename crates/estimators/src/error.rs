@@ -44,8 +44,12 @@ pub enum Error {
     /// A kernel matrix has no columns to encode.
     #[error("a precomputed kernel matrix has no columns that could be encoded")]
     EncodePrecomputed,
-    /// Only fits in the function space of a kernel can leave one sample out at a time.
-    #[error("leave-one-out needs a kernel without approximation")]
+    /// Only fits in the function space of a kernel, to a loss without a kink, can leave one sample
+    /// out at a time.
+    #[error(
+        "leave-one-out needs a kernel without approximation and a loss without a kink, such as \
+         squared-hinge"
+    )]
     LeaveOneOut,
     /// A learner that is linear in features met a kernel matrix.
     #[error(

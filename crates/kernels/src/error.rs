@@ -201,8 +201,8 @@ pub enum Error {
     },
     /// The kernel matrix has a negative eigenvalue.
     #[error(
-        "the kernel matrix is not positive semidefinite, and no gap certifies a fit then; a small \
-         positive number added to its diagonal may help"
+        "the kernel matrix is not positive semidefinite, and no gap certifies a fit then; other \
+         parameters, another kernel, or a small positive number added to the diagonal of a matrix of yours may help"
     )]
     Indefinite,
     /// A factor of the matrix would be needed to know whether the kernel is positive semidefinite.

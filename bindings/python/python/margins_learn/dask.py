@@ -29,7 +29,7 @@ try:
     from dask.delayed import Delayed
     from dask.distributed import Actor, Client, futures_of, get_client
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"{error}: pip install 'margins-learn[dask]' installs what margins_learn.dask needs.") from None
+    raise ModuleNotFoundError(f"{error}: the extra 'dask' of margins-learn installs what margins_learn.dask needs, as in pip install './bindings/python[dask]'.") from None
 
 from . import _path, _regularised, _search
 from ._shards import Elsewhere, Holder, shares_of, with_client

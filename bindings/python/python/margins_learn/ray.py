@@ -18,7 +18,7 @@ from typing import Any
 try:
     import ray
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"{error}: pip install 'margins-learn[ray]' installs what margins_learn.ray needs.") from None
+    raise ModuleNotFoundError(f"{error}: the extra 'ray' of margins-learn installs what margins_learn.ray needs, as in pip install './bindings/python[ray]'.") from None
 
 from . import _path, _regularised, _search
 from ._shards import Elsewhere, FilePart, Holder, shares_of, with_client

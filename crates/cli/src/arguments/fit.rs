@@ -29,7 +29,7 @@ pub(crate) struct FitArguments {
     pub(crate) lambda: Lambda,
     /// Steps of gd: search, smooth, or a length [default: search]
     ///
-    /// smooth takes 2/(2 lambda + v), where v bounds the curvature of the risk.
+    /// smooth takes 2/(2 lambda + v), where v bounds the curvature of the objective.
     #[arg(long, value_name = "STEP", value_parser = step_rule, help_heading = "Solver")]
     pub(crate) step: Option<StepRule>,
     #[command(flatten)]

@@ -138,7 +138,8 @@ pub(crate) struct SolverArguments {
     pub(crate) tol: Option<f64>,
     /// Most iterations at one lambda [default: by the solver]
     ///
-    /// Unless told, it is 200 for newton, 10000 for mm and gd, 1000 for sdca, and 2000 for bundle.
+    /// Unless told, it is 200 for newton, 1000 for proximal-newton and sdca, 10000 for mm and gd, and
+    /// 2000 for bundle.
     #[arg(long, value_parser = whole::<usize>, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// End after this time; a fit without a certificate says so

@@ -93,8 +93,8 @@ impl fmt::Display for ClassWeight {
 /// The algorithms that minimise the regularised risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton for up to 3000 features or rows, proximal-newton for a loss with a kink such as
-    /// hinge; for more of both sdca
+    /// Newton for up to 3000 features or rows and for paths, proximal-newton for a loss with a kink
+    /// such as hinge; for more of both, and for one lambda or a kink, sdca
     Auto,
     /// Majorisation-minimisation as published
     Mm,

@@ -13,7 +13,7 @@ use crate::arguments::data::Source;
 use crate::arguments::report::{PageArguments, ReportFormat};
 use crate::failure::Failure;
 use crate::output::files::emit;
-use crate::output::warnings::{Warnings, of_unknown_levels};
+use crate::output::warnings::{Warnings, of_no_weights, of_unknown_levels};
 use crate::output::{Lines, write_json};
 
 /// A run of the command: its words, and when it began.
@@ -172,7 +172,9 @@ pub(super) fn evaluate(
     let mut sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
         .map_err(|error| refuse(&error))?;
     sample.left_out = data.dropped.len();
-    report.warnings.extend(of_unknown_levels(&source.file.name(), data.unknown_levels));
+    let (file, missing) = (source.file.name(), source.weights_column.filter(|_| weights.is_none()));
+    report.warnings.extend(of_unknown_levels(&file, data.unknown_levels));
+    report.warnings.extend(of_no_weights(&file, missing));
     report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))?;
     Ok(data.design)
 }

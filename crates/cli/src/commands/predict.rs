@@ -20,7 +20,7 @@ use crate::output::predictions::{
     ClassPredictionDocument, PredictionDocument, describe, describe_classes,
 };
 use crate::output::table::facts;
-use crate::output::warnings::{of_unknown_levels, tell};
+use crate::output::warnings::{of_no_weights, of_unknown_levels, tell};
 use crate::output::{VERSION, write_json};
 use crate::source::read_model;
 use csv_rows::CsvRows;
@@ -175,19 +175,24 @@ fn each_block_with<T: Send, E: From<margins::data::Error> + From<Failure>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let name = arguments.file.name();
-    let (mut before, mut unknown_levels) = (0, 0);
+    let (mut before, mut unknown_levels, mut unweighted) = (0, 0, false);
     let turn = |data: Unlabelled| {
-        let (rows, unknown) = (data.design.rows() + data.dropped.len(), data.unknown_levels);
-        scorer.score(data).map(|scored| (rows, unknown, turn(scored)))
+        let rows = data.design.rows() + data.dropped.len();
+        let seen = (rows, data.unknown_levels, data.labels.is_some() && data.weights.is_none());
+        scorer.score(data).map(|scored| (seen, turn(scored)))
     };
-    let take = |result: Result<(usize, usize, T), margins::model::Error>| {
+    let take = |result: Result<((usize, usize, bool), T), margins::model::Error>| {
         let shifted = |error| Failure::job(format!("{name}: {}", scored::shifted(error, before)));
-        let (rows, unknown, result) = result.map_err(shifted)?;
+        let ((rows, unknown, without_weights), result) = result.map_err(shifted)?;
         before += rows;
         unknown_levels += unknown;
+        unweighted |= without_weights;
         take(result)
     };
-    arguments.source().each_block(scorer.model, turn, take)?;
-    of_unknown_levels(&name, unknown_levels).iter().for_each(|sentence| tell(sentence));
+    let source = arguments.source();
+    source.each_block(scorer.model, turn, take)?;
+    let weights = source.weights_column.filter(|_| unweighted);
+    let sentences = [of_unknown_levels(&name, unknown_levels), of_no_weights(&name, weights)];
+    sentences.iter().flatten().for_each(|sentence| tell(sentence));
     Ok(())
 }

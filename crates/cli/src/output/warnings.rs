@@ -57,6 +57,12 @@ pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
     Some(format!("The model does not know the level in {cells} of {file}, and takes it as none."))
 }
 
+/// Returns the sentence on a column of weights that a file of labelled rows does not have.
+pub(crate) fn of_no_weights(file: &str, column: Option<&str>) -> Option<String> {
+    let column = column?;
+    Some(format!("There is no column '{column}' of weights in {file}: every row counts once."))
+}
+
 /// Returns the sentence on members of a classifier without a certificate.
 pub(crate) fn of_members(ends: &[Status]) -> Option<String> {
     let missed = ends.iter().filter(|&&end| end != Status::Converged).count();

@@ -120,3 +120,18 @@ fn predictions_of_many_blocks_are_in_order() {
     assert!(message.starts_with("error: many.csv: row 120001: the score is "), "{message}");
     assert!(!workshop.path("p.csv").exists(), "no half of a table is left");
 }
+
+/// Measures without the weights that were asked for say so.
+#[test]
+fn a_column_of_weights_that_is_not_there_is_told() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "model.json"]);
+    let warning =
+        "warning: there is no column 'cost' of weights in data.csv: every row counts once\n";
+    for command in [&["predict", "--out", "rows.csv"][..], &["report", "--out", "page.html"]] {
+        let options = ["--model", "model.json", "--data", "data.csv", "--weights-column", "cost"];
+        let output = workshop.run(&[command, &options].concat());
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(warning), "{command:?}: {}", text(&output.stderr));
+    }
+}

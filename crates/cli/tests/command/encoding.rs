@@ -270,6 +270,19 @@ fn the_label_is_neither_left_out_nor_of_codes() {
     assert!(message.contains("it has the folds (--fold-column)"), "{message}");
 }
 
+/// Numbers with a unit are words, and every one of them would become a feature without a word.
+#[test]
+fn a_column_with_a_level_for_every_row_is_noted() {
+    let workshop = Workshop::new();
+    let rows: String = (0..30).map(|i| format!("{i}kg,{},{}\n", i % 7, i % 2)).collect();
+    workshop.write("units.csv", format!("mass,size,label\n{rows}").as_bytes());
+    let fit = ["fit", "--lambda", "0.1", "--data", "units.csv", "--encode"];
+    let note = "note: units.csv: column 'mass' has 30 levels in 30 rows, each of them a feature; numbers with a \
+                unit or a decimal comma are words, and --drop 'mass' leaves a name out\n";
+    assert_eq!(text(&workshop.run(&fit).stderr), note);
+    assert_eq!(text(&workshop.run(&[&fit[..], &["--drop", "mass"]].concat()).stderr), "");
+}
+
 /// A word among numbers makes categories of them, which a note tells unless the word stands for gaps.
 #[test]
 fn a_word_among_numbers_is_noted() {

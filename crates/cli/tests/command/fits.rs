@@ -382,7 +382,10 @@ fn a_cross_validation_goes_on_from_its_checkpoint() {
         let other = workshop.run(&[&kept[..], &["--seed", "2"]].concat());
         assert_eq!(other.status.code(), Some(1));
         let refusal = String::from_utf8_lossy(&other.stderr).into_owned();
-        assert!(refusal.contains("grid.json: it is of a cross-validation with folds"), "{refusal}");
+        assert!(
+            refusal.contains("grid.json: it is of a cross-validation with other folds;"),
+            "{refusal}"
+        );
         std::fs::remove_file(workshop.path("grid.json")).expect("a checkpoint");
     }
 }

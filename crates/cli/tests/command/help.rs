@@ -30,8 +30,8 @@ const HEAD: &str = "\
 
 After this page you can look up every option of every command.
 
-`margins COMMAND --help` prints what stands here, and `margins COMMAND -h` a line for each option. Exit status 0, 1 if the
-job failed, 2 if the arguments make no sense. [json.md](json.md) describes the documents of `--format json`,
+`margins COMMAND --help` prints what stands here, and `margins COMMAND -h` a line for each option. The exit status is 0, 1 if
+the job failed, and 2 if the arguments make no sense. [json.md](json.md) describes the documents of `--format json`,
 [data-formats.md](data-formats.md) the data, [model-files.md](model-files.md) the models.
 
 ```text

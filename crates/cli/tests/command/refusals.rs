@@ -13,6 +13,7 @@ fn bad_input_gets_a_clear_message() {
     let model = std::fs::read_to_string(Path::new(&model)).expect("a model");
     workshop.output(&["convert", "--model", "model.json", "--out", "model.mgn"]);
     let binary = std::fs::read(workshop.path("model.mgn")).expect("a model");
+    workshop.output(&["blocks", "--data", "data.csv", "--out", "rows.blocks"]);
 
     let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     gzip.extend_from_slice(b"not deflate");
@@ -96,6 +97,19 @@ fn bad_input_gets_a_clear_message() {
         vec!["cv", "--data", "data.csv", "--folds", "1"],
         vec!["cv", "--data", "data.csv", "--folds", "7"],
         vec!["cv", "--data", "data.csv", "--folds", "3", "--fold-column", "fold"],
+        vec![
+            "cv",
+            "--data",
+            "data.csv",
+            "--loss",
+            "hinge",
+            "--kernel",
+            "gaussian",
+            "--leave-one-out",
+            "exact",
+        ],
+        vec!["blocks", "--data", "rows.blocks", "--out", "again.blocks"],
+        vec!["stream", "--data", "mixture:example=1,n=20,seed=1", "--lambda", "1"],
         with(&["--lambda", "0"]),
         with(&["--lambda", "-1"]),
         with(&["--lambda", "nan"]),

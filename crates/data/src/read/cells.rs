@@ -136,7 +136,7 @@ pub(super) fn number(cell: &str) -> Result<f64, String> {
             Some(reason) if parsed.is_err() => {
                 let advice = match cell.replacen(',', ".", 1).parse::<f64>() {
                     Ok(_) => "decimals are written with a point",
-                    Err(_) => "columns of words have to be encoded (--encode)",
+                    Err(_) => "a fit takes columns of words with --encode",
                 };
                 format!("{reason}; {advice}")
             }
@@ -150,7 +150,7 @@ fn missing(cell: &str) -> String {
         "" => "the cell is empty".to_owned(),
         _ => format!("{} is a missing value", quoted(cell)),
     };
-    format!("{what}; tables with gaps have to be encoded (--encode)")
+    format!("{what}; a fit takes tables with gaps with --encode")
 }
 
 /// Returns the weight of a sample, or why there is none.

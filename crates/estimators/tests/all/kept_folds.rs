@@ -151,19 +151,21 @@ fn files_of_other_jobs_are_refused() {
         refused.replace(&path.display().to_string(), "FILE")
     };
     let other = Settings { seed: 2, ..made.clone() };
-    assert!(refusal(&other, &data).starts_with("FILE: it is of a cross-validation with folds '"));
+    assert!(
+        refusal(&other, &data).starts_with("FILE: it is of a cross-validation with other folds; ")
+    );
     let other = Settings { loss: Arc::new(Hinge), ..made.clone() };
     assert_eq!(
         refusal(&other, &data),
-        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'"
+        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'; another name begins anew"
     );
     let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
     let other = kept(CrossValidation { lambdas, ..grid() }, &path);
-    assert!(refusal(&other, &data).contains("with lambdas '"));
+    assert!(refusal(&other, &data).contains("with other lambdas; "));
     let rows: Vec<usize> = (1..80).chain([0]).collect();
-    assert!(refusal(&made, &data.select(&rows)).contains("with data '"));
+    assert!(refusal(&made, &data.select(&rows)).contains("with other data; "));
     let weighted = data.clone().with_weights(vec![2.0; 80]).unwrap();
-    assert!(refusal(&made, &weighted).contains("with data '"));
+    assert!(refusal(&made, &weighted).contains("with other data; "));
 
     let damage = |text: String| {
         std::fs::write(&path, text).unwrap();
@@ -171,9 +173,12 @@ fn files_of_other_jobs_are_refused() {
     };
     assert_eq!(
         damage(whole.replacen("\"converged\":true", "\"converged\":false", 1)),
-        "FILE: it is damaged"
+        "FILE: it is damaged; another name begins anew"
     );
-    assert_eq!(damage(whole[..whole.len() - 9].to_owned()), "FILE: it is damaged");
+    assert_eq!(
+        damage(whole[..whole.len() - 9].to_owned()),
+        "FILE: it is damaged; another name begins anew"
+    );
     let words = "FILE: it is no checkpoint of cross-validation";
     assert_eq!(damage("height,width\n".to_owned()), words);
     assert_eq!(damage(whole.replacen("cv", "fol", 1)), words);

@@ -15,7 +15,7 @@ impl Prepared<'_> {
     /// loss.
     ///
     /// # Errors
-    /// [`Error::LeaveOneOut`]: another kind of classifier. [`Error::TimeLimit`]: no lambda was
+    /// [`Error::LeaveOneOut`]: another kind of classifier, or a loss with a kink. [`Error::TimeLimit`]: no lambda was
     /// certified in time. [`margins_kernels::leave_one_out`] says which others.
     pub(in crate::regularised) fn leave_one_out<L: MarginLoss + ?Sized>(
         &self,
@@ -30,6 +30,9 @@ impl Prepared<'_> {
             Form::Linear => None,
         };
         let gram = gram.ok_or(Error::LeaveOneOut)?;
+        if !training.loss.is_differentiable() {
+            return Err(Error::LeaveOneOut);
+        }
         let objective = KernelObjective::from_risk(training.risk(&self.data)?, gram)?;
         let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
         let (options, observer) = (&Options { deadline, ..training.options }, training.observer);
