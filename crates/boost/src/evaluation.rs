@@ -33,7 +33,8 @@ impl Evaluation {
     /// Evaluates a classifier in one pass over the samples.
     ///
     /// # Errors
-    /// Another number of labels than of samples; a score with which the loss is no number.
+    /// Another number of labels than of samples; a score that is NaN or infinite, and stands for no
+    /// class.
     pub fn new<S: Scorer + ?Sized>(
         scorer: &S,
         design: &Design,
@@ -63,7 +64,7 @@ impl Evaluation {
                 return Err(Error::Interrupted);
             }
             let score = scorer.score(&x);
-            // A score that is no number is no right one.
+            margins_optim::Error::check_scores(&[score], std::iter::once(row))?;
             mistakes += if y * score > 0.0 { 0 } else { 1 };
             clipped(loss, row, y, score)
         });
@@ -84,5 +85,25 @@ impl Evaluation {
     /// Returns true if every sample has a positive margin.
     pub fn consistent(&self) -> bool {
         self.mistakes == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_losses::ZeroOne;
+    use margins_optim::online::LinearClassifier;
+
+    use super::*;
+
+    #[test]
+    fn a_score_that_overflows_is_refused() {
+        let design = Design::from_rows(&[[1.0, 0.0], [1e200, 0.0]]).unwrap();
+        let labels = Labels::from_signs(vec![1.0, -1.0]).unwrap();
+        let scorer = LinearClassifier { intercept: 0.0, coef: vec![1e200, 0.0] };
+        let refused = Evaluation::new(&scorer, &design, &labels, &ZeroOne).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("row 2: the score is inf, which stands for no class"),
+            "{refused}"
+        );
     }
 }

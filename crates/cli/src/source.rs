@@ -192,7 +192,7 @@ impl Source<'_> {
             } else if levels > 10 && 2 * levels > rows {
                 note(format_args!(
                     "{file}: column '{name}' has {levels} levels in {rows} rows, each of them a feature; \
-                     numbers with a unit or a decimal comma are words, and --drop '{name}' leaves a name out"
+                     numbers with a unit or a decimal comma are words, and --drop leaves out what names the rows"
                 ));
             }
         }

@@ -278,7 +278,7 @@ fn a_column_with_a_level_for_every_row_is_noted() {
     workshop.write("units.csv", format!("mass,size,label\n{rows}").as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--data", "units.csv", "--encode"];
     let note = "note: units.csv: column 'mass' has 30 levels in 30 rows, each of them a feature; numbers with a \
-                unit or a decimal comma are words, and --drop 'mass' leaves a name out\n";
+                unit or a decimal comma are words, and --drop leaves out what names the rows\n";
     assert_eq!(text(&workshop.run(&fit).stderr), note);
     assert_eq!(text(&workshop.run(&[&fit[..], &["--drop", "mass"]].concat()).stderr), "");
 }

@@ -32,7 +32,8 @@ After this page you can look up every option of every command.
 
 `margins COMMAND --help` prints what stands here, and `margins COMMAND -h` a line for each option. The exit status is 0, 1 if
 the job failed, and 2 if the arguments make no sense. [json.md](json.md) describes the documents of `--format json`,
-[data-formats.md](data-formats.md) the data, [model-files.md](model-files.md) the models.
+[data-formats.md](data-formats.md) the data, [model-files.md](model-files.md) the models. The page is of a build with the feature `parquet`; others leave that word
+out of `--data-format`.
 
 ```text
 ";
