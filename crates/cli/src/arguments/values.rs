@@ -93,8 +93,8 @@ impl fmt::Display for ClassWeight {
 /// The algorithms that minimise the regularised risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton for up to 3000 features or rows and for paths, proximal-newton for a loss with a kink
-    /// such as hinge; for more of both, and for one lambda or a kink, sdca
+    /// Newton, or proximal-newton for a loss with a kink such as hinge; with more than 3000 features
+    /// and rows sdca, where the loss has a kink or there is one lambda
     Auto,
     /// Majorisation-minimisation as published
     Mm,
