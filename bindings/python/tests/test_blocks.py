@@ -51,3 +51,29 @@ def test_what_is_wrong_leaves_no_file(tmp_path):
         blocks.write(path, X, y, dtype="int8")
     with pytest.raises(ValueError, match="No rows"), blocks.Writer(path):
         pass
+
+
+def test_gaps_are_no_categories_and_no_classes(tmp_path):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    words, numbers = (["no", "yes"] * 20, [0.5, 1.5] * 20)
+
+    def coded(values, gap=None):
+        values = [None if k == gap else value for k, value in enumerate(values)]
+        return arrow.chunked_array([arrow.array(values[k : k + 20]).dictionary_encode() for k in (0, 20)])
+
+    table = arrow.table({"a": coded(numbers), "b": X[:, 1]})
+    blocks.write(tmp_path / "plain", pandas.DataFrame({"a": numbers, "b": X[:, 1]}), words)
+    blocks.write(tmp_path / "coded", table, coded(words))
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "coded").read_bytes()
+    with pytest.raises(ValueError, match="NaN"):
+        blocks.write(tmp_path / "gap", table.set_column(0, "a", coded(numbers, gap=3)), words)
+    missing = [value for value in (None, np.nan, pandas.NA, pandas.NaT)]
+    labels = [coded(words, gap=25), *([*words[:25], gap, *words[26:]] for gap in missing)]
+    labels.append(pandas.Series(labels[1], dtype="string"))
+    for given in labels:
+        with pytest.raises(ValueError, match="y has no value in row 25"):
+            blocks.write(tmp_path / "gap", table, given)
+    assert not (tmp_path / "gap").exists()
+    single = arrow.table({"a": arrow.array(X[:, 0], arrow.float32()), "b": arrow.array(X[:, 1], arrow.float32())})
+    blocks.write(tmp_path / "single", single, words)
+    assert (tmp_path / "single").stat().st_size < (tmp_path / "plain").stat().st_size

@@ -149,3 +149,39 @@ def test_nothing_warns_about_lists_or_scalars(two):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ml.MarginClassifier("logistic").fit(two[0].tolist(), two[1].tolist(), 2.0)
+
+
+def dictionary(values):
+    """Returns a column of pyarrow of several chunks with a dictionary."""
+    half = len(values) // 2
+    return pa.chunked_array([pa.array(part).dictionary_encode() for part in (values[:half], values[half:])])
+
+
+def test_a_gap_in_a_dictionary_of_pyarrow_is_no_category(two):
+    X, y = two
+    numbers = [None if k % 7 == 0 else float(k % 3) for k in range(len(y))]
+    words = [None if value is None else f"w{value}" for value in numbers]
+    table = pa.table({"a": X[:, 0], "number": dictionary(numbers), "word": dictionary(words)})
+    columns = {"a": X[:, 0], "number": numbers, "word": pd.Categorical(words)}
+    of_table, of_frame = (ml.MarginClassifier("logistic", encode=True).fit(given, y) for given in (table, pd.DataFrame(columns)))
+    assert of_table.encoded_names_.tolist() == ["a", "number=1", "number=2", "number=0", "number (missing)", "word=w1.0", "word=w2.0", "word=w0.0", "word (missing)"]
+    assert set(of_frame.encoded_names_) >= {"word=w0.0", "word (missing)"}
+    with pytest.raises(ValueError, match="NaN"):
+        ml.MarginClassifier("logistic").fit(table.drop_columns("word"), y)
+    labels = dictionary(["no" if label else "yes" for label in y])
+    assert ml.MarginClassifier("logistic").fit(X, labels).classes_.tolist() == ["no", "yes"]
+    with pytest.raises(ValueError, match="y has no value in row 7"):
+        ml.MarginClassifier("logistic").fit(X, dictionary([None if k in (7, 100) else str(label) for k, label in enumerate(y)]))
+    with pytest.raises(ValueError, match="NaN"):
+        ml.MarginClassifier("logistic").fit(X, dictionary([None if k == 9 else float(label) for k, label in enumerate(y)]))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [pd.Series(["a", None, "b", "a"]), pd.Series([True, None, False, True], dtype="boolean"), np.array(["a", None, "b", "a"], dtype=object)],
+    ids=["text", "boolean", "object"],
+)
+def test_a_label_that_is_missing_is_refused_with_its_row(labels):
+    for fit in (ml.MarginClassifier("logistic").fit, ml.StreamClassifier("logistic").fit, ml.StreamClassifier("logistic").partial_fit):
+        with pytest.raises(ValueError, match="y has no value in row 1. Leave out such rows."):
+            fit(np.eye(4), labels)

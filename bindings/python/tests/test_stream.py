@@ -106,3 +106,10 @@ def test_what_ends_as_asked_or_has_no_gap_is_not_warned_of(estimator, two):
         warnings.simplefilter("error", ConvergenceWarning)
         estimator.fit(*two)
     assert estimator.relative_gap_ > 1e-9 and estimator.status_ in ("rule-met", "converged")
+
+
+@pytest.mark.parametrize("classes", [None, [0.5, 1.5]])
+def test_measurements_are_no_classes(classes, two):
+    X, y = two
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        ml.StreamClassifier("logistic").partial_fit(X, y + 0.5, classes=classes)

@@ -121,13 +121,17 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "shape") and (hasattr(X, "columns") or hasattr(X, "column_names")) and not sparse.issparse(X)
 
 
+def columns_named(frame: Any) -> list[Any]:
+    """Returns the names of the columns of a frame or table."""
+    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+
+
 def _numbers(block: Any) -> np.ndarray:
     """Returns a block as an array of float64 or float32."""
     if not is_frame(block):
         return aligned(block) if block.dtype in (np.float64, np.float32) else floats_of(block, "X")
-    names = list(block.column_names if hasattr(block, "column_names") else block.columns)
     out = np.empty(block.shape, order="F")
-    for k, name in enumerate(names):
+    for k, name in enumerate(columns_named(block)):
         column = block.iloc[:, k] if hasattr(block, "iloc") else block[name] if not hasattr(block, "column_names") else block.column(k)
         out[:, k] = _of_column(column, name)
     return out
@@ -140,7 +144,7 @@ def _of_column(column: Any, name: str) -> np.ndarray:
     try:
         if hasattr(column, "iloc") and getattr(column.dtype, "kind", "O") not in "mM":
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        values = column.to_numpy()
+        values = array_of(column)
         if not _is_time(values):
             return values.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
@@ -195,12 +199,8 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes in order, and the index of that of every sample."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else without_gaps(y), warn=True)
-    try:
-        classes = _distinct(y)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise TypeError(f"y has labels of the types {', '.join(kinds)}, which have no order: make all of them text or numbers.") from error
+    y = column_or_1d(array_of(y), warn=True)
+    classes = distinct(y)
     # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
     check_classification_targets(y if 2 * len(classes) > len(y) else np.repeat(classes, 2))
     if len(classes) < 2:
@@ -209,11 +209,24 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, _indices(classes, y)
 
 
+def distinct(y: np.ndarray) -> np.ndarray:
+    """Returns the labels that differ, in order, and refuses gaps and labels without an order.
+
+    It takes some labels at a time, so that Ctrl-C is heard between them.
+    """
+    try:
+        return _distinct(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise TypeError(f"y has labels of the types {', '.join(kinds)}, which have no order: make all of them text or numbers.") from error
+
+
 def _distinct(y: np.ndarray) -> np.ndarray:
-    """Returns the labels that differ, in order, and refuses gaps; some labels at a time, so that Ctrl-C is heard between them."""
     parts = []
     for start in range(0, len(y), BLOCK_ROWS):
         part = y[start : start + BLOCK_ROWS]
+        if y.dtype == object:
+            refuse_gaps(part, "y", start)
         assert_all_finite(part, input_name="y")
         parts.append(np.unique(_once(part) if y.dtype == object else part))
     return np.unique(np.concatenate(parts)) if parts else y
@@ -226,6 +239,37 @@ def _once(labels: np.ndarray) -> np.ndarray:
     except TypeError:
         return labels
     return np.fromiter(differing, dtype=object, count=len(differing))
+
+
+def is_gap(value: Any) -> bool:
+    """Returns true if a value stands for a missing one: None, NaN, NA of pandas or NaT."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, (float, np.floating)) and value != value
+
+
+def refuse_gaps(values: np.ndarray, name: str, first: int = 0) -> None:
+    """Raises a ValueError if a value is missing, with its row, counted on from the first."""
+    if values.dtype == object:
+        if not any(map(is_gap, _once(values))):
+            return
+        gaps = np.fromiter(map(is_gap, values), dtype=bool, count=len(values))
+    else:
+        gaps = values != values
+    if gaps.any():
+        raise ValueError(f"{name} has no value in row {first + int(gaps.argmax())}. Leave out such rows.")
+
+
+def array_of(values: Any) -> np.ndarray:
+    """Returns values as an array.
+
+    Columns of pyarrow lose their dictionary first, because numpy takes a gap among the codes of several chunks for the last category.
+    """
+    if str(getattr(values, "type", "")).startswith("dictionary"):
+        values = values.cast(values.type.value_type)
+    array = np.asarray(without_gaps(values))
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and any(map(is_gap, values)):
+        # Among texts numpy makes the text 'nan' of a gap.
+        array = np.array(values, dtype=object)
+    return array
 
 
 def without_gaps(y: Any) -> Any:
@@ -265,7 +309,7 @@ def refuse_complex(values: Any, name: str) -> None:
 def floats_of(values: Any, name: str) -> np.ndarray:
     """Returns numbers as an array of float64, and refuses complex ones and times."""
     with _naming(name):
-        array = np.asarray(values)
+        array = array_of(values)
     refuse_complex(array, name)
     if _is_time(array):
         raise _of_times(array, name)
@@ -298,8 +342,11 @@ def text_of(value: Any, name: str) -> str:
     return value
 
 
-def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Returns the weights of the samples, of which the library refuses those below 0."""
+def weights_of(sample_weight: Any, X: Any, *, zeros: bool = False) -> np.ndarray | None:
+    """Returns the weights of the samples, of which the library refuses those below 0.
+
+    Weights that are all zero are refused too, unless X is a part of the samples, which may have such weights.
+    """
     if sample_weight is None:
         return None
     weights = floats_of(sample_weight, "sample_weight")
@@ -308,7 +355,7 @@ def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
         return np.full(rows, float(weights))
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight has the shape {weights.shape}, but must have the shape ({rows},).")
-    if not weights.any():
+    if not zeros and not weights.any():
         raise ValueError("All weights in sample_weight are zero: at least one sample of each class must count.")
     return aligned(np.ascontiguousarray(weights))
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
-from ._inputs import Cs_given, Cs_of, numbers_of, whole_folds, without_gaps
+from ._inputs import Cs_given, Cs_of, array_of, numbers_of, whole_folds
 from ._regularised import PRECOMPUTED, Regularised
 
 
@@ -238,7 +238,7 @@ def _folds_given(cv: Any) -> list[int] | None:
     if not hasattr(cv, "__array__") and not isinstance(cv, (list, tuple)):
         return None
     try:
-        folds = np.asarray(without_gaps(cv))
+        folds = array_of(cv)
     except ValueError:
         # Splits of different lengths make no array.
         return None

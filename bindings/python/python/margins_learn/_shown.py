@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from ._inputs import floats_of, without_gaps
+from ._inputs import array_of, floats_of
 
 
 class Display:
@@ -81,7 +81,7 @@ def geometric_edges(Cs: np.ndarray) -> np.ndarray:
 
 def places(y: Any, classes: Any) -> tuple[np.ndarray, int]:
     """Returns the place of the class of every sample among the classes, those of y unless told, and their number."""
-    y = column_or_1d(np.asarray(without_gaps(y)))
+    y = column_or_1d(array_of(y))
     known = np.unique(y) if classes is None else np.asarray(classes)
     if len(known) < 2:
         raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: tell all of them by classes.")

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_end, warn_of_gap
-from ._inputs import checked, names_of, samples_of, weights_of
+from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
 from ._progress import watchers
 
 # Settings that chunks cannot have, with what they are unless told.
@@ -208,7 +209,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         first = not hasattr(self, "_state")
         self._refuse_settings_of_fit(first)
         X = checked(self, X, reset=first)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(array_of(y), warn=True)
+        refuse_gaps(y, "y")
         known = self._known_classes(y, classes, first)
         weights = weights_of(sample_weight, X)
         strange = y[~np.isin(y, known)]
@@ -232,7 +234,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         """Returns the two classes of the stream, and refuses others than before."""
         if first:
-            known = np.unique(y if classes is None else np.asarray(classes))
+            known = np.unique(y if classes is None else array_of(classes))
+            # One label a class looks like measurements.
+            check_classification_targets(np.repeat(known, 2))
             if len(known) == 1:
                 raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: tell both by classes.")
             self._accept_classes(known)

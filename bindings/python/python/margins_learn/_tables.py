@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._inputs import BLOCK_ROWS, cut, is_frame
+from ._inputs import BLOCK_ROWS, array_of, cut, is_frame, is_gap
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -76,7 +76,7 @@ def _cells(name: str, column: Any) -> Any:
 def _part(name: str, column: Any, start: int) -> Any:
     """Returns some cells of a column from a row on; Ctrl-C is heard between one part and the next."""
     part = cut(column, start, start + BLOCK_ROWS)
-    values = part if isinstance(part, np.ndarray) else part.to_numpy()
+    values = array_of(part)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64, copy=False)
     return [_text(name, start + row, cell) for row, cell in enumerate(values)]
@@ -84,7 +84,7 @@ def _part(name: str, column: Any, start: int) -> Any:
 
 def _text(name: str, row: int, cell: Any) -> str | None:
     """Returns the text of a cell, None for a gap."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+    if is_gap(cell):
         return None
     if isinstance(cell, (str, Real, Decimal, np.bool_)) and not isinstance(cell, np.timedelta64):
         return str(cell)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _native
 from ._base import _Rows
-from ._inputs import count_of, floats_of, is_frame, refuse_complex, samples_of, weights_of, whole_folds, without_gaps
+from ._inputs import array_of, columns_named, count_of, floats_of, is_frame, refuse_complex, refuse_gaps, samples_of, weights_of, whole_folds
 
 __all__ = ["Writer", "describe", "write"]
 
@@ -66,10 +66,8 @@ class Writer:
             The fold of every row, for all rows of the file or for none.
         """
         names = None
-        if hasattr(X, "schema") and hasattr(X, "num_rows"):
-            names, X = list(X.schema.names), np.column_stack([column.to_numpy(zero_copy_only=False) for column in X.columns])
-        elif is_frame(X):
-            names = [str(name) for name in X.columns]
+        if is_frame(X):
+            names = [str(name) for name in columns_named(X)]
         elif sparse.issparse(X):
             refuse_complex(X, "X")
             X = sparse.csr_array(X, dtype=np.float64)
@@ -78,17 +76,18 @@ class Writer:
             X = X if X.dtype in (np.float32, np.float64) else floats_of(X, "X")
         if len(X.shape) != 2:
             raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
-        labels = np.asarray(y)
+        labels = column_or_1d(array_of(y))
+        refuse_gaps(labels, "y")
         check_consistent_length(_Rows(X), labels)
         if self._writer is None:
-            dtype = self._dtype or getattr(X, "dtype", np.float64)
-            self._writer = _native.BlockWriter(self._path, self._rows, dtype == np.float32, names)
+            single = _is_single(X) if self._dtype is None else self._dtype == np.float32
+            self._writer = _native.BlockWriter(self._path, self._rows, single, names)
         weights = weights_of(sample_weight, _Rows(X))
         self._writer.append(
             samples_of(X),
             [str(label) for label in labels.tolist()],
             None if weights is None else weights.tolist(),
-            None if folds is None else [str(fold) for fold in whole_folds(np.asarray(without_gaps(folds)), "folds")],
+            None if folds is None else [str(fold) for fold in whole_folds(array_of(folds), "folds")],
         )
 
     def __enter__(self) -> Writer:
@@ -100,6 +99,14 @@ class Writer:
             if writer is None:
                 raise ValueError("No rows were written.")
             writer.finish()
+
+
+def _is_single(X: Any) -> bool:
+    """Returns true if all values of rows are float32."""
+    if not is_frame(X):
+        return X.dtype == np.float32
+    types = X.schema.types if hasattr(X, "column_names") else X.dtypes
+    return {str(kind).lower() for kind in types} <= {"float", "float32"}
 
 
 def write(path: str | PathLike[str], X: Any, y: Any, sample_weight: Any = None, folds: Any = None, **settings: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import count_of, floats_of, number_of, refuse_complex, text_of, without_gaps
+from ._inputs import array_of, count_of, floats_of, number_of, refuse_complex, text_of
 from .losses import over_array
 
 # What a bound counts; all else that it takes are numbers.
@@ -159,7 +159,7 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
         `expected_if_calibrated` and `brier`.
     """
     probabilities = floats_of(probabilities, "probabilities")
-    outcomes = np.asarray(without_gaps(outcomes))
+    outcomes = array_of(outcomes)
     refuse_complex(outcomes, "outcomes")
     for name, array in (("probabilities", probabilities), ("outcomes", outcomes)):
         if array.ndim != 1:
