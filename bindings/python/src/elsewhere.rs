@@ -7,9 +7,11 @@ use margins::data::{ClassLabels, Classes, Design};
 use margins::estimators::regularised::{DataSummary, Fitted, LandmarkBlocks, Path, Settings};
 use margins::losses::MarginLoss;
 use margins::optim::shards;
-use margins::optim::shards::{Block, Failure, Message, Reply, Request, Resident, Workers};
+use margins::optim::shards::{
+    Block, Blocks, Failure, FoldDraw, Message, Reply, Request, Resident, Workers,
+};
 use margins::{Approximation, DEFAULT_FOLDS, Registry};
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,6 +21,9 @@ use crate::doorway::Stop;
 use crate::encode::Encode;
 use crate::errors::{of_data, refuse};
 use crate::settings::loss_of;
+
+/// The fold of every row of a partition.
+type Folds<'py> = Bound<'py, PyArray1<u32>>;
 
 /// Partitions on a worker, which answer messages about their samples. The features that a kernel makes
 /// of them are kept as well.
@@ -86,6 +91,21 @@ impl Shard {
         let (block, counts) = py.detach(read).map_err(of_data)?;
         self.0.blocks().blocks().insert(partition, block);
         Ok(counts)
+    }
+
+    /// Returns the number of every partition with the folds of its rows: its own, or those drawn, of
+    /// so many folds with a seed.
+    fn folds<'py>(&mut self, py: Python<'py>, draw: Option<(u32, u64)>) -> Vec<(usize, Folds<'py>)> {
+        let blocks = self.0.blocks().blocks();
+        let of = |(k, &partition): (usize, &usize)| {
+            let rows = blocks.rows(k);
+            let folds = match draw {
+                Some((count, seed)) => rows.draw(partition, FoldDraw { count, seed }),
+                None => rows.folds().unwrap_or_default().to_vec(),
+            };
+            (partition, folds.into_pyarray(py))
+        };
+        blocks.partitions().iter().enumerate().map(of).collect()
     }
 
     /// Returns the answers of all partitions to a message.

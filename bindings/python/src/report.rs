@@ -29,6 +29,7 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDic
     if let Some(folds) = &fitted.folds {
         let of_rows: Vec<i64> = folds.of_rows.iter().map(|&fold| fold as i64).collect();
         result.set_item("folds", of_rows.into_pyarray(py))?;
+        result.set_item("fold_draw", folds.seed.map(|seed| (folds.count, seed)))?;
     }
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)

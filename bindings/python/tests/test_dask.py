@@ -255,8 +255,86 @@ def test_folds_need_no_rows_in_every_partition(client, data):
 
 
 def test_shares_are_fair_and_refused_beyond_memory():
-    limits = {"a": 100, "b": 100}
-    shares = shares_of([30, 30, 30, 30], ["a", "a", "a", "b"], limits)
+    free, sizes = {"a": 100, "b": 100}, [30] * 4
+    shares = shares_of([30, 30, 30, 30], sizes, ["a", "a", "a", "b"], free)
     assert sorted(sum(shares.values(), [])) == [0, 1, 2, 3] and len(shares["a"]) <= 3
     with pytest.raises(MemoryError, match="Worker a would need"):
-        shares_of([300, 10], ["a", "b"], limits)
+        shares_of([300, 10], [0, 0], ["a", "b"], free)
+    # What comes from elsewhere is there twice.
+    assert shares_of([60], [60], ["a"], {"a": 100}) == {"a": [0]}
+    with pytest.raises(MemoryError, match="Worker a would need 0.00 GB more for 1 of 1 partitions"):
+        shares_of([60], [60], [None], {"a": 100})
+
+
+def test_the_parquet_of_the_guide_fits(client, data, tmp_path):
+    X, y, _ = data
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(label=y)
+    dd.from_pandas(frame, npartitions=5).to_parquet(tmp_path)
+    table = dd.read_parquet(tmp_path)
+    settings = {"lambdas": [1e-1, 1e-2], "standardize": True}
+    search = elsewhere.MarginClassifierCV("logistic", client=client, **settings).fit(table.drop(columns="label"), table["label"])
+    here = local.MarginClassifier("logistic", C=search.best_C_, standardize=True).fit(frame.drop(columns="label"), y)
+    assert search.feature_names_in_.tolist() == list("abcde")
+    assert search.objective_ == pytest.approx(here.objective_, rel=2e-6)
+    assert (search.predict(table.drop(columns="label")).compute().to_numpy() == search.to_local().predict(frame.drop(columns="label"))).all()
+
+
+def test_what_fit_takes_is_predicted(client, data):
+    X, y, _ = data
+    frame = pd.DataFrame(X.round(), columns=list("abcde")).astype({"a": "Int64", "b": "Float64"}).assign(c=X[:, 2] > 0).astype({"c": "boolean"})
+    collection = dd.from_pandas(frame, npartitions=4)
+    collection = dd.concat([collection.partitions[:2], collection.partitions[2:3].loc[collection.a > 10**6], collection.partitions[2:]])
+    part = pd.Series(y, dtype="string")
+    labels = dd.from_pandas(part, npartitions=4)
+    labels = dd.concat([labels.partitions[:2], labels.partitions[2:3].loc[labels == "none"], labels.partitions[2:]])
+    classifier = elsewhere.MarginClassifier("logistic", client=client).fit(collection, labels)
+    here = classifier.to_local()
+    for method in ("predict", "decision_function", "predict_proba"):
+        lazy = getattr(classifier, method)(collection)
+        expected = getattr(here, method)(frame)
+        assert np.array_equal(lazy.compute().to_numpy(), expected) and lazy._meta.shape == (0, *expected.shape[1:])
+    holes = da.concatenate([da.from_array(frame.to_numpy(float)[:0]), da.from_array(frame.to_numpy(float), chunks=(200, 5)), da.zeros((0, 5))])
+    of_array = elsewhere.MarginClassifier("logistic", client=client).fit(holes, da.concatenate([da.from_array(y[:0]), da.from_array(y, chunks=200), da.from_array(y[:0])]))
+    predicted = of_array.predict(holes).compute()
+    assert predicted.dtype == y.dtype and np.array_equal(predicted, of_array.to_local().predict(frame.to_numpy(float)))
+
+
+def test_partitions_may_be_tables_of_pyarrow(client, data):
+    pa = pytest.importorskip("pyarrow")
+    X, y, _ = data
+    tables = [pa.table(dict(zip("abcde", piece.T))) for piece in np.split(X, (60, 250))]
+    labels = [pa.chunked_array([pa.array(piece).dictionary_encode()]) for piece in np.split(y, (60, 250))]
+    lists = [[dask.delayed(piece) for piece in pieces] for pieces in (tables, labels)]
+    fitted = elsewhere.MarginClassifier("logistic", client=client).fit(*lists)
+    arrays = elsewhere.MarginClassifier("logistic", client=client).fit(*partitions(X, y, cuts=(60, 250)))
+    assert fitted.feature_names_in_.tolist() == list("abcde") and (fitted.coef_ == arrays.coef_).all()
+
+
+@pytest.mark.parametrize("kind", ["string", "boolean", "object", "float64"])
+def test_a_label_that_is_missing_is_named_by_partition_and_row(client, data, kind):
+    X, y, _ = data
+    labels = pd.Series(y == "yes").astype({"string": str, "object": str, "boolean": "boolean", "float64": float}[kind]).astype(kind)
+    labels[70] = None
+    with pytest.raises(ValueError, match="partition 2: y has no value in row 10. Leave out such rows."):
+        elsewhere.MarginClassifier("logistic", client=client).fit(partitions(X)[0], [dask.delayed(labels[i:j]) for i, j in ((0, 60), (60, 60), (60, 250), (250, ROWS))])
+
+
+def test_folds_are_named_by_any_value(client, data):
+    X, y, _ = data
+    lambdas, three = [1e-1, 1e-2], np.arange(ROWS) % 3
+    here = local.MarginClassifierCV("logistic", lambdas=lambdas, cv=three).fit(X, y)
+    search = elsewhere.MarginClassifierCV("logistic", lambdas=lambdas, client=client)
+    blocks, labels = partitions(X, y)
+    for names in (np.array([7, 9, 2**33 + 7]), np.array(["a", "b", "c"]), np.array(["a", "b", "c"], dtype=object)):
+        search.fit(blocks, labels, folds=partitions(names[three])[0])
+        assert search.errors_ == pytest.approx(here.errors_, abs=1e-12) and (search.folds_ == three).all()
+        assert (search.to_local().folds_ == three).all()
+    drawn = clone(search).set_params(cv=3).fit(*split((X, y)))
+    assert drawn.folds_.shape == (ROWS,) and np.bincount(drawn.folds_).min() > ROWS / 3 - 10
+    again = elsewhere.MarginClassifierCV("logistic", lambdas=lambdas, client=client).fit(*split((X, y)), folds=split((X, drawn.folds_))[1])
+    assert (again.errors_ == drawn.errors_).all()
+    with pytest.raises(ValueError, match="holds every sample of class 'no'"):
+        search.fit(blocks, labels, folds=partitions(np.where(y == "no", 20, three))[0])
+    for wrong, message in ((three + 0.5, "folds has 0.5 in row 0"), (three - 1, "folds has -1 in row 0"), (np.where(three > 1, None, "a"), "folds has no value in row 2")):
+        with pytest.raises(ValueError, match=f"partition 0: {message}"):
+            search.fit(blocks, labels, folds=partitions(wrong)[0])

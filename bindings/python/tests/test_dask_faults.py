@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from on_dask import LANDMARKS, client, dask, data, distributed, partitions, split  # noqa: F401
+from on_dask import LANDMARKS, client, da, dask, data, distributed, partitions, split  # noqa: F401
 
 import margins_learn.dask as elsewhere
 
@@ -145,6 +146,47 @@ def test_workers_that_have_not_come_are_named(client, data, monkeypatch):
     monkeypatch.setattr(client.cluster, "worker_spec", asked)
     with pytest.warns(UserWarning, match="begins without workers that the cluster was asked for: seventh"):
         elsewhere.MarginClassifier("logistic", client=client).fit(*split(data))
+
+
+def test_clients_that_cannot_be_waited_for_are_refused(client, data):
+    with distributed.Client(client.scheduler.address, set_as_default=False) as closed:
+        pass
+    with pytest.raises(ValueError, match="The client of Dask is closed. Pass one that is connected"):
+        elsewhere.MarginClassifier("logistic", client=closed).fit(*split(data))
+    with pytest.raises(TypeError, match="client is 3, but must be a Client"):
+        elsewhere.MarginClassifier("logistic", client=3).fit(*split(data))
+    expected = elsewhere.MarginClassifier("logistic", client=client).fit(*split(data))
+
+    async def fit():
+        async with distributed.Client(client.scheduler.address, asynchronous=True, set_as_default=False) as other:
+            classifier = elsewhere.MarginClassifier("logistic", client=other)
+            with pytest.raises(ValueError, match="asynchronous, .*await asyncio.to_thread"):
+                classifier.fit(*split(data))
+            return await asyncio.to_thread(classifier.fit, *split(data))
+
+    assert (asyncio.run(asyncio.wait_for(fit(), timeout=60)).coef_ == expected.coef_).all()
+
+
+def test_an_adaptive_cluster_grows_for_a_fit(data):
+    options = {"processes": False, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=0, **options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with pytest.raises(ValueError, match="has no workers. Start some"):
+            elsewhere.MarginClassifier("logistic", client=client).fit(*split(data))
+        cluster.adapt(minimum=0, maximum=1)
+        assert elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).status_ == "converged"
+
+
+def test_partitions_that_a_worker_cannot_copy_are_refused_before_they_are_copied(monkeypatch):
+    """The rows fit once beside what the worker has, but not twice."""
+    held = []
+    monkeypatch.setattr(elsewhere._Cluster, "_hold", lambda *arguments: held.append(arguments))
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=1, memory_limit="600MB", **options) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as client:
+            X = da.random.default_rng(1).normal(size=(500_000, 50), chunks=(50_000, 50))
+            with pytest.raises(MemoryError, match=r"would need 0\.23 GB more for 10 of 10 partitions, but has 0\.[01]\d GB left"):
+                elsewhere.MarginClassifier("logistic", client=client).fit(X, X[:, 0] > 0)
+    assert not held
 
 
 DRIVER = """

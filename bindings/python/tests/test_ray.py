@@ -73,3 +73,20 @@ def test_what_is_wrong_is_named(parts):
             elsewhere.MarginClassifier("logistic").fit(*wrong)
     with pytest.raises(TypeError, match="X is a ndarray"):
         elsewhere.MarginClassifier("logistic").fit(X, y)
+    bad = X.copy()
+    bad[70, 3] = np.nan
+    pieces = [ray.put(piece) for piece in np.split(bad, (60, 60, 250))]
+    with pytest.raises(ValueError, match="partition 2: .*row 10"):
+        elsewhere.MarginClassifier("logistic").fit(pieces, labels)
+    for client in (-1, 0, 1.5):
+        with pytest.raises(ValueError, match=f"client is {client}, but must be a whole number from 1"):
+            elsewhere.MarginClassifier("logistic", client=client).fit(blocks, labels)
+
+
+def test_folds_are_named_and_kept(parts):
+    X, y, *blocks = parts
+    folds = np.array([7, 9, 2**33])[np.arange(len(y)) % 3]
+    search = elsewhere.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], client=2)
+    search.fit(*blocks, folds=[ray.put(piece) for piece in np.split(folds, (60, 60, 250))])
+    here = local.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], cv=np.arange(len(y)) % 3).fit(X, y)
+    assert search.errors_ == pytest.approx(here.errors_, abs=1e-12) and (search.folds_ == here.folds_).all()

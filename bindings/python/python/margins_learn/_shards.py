@@ -7,7 +7,9 @@ what is lost; `margins_learn.dask` and `margins_learn.ray` have one each.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import names_of, refuse_complex, samples_of, weights_of
+from ._inputs import array_of, columns_named, distinct, is_frame, names_of, refuse_complex, refuse_gaps, samples_of, weights_of, whole_folds
 from ._regularised import PRECOMPUTED
 from ._search import specifications
 
@@ -36,11 +38,11 @@ class Engine(Protocol):
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition, called where the partition is."""
 
-    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
-        """Makes a `Holder` on every worker with some of the partitions, which take so many bytes in memory.
+    def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
+        """Makes a `Holder` on every worker from these arguments, with some of the partitions, which take so many bytes in memory."""
 
-        Returns the number of rows of every class that each holds.
-        """
+    def all(self, method: str, *arguments: Any) -> list[Any]:
+        """Returns what a method of every `Holder` returns."""
 
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
         """Sends a message to the workers named, or to all.
@@ -55,31 +57,35 @@ class Engine(Protocol):
 class Holder:
     """The partitions of one worker, in the memory of the library."""
 
-    def __init__(self, loss: str, classes: Any, partitions: dict[int, Any]) -> None:
+    def __init__(self, loss: str, classes: Any, folds: list[Any], partitions: dict[int, Any]) -> None:
         self._shard = _native.Shard(loss)
         self._class_rows = np.zeros(len(classes), dtype=int)
         for number, partition in partitions.items():
             if isinstance(partition, FilePart):
                 self._class_rows += self._shard.insert_block(partition.path, partition.number)
             else:
-                self._insert(number, partition, np.asarray(classes))
+                self._insert(number, partition, np.asarray(classes), folds)
 
     def class_rows(self) -> list[int]:
         """Returns the number of rows of every class."""
         return self._class_rows.tolist()
 
-    def _insert(self, number: int, partition: Any, classes: np.ndarray) -> None:
+    def folds(self, draw: tuple[int, int] | None) -> list[tuple[int, np.ndarray]]:
+        """Returns the folds of every partition: its own, or those drawn of so many with a seed."""
+        return self._shard.folds(draw)
+
+    def _insert(self, number: int, partition: Any, classes: np.ndarray, known: list[Any]) -> None:
         X, y, weights, folds = parts_of(partition, number)
         if not len(y):
             self._shard.insert_empty(number, X.shape[1])
             return
-        try:
+        with _in_partition(number):
             samples = samples_of(X)
-            if weights is not None:
-                weights = weights_of(weights, X) if np.any(weights) else np.zeros(len(y))
-        except ValueError as error:
-            raise ValueError(f"partition {number}: {error}") from None
+            weights = weights_of(weights, X, zeros=True)
         targets = np.searchsorted(classes, y).astype(np.uint32)
+        if folds is not None:
+            own, places = np.unique(folds, return_inverse=True)
+            folds = np.array([known.index(fold) for fold in own.tolist()], dtype=np.uint32)[places]
         self._class_rows += np.bincount(targets, minlength=len(classes))
         self._shard.insert(number, samples, targets, weights, folds)
 
@@ -95,6 +101,16 @@ class FilePart:
         self.path, self.number = path, number
 
 
+@contextmanager
+def _in_partition(number: int) -> Iterator[None]:
+    """Gives what is refused the number of the partition."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"partition {number}: {error}") from None
+
+
 def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """Returns features, labels, weights and folds of a partition, which must have the same rows."""
     X, y, weights, folds = partition
@@ -108,32 +124,37 @@ def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray |
     if getattr(X, "ndim", len(X.shape)) != 2:
         raise ValueError(f"partition {number}: X has the shape {X.shape}, but must have two dimensions.")
     parts = {"y": y, "sample_weight": weights, "folds": folds}
-    found = {name: None if part is None else np.asarray(part).ravel() for name, part in parts.items()}
+    found = {name: None if part is None else array_of(part).ravel() for name, part in parts.items()}
     for name, part in found.items():
         if part is not None and len(part) != X.shape[0]:
             raise ValueError(f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}.")
-    folds = found["folds"]
-    if folds is not None:
-        if folds.dtype.kind not in "biu" or (len(folds) and folds.min() < 0):
-            raise ValueError(f"partition {number}: folds must be whole numbers from 0.")
-        folds = folds.astype(np.uint32)
-    return X, found["y"], found["sample_weight"], folds
+    return X, found["y"], found["sample_weight"], found["folds"]
+
+
+def _fold_values(folds: np.ndarray) -> set[Any]:
+    """Returns the numbers or names of folds, and refuses gaps and numbers that are not whole."""
+    if folds.dtype.kind in "OUT":
+        refuse_gaps(folds, "folds")
+        return set(folds.tolist())
+    return set(whole_folds(folds, "folds"))
 
 
 def facts_of(partition: Any, number: int) -> dict[str, Any]:
     """Returns what a fit must know of a partition before it places it."""
     X, y, _, folds = parts_of(partition, number)
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError(f"partition {number}: y is NaN in row {int(np.isnan(y).argmax())}.")
+    with _in_partition(number):
+        refuse_gaps(y, "y")
+        labels = distinct(y)
+        folds = None if folds is None else _fold_values(folds)
     stored = 16 * X.nnz if sparse.issparse(X) else 8 * X.shape[0] * X.shape[1]
     return {
-        "labels": np.unique(y),
+        "labels": labels,
         "rows": X.shape[0],
         "features": X.shape[1],
         "sparse": sparse.issparse(X),
         "bytes": stored + _BYTES_A_ROW * X.shape[0],
-        "folds": 0 if folds is None or not len(folds) else int(folds.max()) + 1,
-        "names": [str(name) for name in X.columns] if hasattr(X, "columns") else None,
+        "folds": folds or set(),
+        "names": [str(name) for name in columns_named(X)] if is_frame(X) else None,
     }
 
 
@@ -152,18 +173,27 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) 
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
     costs = [fact["bytes"] + 8 * landmarks * fact["rows"] for fact in facts]
-    counts = np.sum(engine.place(loss, classes, partitions, costs), axis=0)
+    folds = _all_folds(facts)
+    engine.place((loss, classes, folds), partitions, costs)
     return classes, {
         "workers": engine.ask,
         "trials": engine.TRIALS,
         "classes": names_of(classes),
-        "class_rows": counts.tolist(),
+        "class_rows": np.sum(engine.all("class_rows"), axis=0).tolist(),
         "features": features.pop(),
         "sparse": any(fact["sparse"] for fact in facts if fact["rows"]),
         "partitions": [fact["rows"] for fact in facts],
-        "folds": max(fact["folds"] for fact in facts),
+        "folds": len(folds),
         "names": facts[0]["names"],
     }
+
+
+def _all_folds(facts: list[dict[str, Any]]) -> list[Any]:
+    """Returns the folds of all partitions in order."""
+    folds = set().union(*[fact["folds"] for fact in facts])
+    if len({isinstance(fold, str) for fold in folds}) > 1:
+        raise ValueError("folds are numbers in some rows and text in others: make all of them text or numbers.")
+    return sorted(folds)
 
 
 def _refuse_differences(facts: list[dict[str, Any]]) -> None:
@@ -186,12 +216,12 @@ def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tupl
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
     costs = [bytes_ + (_BYTES_A_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
-    counts = np.sum(engine.place(loss, classes, partitions, costs), axis=0)
+    engine.place((loss, classes, []), partitions, costs)
     return classes, {
         "workers": engine.ask,
         "trials": engine.TRIALS,
         "classes": file["classes"],
-        "class_rows": counts.tolist(),
+        "class_rows": np.sum(engine.all("class_rows"), axis=0).tolist(),
         "features": file["features"],
         "sparse": file["sparse"],
         "partitions": file["rows"],
@@ -200,25 +230,27 @@ def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tupl
     }
 
 
-def shares_of(costs: Sequence[int], homes: Sequence[str | None], limits: dict[str, int | None]) -> dict[str, list[int]]:
+def shares_of(costs: Sequence[int], sizes: Sequence[int], homes: Sequence[str | None], free: dict[str, int | None]) -> dict[str, list[int]]:
     """Returns the partitions of every worker: those that are there already, and the others where there is least.
 
-    Raises a MemoryError if they do not fit into what a worker may take.
+    A partition costs a worker so many bytes, and its size in addition where it is not there yet. Raises a MemoryError if the
+    partitions do not fit into the memory that a worker has free, which is None without a limit.
     """
-    shares: dict[str, list[int]] = {worker: [] for worker in limits}
-    load = dict.fromkeys(limits, 0)
-    fair = sum(costs) / len(limits)
+    shares: dict[str, list[int]] = {worker: [] for worker in free}
+    load, needed = dict.fromkeys(free, 0), dict.fromkeys(free, 0)
+    fair = sum(costs) / len(free)
     for number, cost in enumerate(costs):
-        home = homes[number]
-        if home not in limits or load[home] + cost > 1.5 * fair:
-            home = min(load, key=load.__getitem__)
-        shares[home].append(number)
-        load[home] += cost
-    for worker, limit in limits.items():
-        if limit and load[worker] > limit:
+        worker = homes[number]
+        if worker not in free or load[worker] + cost > 1.5 * fair:
+            worker = min(load, key=load.__getitem__)
+        shares[worker].append(number)
+        load[worker] += cost
+        needed[worker] += cost if worker == homes[number] else cost + sizes[number]
+    for worker, limit in free.items():
+        if limit is not None and needed[worker] > max(0, limit):
             raise MemoryError(
-                f"Worker {worker} would need {load[worker] / 1e9:.1f} GB for {len(shares[worker])} of {len(costs)} partitions, but "
-                f"may take {limit / 1e9:.1f} GB: add workers, or fit fewer rows."
+                f"Worker {worker} would need {needed[worker] / 1e9:.2f} GB more for {len(shares[worker])} of {len(costs)} partitions, but "
+                f"has {max(0, limit) / 1e9:.2f} GB left. Add workers, give them more memory, or fit fewer rows."
             )
     return {worker: numbers for worker, numbers in shares.items() if numbers}
 
@@ -268,8 +300,7 @@ class Elsewhere:
         sample_weight : collection of shape (n_samples,) or None, default=None
             Their weights, in the same partitions, 1 for None.
         folds : collection of shape (n_samples,) or None, default=None
-            The fold of every sample, counted from 0, for a cross-validation; drawn in every partition for None.
-
+            The fold of every sample, a whole number or a name, for a cross-validation; drawn in every partition for None.
         checkpoint : path of a file or None, default=None
             The file that keeps intercept, coefficients and lambda of the points reached; where it is there already, the fit goes
             on from them, and certifies them anew.
@@ -311,6 +342,9 @@ class Elsewhere:
 
     def _fit(self, *arguments: Any, **changed: Any) -> dict[str, Any]:
         report = super()._fit(*arguments, **changed)
+        if "folds" in report:
+            parts = dict(itertools.chain.from_iterable(self._engine.all("folds", report["fold_draw"])))
+            report["folds"] = np.concatenate([parts[number] for number in sorted(parts)])
         rounds = np.asarray(report["rounds"], dtype=int)
         self.n_rounds_ = rounds[..., 0].tolist() if rounds.shape[-1] == 1 else rounds
         return report

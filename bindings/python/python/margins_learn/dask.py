@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -38,7 +39,11 @@ __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 
 _PATIENCE = 300.0
 _LOOK = 0.5
+# The seconds to wait for reports of the workers on their memory.
+_REPORTS = 10.0
 _names = itertools.count()
+# Fits in several threads restore the configuration of Dask one after the other.
+_config_lock = threading.Lock()
 
 
 class _Cluster:
@@ -47,7 +52,7 @@ class _Cluster:
     TRIALS = 4
 
     def __init__(self, client: Client | None) -> None:
-        given = get_client() if client is None else client
+        given = _usable(get_client() if client is None else client)
         self._client = Client(
             given.scheduler.address,
             security=given.security,
@@ -60,10 +65,11 @@ class _Cluster:
         self._actors: dict[str, Actor] = {}
         self._places: dict[str, str] = {}
         self._shares: dict[str, list[int]] = {}
-        workers = self._identity()
-        if not workers:
+        try:
+            workers = self._wait_for_workers(_may_grow(given.cluster))
+        except BaseException:
             self.close()
-            raise ValueError("The Dask cluster has no workers: start some, or wait for them with client.wait_for_workers.")
+            raise
         if missing := _missing(given, workers):
             warnings.warn(f"The fit begins without workers that the cluster was asked for: {', '.join(missing)}.", stacklevel=4)
 
@@ -78,16 +84,55 @@ class _Cluster:
         """Returns the workers with what is known of each."""
         return self._ask_scheduler("who works", self._client.scheduler.identity, n_workers=-1)["workers"]
 
-    def _workers(self) -> dict[str, int | None]:
-        """Returns the workers with the bytes that each may take."""
-        return {address: worker["memory_limit"] for address, worker in self._identity().items()}
+    def _wait_for_workers(self, patient: bool) -> dict[str, Any]:
+        """Returns the workers, and waits for the first of them if that is worth the wait."""
+        workers, since = self._identity(), time.monotonic()
+        # An adaptive cluster starts workers for tasks alone.
+        wanted = None if workers or not patient else self._client.submit(int, pure=False)
+        while not workers:
+            if wanted is None:
+                raise ValueError("The Dask cluster has no workers. Start some, as with cluster.scale(2).")
+            if time.monotonic() - since > _PATIENCE:
+                raise TimeoutError(f"The Dask cluster has no workers, and none came for {_PATIENCE:.0f} s. Start some.")
+            time.sleep(0.05)
+            workers = self._identity()
+        return workers
+
+    def _free(self, workers: dict[str, Any], unreported: dict[str, int]) -> dict[str, int | None]:
+        """Returns the bytes that each worker may still take, None without a limit, beside some that it has not reported yet."""
+        share = dask.config.get("distributed.worker.memory.terminate") or 1.0
+        free: dict[str, int | None] = {}
+        for address, worker in workers.items():
+            # What was put on disk is read again.
+            used = worker["metrics"]["memory"] + worker["metrics"]["spilled_bytes"]["memory"] + unreported.get(address, 0)
+            free[address] = int(share * worker["memory_limit"]) - used if worker["memory_limit"] else None
+        return free
+
+    def _shares_at_home(self, homes: list[str | None]) -> dict[str, list[int]]:
+        """Returns the partitions that each worker copies, which may be those that it has."""
+        workers, unreported = self._identity(), dict.fromkeys(filter(None, homes), 0)
+        for home, size in zip(homes, self._sizes):
+            if home is not None:
+                unreported[home] += size
+        try:
+            return shares_of(self._costs, self._sizes, homes, self._free(workers, unreported))
+        except MemoryError:
+            # The partitions may be in the reports of the workers already, and are in the next ones.
+            seen = {address: worker["last_seen"] for address, worker in workers.items()}
+            since = time.monotonic()
+            while any(worker["last_seen"] == seen.get(address) for address, worker in workers.items()) and time.monotonic() - since < _REPORTS:
+                time.sleep(0.1)
+                workers = self._identity()
+            return shares_of(self._costs, self._sizes, homes, self._free(workers, {}))
 
     def partitions(self, *parts: Any) -> list[Delayed]:
         """Returns partitions that hold features, labels, weights and folds."""
         named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
         # The scheduler hears of what is persisted from another client, maybe later than from this one.
         self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
-        split = {name: _delayed(name, part) for name, part in named.items()}
+        with _config_lock, dask.config.set({"optimization.tune.active": False}):
+            # Tuning would join the partitions of a projection of a Parquet file by the size of its own columns.
+            split = {name: _delayed(name, part) for name, part in named.items()}
         counts = {name: len(each) for name, each in split.items() if each is not None}
         if len(set(counts.values())) != 1:
             listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
@@ -132,33 +177,37 @@ class _Cluster:
                 raise TimeoutError(f"Nothing came for {_PATIENCE:.0f} s, but {len(futures) - done} of {len(futures)} are missing: {what}.")
             time.sleep(min(0.05, 0.001 + 0.1 * (time.monotonic() - since)))
 
-    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
+    def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
         """Makes an actor on every worker, with partitions that are there already where that is fair."""
-        self._loss, self._classes, self._partitions = loss, classes, list(partitions)
+        self._made_of, self._partitions = made_of, list(partitions)
         if not hasattr(self, "_futures"):
             self._futures = [self._compute(part) for part in partitions]
         self._await(self._futures, "the workers compute the partitions")
         keys = [future.key for future in self._futures]
         where = self._ask_scheduler("where the partitions are", self._client.scheduler.who_has, keys=keys)
-        homes = [next(iter(where.get(future.key, ())), None) for future in self._futures]
-        self._costs = list(costs)
-        for worker, numbers in shares_of(costs, homes, self._workers()).items():
+        sizes = self._ask_scheduler("how large the partitions are", self._client.scheduler.nbytes, keys=keys, summary=False)
+        homes = [next(iter(where.get(key, ())), None) for key in keys]
+        self._costs, self._sizes = list(costs), [max(0, sizes[key]) for key in keys]
+        for worker, numbers in self._shares_at_home(homes).items():
             self._hold(worker, numbers)
         self._start(list(self._holders), "the workers take their partitions over")
         # Whoever needs a partition again computes it again.
         del self._futures
-        counts, names = [], list(self._holders)
+
+    def all(self, method: str, *arguments: Any) -> list[Any]:
+        """Returns what a method of every actor returns."""
+        results, names = [], list(self._holders)
         while names:
-            some, lost = self._answers(names, "class_rows")
-            counts += some
+            some, lost = self._answers(names, method, *arguments)
+            results += some
             names = self._anew(lost)
-        return counts
+        return results
 
     def _hold(self, worker: str, numbers: list[int]) -> str:
         """Starts an actor with partitions on a worker, and returns its name."""
         name = f"{self._fit}-{next(_names)}"
         parts = {k: self._futures[k] if hasattr(self, "_futures") else self._compute(self._partitions[k]) for k in numbers}
-        arguments = (self._loss, self._classes, parts)
+        arguments = (*self._made_of, parts)
         self._holders[name] = self._client.submit(
             Holder, *arguments, key=name, actor=True, workers=[worker], allow_other_workers=False, pure=False
         )
@@ -194,7 +243,7 @@ class _Cluster:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if self._places[name] not in self._workers():
+                if self._places[name] not in self._identity():
                     raise ConnectionError(f"worker {self._places[name]} has gone") from None
                 if time.monotonic() - since > _PATIENCE:
                     place = self._places[name]
@@ -202,13 +251,13 @@ class _Cluster:
 
     def _lost_or_raise(self, name: str, error: Exception) -> None:
         """Raises what a worker has said, unless the worker has gone."""
-        if isinstance(error, (OSError, ValueError)) and self._places[name] not in self._workers():
+        if isinstance(error, (OSError, ValueError)) and self._places[name] not in self._identity():
             return
         # A worker that has died answers before the scheduler knows of it.
         if isinstance(error, OSError) or "lost" in str(error).lower():
             deadline = time.monotonic() + 30.0
             while time.monotonic() < deadline:
-                if self._places[name] not in self._workers():
+                if self._places[name] not in self._identity():
                     return
                 time.sleep(0.05)
         raise error
@@ -226,18 +275,17 @@ class _Cluster:
             # What was computed may have gone with the worker.
             for k in numbers:
                 self._futures[k] = self._compute(self._partitions[k])
-        deadline = time.monotonic() + _PATIENCE
-        while not (workers := self._workers()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"All workers have gone, and none came for {_PATIENCE:.0f} s.")
-            time.sleep(_LOOK)
-        costs = [self._costs[k] for k in numbers]
-        shares = shares_of(costs, [None] * len(numbers), self._free(workers))
+        workers, coming = self._wait_for_workers(patient=True), {}
+        for other in self._shares.keys() - self._actors.keys():
+            place = self._places[other]
+            coming[place] = coming.get(place, 0) + sum(self._costs[k] + self._sizes[k] for k in self._shares[other])
+        costs, sizes = ([of[k] for k in numbers] for of in (self._costs, self._sizes))
+        shares = shares_of(costs, sizes, [None] * len(numbers), self._free(workers, coming))
         return [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
 
     def _gone(self, names: list[str]) -> list[str]:
         """Returns the names of actors whose worker has gone."""
-        workers = self._workers()
+        workers = self._identity()
         return [name for name in names if self._places[name] not in workers]
 
     def _lost(self, names: list[str]) -> list[str]:
@@ -265,21 +313,31 @@ class _Cluster:
                 self._actors[name] = Actor(Holder, self._places[name], name)
         return names
 
-    def _free(self, workers: dict[str, int | None]) -> dict[str, int | None]:
-        """Returns the bytes that each worker may take beside what it holds."""
-        held = dict.fromkeys(workers, 0)
-        for name, numbers in self._shares.items():
-            place = self._places[name]
-            if place in held:
-                held[place] += sum(self._costs[k] for k in numbers)
-        return {worker: limit and max(1, limit - held[worker]) for worker, limit in workers.items()}
-
     def close(self) -> None:
         """Releases the actors and the connection."""
         self._actors.clear()
         self._holders.clear()
         self.__dict__.pop("_futures", None)
         self._client.close()
+
+
+def _usable(client: Any) -> Client:
+    """Returns a client that a fit can wait for, and refuses others."""
+    if not isinstance(client, Client):
+        raise TypeError(f"client is {client!r}, but must be a Client of dask.distributed.")
+    if client.asynchronous:
+        raise ValueError(
+            "The client of Dask is asynchronous, but a fit waits, which would block the event loop. "
+            "Fit in a thread: await asyncio.to_thread(estimator.fit, X, y)."
+        )
+    if client.status != "running":
+        raise ValueError(f"The client of Dask is {client.status}. Pass one that is connected to a scheduler.")
+    return client
+
+
+def _may_grow(cluster: Any) -> bool:
+    """Returns true if workers may come to a cluster without any: it is adaptive, has been asked for some, or is not known here."""
+    return cluster is None or getattr(cluster, "_adaptive", None) is not None or bool(getattr(cluster, "worker_spec", True))
 
 
 def _missing(client: Client, workers: dict[str, Any]) -> list[str]:
@@ -302,9 +360,9 @@ def _delayed(name: str, part: Any) -> list[Any] | None:
     raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
 
 
-def _call(part: Any, local: Any, method: str) -> Any:
-    """Returns what a classifier makes of a partition: an array of an array, a frame or series of a frame."""
-    result = getattr(local, method)(part)
+def _call(part: Any, local: Any, method: str, of_none: np.ndarray) -> Any:
+    """Returns the predictions for a partition: an array for an array, a frame or series for a frame, without rows for an empty one."""
+    result = getattr(local, method)(part) if part.shape[0] else of_none
     if not hasattr(part, "index"):
         return result
     import pandas as pd
@@ -320,10 +378,13 @@ class _Predicting(Elsewhere):
         if not dask.is_dask_collection(X):
             return getattr(local, method)(X)
         if not hasattr(X, "chunks"):
-            return X.map_partitions(_call, local, method, meta=_call(X._meta_nonempty, local, method))
+            import pandas as pd
+
+            of_none = getattr(local, method)(pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns))[:0]
+            return X.map_partitions(_call, local, method, of_none, meta=_call(X._meta, local, method, of_none))
         example = getattr(local, method)(np.zeros((1, self.n_features_in_)))
         shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
-        return X.rechunk({1: -1}).map_blocks(_call, local, method, dtype=example.dtype, meta=example[:0], **shape)
+        return X.rechunk({1: -1}).map_blocks(_call, local, method, example[:0], dtype=example.dtype, meta=example[:0], **shape)
 
     def decision_function(self, X: Any) -> Any:
         """Returns the score of every sample, lazily for a collection of Dask."""

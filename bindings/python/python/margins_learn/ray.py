@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: the extra 'ray' of margins-learn installs what margins_learn.ray needs, as in pip install './bindings/python[ray]'.") from None
 
 from . import _path, _regularised, _search
+from ._inputs import count_of
 from ._shards import Elsewhere, FilePart, Holder, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
@@ -32,9 +33,10 @@ _PATIENCE = 300.0
 class _Actor:
     """A holder in a process of its own."""
 
-    def __init__(self, loss: str, classes: Any, numbers: list[int], *partitions: Any) -> None:
+    def take(self, made_of: tuple[Any, ...], numbers: list[int], *partitions: Any) -> None:
+        """Makes the holder. What the constructor of an actor raises would come back as the death of the actor."""
         parts = [part if isinstance(part, FilePart) else tuple(_taken(part)) for part in partitions]
-        self._holder = Holder(loss, classes, dict(zip(numbers, parts)))
+        self._holder = Holder(*made_of, dict(zip(numbers, parts)))
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Returns what a method of the holder returns."""
@@ -60,7 +62,7 @@ class _Cluster:
         if not ray.is_initialized():
             raise ValueError("Ray is not running here: call ray.init first.")
         has = ray.cluster_resources()
-        self._count = client or max(1, int(has.get("CPU", 1)))
+        self._count = max(1, int(has.get("CPU", 1))) if client is None else count_of(client, "client")
         if self._count > has.get("CPU", 0):
             raise ValueError(f"client is {client}, but the Ray cluster has {has.get('CPU', 0):.0f} CPUs, and every actor takes one.")
         # What an actor may take, in bytes.
@@ -98,19 +100,22 @@ class _Cluster:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
 
-    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
-        """Makes the actors with their partitions."""
-        self._made_of, self._partitions = (loss, classes), list(partitions)
-        limits = dict.fromkeys(map(str, range(self._count)), self._limit)
-        names = [self._hold(numbers) for numbers in shares_of(costs, [None] * len(costs), limits).values()]
-        return self._all([self._actors[name].call.remote("class_rows") for name in names])
+    def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
+        """Makes the actors with their partitions, which stay in the object store."""
+        self._made_of, self._partitions = made_of, list(partitions)
+        free = dict.fromkeys(map(str, range(self._count)), self._limit)
+        shares = shares_of(costs, [0] * len(costs), [None] * len(costs), free).values()
+        self._all([self._hold(numbers)[1] for numbers in shares])
 
-    def _hold(self, numbers: list[int]) -> str:
-        """Starts an actor with partitions, and returns its name."""
+    def all(self, method: str, *arguments: Any) -> list[Any]:
+        """Returns what a method of every actor returns."""
+        return self._all([actor.call.remote(method, *arguments) for actor in self._actors.values()])
+
+    def _hold(self, numbers: list[int]) -> tuple[str, Any]:
+        """Starts an actor, and returns its name with the reference to wait for until it has its partitions."""
         name = str(next(self._names))
-        self._actors[name] = _Actor.remote(*self._made_of, numbers, *(self._partitions[k] for k in numbers))
-        self._shares[name] = numbers
-        return name
+        self._actors[name], self._shares[name] = _Actor.remote(), numbers
+        return name, self._actors[name].take.remote(self._made_of, numbers, *(self._partitions[k] for k in numbers))
 
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
         """Sends a message to actors; those that have died are made anew."""
@@ -122,7 +127,9 @@ class _Cluster:
                 answers.append(self._get(reference))
             except ray.exceptions.RayActorError:
                 del self._actors[name]
-                anew.append(self._hold(self._shares.pop(name)))
+                made, taken = self._hold(self._shares.pop(name))
+                self._get(taken)
+                anew.append(made)
         return answers, anew
 
     def close(self) -> None:

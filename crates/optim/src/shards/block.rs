@@ -97,12 +97,13 @@ impl Rows {
     }
 
     /// Returns the folds that the samples came with.
-    pub(super) fn folds(&self) -> Option<&[u32]> {
+    pub fn folds(&self) -> Option<&[u32]> {
         self.folds.as_deref()
     }
 
-    /// Returns folds that are drawn for the samples of this partition.
-    pub(super) fn draw(&self, partition: usize, draw: FoldDraw) -> Vec<u32> {
+    /// Returns folds that are drawn for the samples, by the number of their partition: of each class
+    /// every fold gets the same number of samples, up to one.
+    pub fn draw(&self, partition: usize, draw: FoldDraw) -> Vec<u32> {
         let mut random = ChaCha8Rng::seed_from_u64(draw.seed);
         random.set_stream(partition as u64);
         let mut of_class: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
