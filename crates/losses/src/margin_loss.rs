@@ -1,6 +1,6 @@
 use std::fmt::Debug;
 
-use crate::scalar_search::{last_zero, monotone_root};
+use crate::scalar_search::{last_zero, lowest_minimum, monotone_root};
 use crate::{Interval, SpecialCase};
 
 /// The margin beyond which the numerical defaults take a limit at infinity for reached.
@@ -9,10 +9,10 @@ const FAR: f64 = 1e100;
 /// A margin loss `L(u)`, `u = y f(x)`.
 ///
 /// Two methods are required; every other one has a default that is right for a convex,
-/// differentiable loss and is computed numerically where it has to be. (A loss that is not convex
-/// says so and overrides `proximal` and `population_minimizer`.) Override what has a closed form:
-/// it is faster and more accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be
-/// guessed. Run `margins_losses::testkit::check` (feature `testkit`) on the result.
+/// differentiable loss and is computed numerically where it has to be. A loss that is not convex
+/// overrides [`is_convex`](Self::is_convex). Override what has a closed form: it is faster and more
+/// accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be guessed. Run
+/// `margins_losses::testkit::check` (feature `testkit`) on the result.
 ///
 /// The trait is object-safe. Implementations are pure functions: same margin, same answer.
 pub trait MarginLoss: Debug + Send + Sync {
@@ -119,8 +119,15 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// `step > 0`.
     ///
     /// Default: bisection on `v - point + step L'(v)`, right for every convex loss, kinks included.
+    /// For a loss that is not convex the bisection runs between all neighbours of a grid where that
+    /// sum changes its sign, and the best of these points is returned. The grid has steps of 1/16
+    /// up to a distance of 8 from 0 and from the point, and steps that grow by a quarter beyond.
     fn proximal(&self, point: f64, step: f64) -> f64 {
-        monotone_root(|v| (v - point) + step * self.derivative(v), point, FAR)
+        let slope = |v: f64| (v - point) + step * self.derivative(v);
+        if self.is_convex() {
+            return monotone_root(slope, point, FAR);
+        }
+        lowest_minimum(|v| self.value(v) + 0.5 * (v - point) * ((v - point) / step), slope, point)
     }
 
     /// Returns the margin to which gradient flow, `dv/ds = -L'(v)`, leads from `v = u` in this time,
@@ -176,9 +183,15 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// the probability of the positive class; `-inf` or `+inf` where the infimum is not attained.
     /// Where the minimiser is not unique, the one nearest to 0.
     ///
-    /// Default: bisection on the derivative, right for convex losses.
+    /// Default: bisection on the derivative; for a loss that is not convex on the grid of
+    /// [`proximal`](Self::proximal).
     fn population_minimizer(&self, eta: f64) -> f64 {
-        monotone_root(|u| eta * self.derivative(u) - (1.0 - eta) * self.derivative(-u), 0.0, FAR)
+        let slope = |u: f64| eta * self.derivative(u) - (1.0 - eta) * self.derivative(-u);
+        if self.is_convex() {
+            return monotone_root(slope, 0.0, FAR);
+        }
+        let part = |share: f64, u: f64| if share > 0.0 { share * self.value(u) } else { 0.0 };
+        lowest_minimum(|u| part(eta, u) + part(1.0 - eta, -u), slope, 0.0)
     }
 
     /// Returns the probability of the positive class that makes `score` a population minimiser:

@@ -38,6 +38,60 @@ pub(crate) fn monotone_root(f: impl Fn(f64) -> f64, start: f64, reach: f64) -> f
     }
 }
 
+/// Returns the lowest of the local minima of `f` that its derivative shows between neighbours of a
+/// grid, of several the one nearest to `around`, of two at the same distance the larger one. The grid
+/// has steps of 1/16 up to a distance of 8 from 0 and from `around`, and steps that grow by a quarter
+/// beyond, up to 1e100.
+pub(crate) fn lowest_minimum(
+    f: impl Fn(f64) -> f64,
+    derivative: impl Fn(f64) -> f64,
+    around: f64,
+) -> f64 {
+    const EVEN_STEPS: u32 = 128;
+    let even = (0..=EVEN_STEPS).map(|k| f64::from(k) / 16.0);
+    let distances = even.chain(std::iter::successors(Some(10.0), |d| Some(1.25 * d)));
+    let distances = distances.take_while(|d| *d <= 1e100);
+    let sides = distances.flat_map(|d| [-d, d, around - d, around + d]);
+    let mut grid: Vec<(f64, f64)> = sides.map(|v| (v, derivative(v))).collect();
+    grid.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut best = (f(around), around);
+    for pair in grid.windows(2) {
+        let [(a, before), (b, after)] = [pair[0], pair[1]];
+        let v = if before < 0.0 && after >= 0.0 {
+            // The first point where the derivative is no longer negative.
+            boundary(a, b, |v| derivative(v) < 0.0).1
+        } else if before == 0.0 && after > 0.0 {
+            // The last point before it is positive.
+            boundary(a, b, |v| derivative(v) <= 0.0).0
+        } else {
+            continue;
+        };
+        let value = f(v);
+        let (distance, known) = ((v - around).abs(), (best.1 - around).abs());
+        let is_nearer = distance < known || (distance == known && v > best.1);
+        if value < best.0 || (value == best.0 && is_nearer) {
+            best = (value, v);
+        }
+    }
+    best.1
+}
+
+/// Returns neighbouring numbers of which the first has a property that `low` has, and the second
+/// lacks it as `high` does.
+fn boundary(mut low: f64, mut high: f64, has: impl Fn(f64) -> bool) -> (f64, f64) {
+    loop {
+        let middle = low + 0.5 * (high - low);
+        if middle <= low || middle >= high {
+            return (low, high);
+        }
+        if has(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
 /// Returns the last zero of a nondecreasing function with `f(0) = 0`; 0 if `f` rises within 1e-6,
 /// `+inf` if it is zero as far as `reach`.
 pub(crate) fn last_zero(f: impl Fn(f64) -> f64, reach: f64) -> f64 {
@@ -96,7 +150,7 @@ pub(crate) fn newton_root(f: impl Fn(f64) -> (f64, f64), low: f64, high: f64) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{last_zero, monotone_root, newton_root};
+    use super::{last_zero, lowest_minimum, monotone_root, newton_root};
 
     #[test]
     fn last_zero_is_the_end_of_the_plateau() {
@@ -113,6 +167,23 @@ mod tests {
         assert_eq!(monotone_root(plateau, 3.0, 1e100), 3.0);
         assert_eq!(monotone_root(|_| -1.0, 0.0, 1e100), f64::INFINITY);
         assert_eq!(monotone_root(|_| 1.0, 0.0, 1e100), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn the_lowest_of_several_minima_is_found() {
+        // Minima of cos(v) + (v - p)^2/50 near odd multiples of pi: the one nearest to p is lowest.
+        for p in [-40.3, -3.0, 0.0, 0.4, 7.0, 95.0] {
+            let f = |v: f64| v.cos() + (v - p) * (v - p) / 50.0;
+            let at = lowest_minimum(f, |v| (v - p) / 25.0 - v.sin(), p);
+            let least = (-4000..4000).map(|k| f(p + f64::from(k) / 400.0)).fold(f64::NAN, f64::min);
+            assert!(f(at) <= least + 1e-15 && f(at) > least - 1e-5, "{p}: {at}");
+        }
+        // Plateaus end nearest to the start, and two wells at the same distance are the right one.
+        let well = |v: f64| (v.abs() - 2.0).max(0.0).min(1.0);
+        let slope = |v: f64| if 2.0 < v.abs() && v.abs() < 3.0 { v.signum() } else { 0.0 };
+        assert_eq!(lowest_minimum(well, slope, 5.0), 2.0);
+        let wells = |v: f64| (v * v - 1.0).powi(2);
+        assert_eq!(lowest_minimum(wells, |v| 4.0 * v * (v * v - 1.0), 0.0), 1.0);
     }
 
     #[test]

@@ -27,9 +27,7 @@
 //! assert!(violations.iter().any(|violation| violation.contains("is_differentiable")));
 //! ```
 //!
-//! A loss that is not convex has to override [`MarginLoss::proximal`] and
-//! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss
-//! may overflow to `+inf` at the margins +-1e6 only where its derivative does too.
+//! A loss may overflow to `+inf` at the margins +-1e6 only where its derivative does too.
 
 mod calibration;
 mod duality;

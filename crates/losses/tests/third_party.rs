@@ -2,8 +2,8 @@
 //! with the closed forms of the same function.
 
 use margins_losses::{
-    DistanceWeighted, Exponential, Hinge, LeakyHockeyStick, LogCoshMarginPursuit, Logistic,
-    MarginLoss, MarginPursuit, ModifiedHuber, PowerHockeyStick, SmoothedHinge, Squared,
+    DistanceWeighted, Exponential, GargRoth, Hinge, LeakyHockeyStick, LogCoshMarginPursuit,
+    Logistic, MarginLoss, MarginPursuit, ModifiedHuber, PowerHockeyStick, SmoothedHinge, Squared,
     SquaredHinge, testkit,
 };
 
@@ -105,6 +105,75 @@ fn a_minimal_loss_conforms() -> Result<(), margins_losses::Error> {
     testkit::check(&Minimal(Squared));
     testkit::check(&Minimal(SmoothedHinge::new(0.3)?));
     testkit::check(&Minimal(LogCoshMarginPursuit::new(1.0, 1.0)?));
+    Ok(())
+}
+
+/// `1/(1 + e^u)^2`, which is not convex and says no more of itself.
+#[derive(Debug)]
+struct Savage;
+
+impl MarginLoss for Savage {
+    fn value(&self, u: f64) -> f64 {
+        (1.0 + u.exp()).powi(-2)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        let p = 1.0 / (1.0 + u.exp());
+        -2.0 * p * p * (1.0 - p)
+    }
+    fn is_convex(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_convex_needs_no_global_minimum_of_its_own() {
+    testkit::check(&Savage);
+    for eta in [0.001f64, 0.2, 0.5, 0.6, 0.99] {
+        let (got, want) = (Savage.population_minimizer(eta), (eta / (1.0 - eta)).ln());
+        assert!(close(got, want, 1e-12), "minimiser at {eta}: {got:e}, not {want:e}");
+    }
+}
+
+/// The projection profile without its closed forms.
+#[derive(Debug)]
+struct Profile(GargRoth);
+
+impl MarginLoss for Profile {
+    fn value(&self, u: f64) -> f64 {
+        self.0.value(u)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        self.0.derivative(u)
+    }
+    fn is_convex(&self) -> bool {
+        false
+    }
+    fn is_differentiable(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn global_minima_agree_with_closed_forms() -> Result<(), margins_losses::Error> {
+    for (alpha, beta) in [(1.0, 0.3), (0.2, 1.5), (4.0, 0.9)] {
+        let closed = GargRoth::new(alpha, beta)?;
+        let minimal = Profile(closed);
+        for point in [-30.0, -2.0, -0.1, 0.0, 0.3, 1.0, 1.7, 50.0] {
+            for step in [1e-3, 0.3, 2.0, 100.0] {
+                let objective = |v: f64| closed.value(v) + 0.5 * (v - point) * ((v - point) / step);
+                let (got, want) = (minimal.proximal(point, step), closed.proximal(point, step));
+                let (at_got, at_want) = (objective(got), objective(want));
+                assert!(
+                    close(at_got, at_want, 1e-13),
+                    "prox of {point}, {step}: {got:e}, {want:e}"
+                );
+            }
+        }
+        for eta in [0.03, 0.2, 0.45, 0.55, 0.7, 0.93] {
+            let (got, want) = (minimal.population_minimizer(eta), closed.population_minimizer(eta));
+            assert!(close(got, want, 1e-12), "minimiser at {eta}: {got:e}, not {want:e}");
+        }
+    }
     Ok(())
 }
 
