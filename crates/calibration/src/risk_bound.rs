@@ -13,6 +13,22 @@ use crate::Error;
 /// Gradient descent with a fixed step runs on `(s^2/n) sum_i rho((gamma - y_i <w, x_i>)/s)` over n
 /// samples x in R^d, and stays in a set W that holds its start w0 and a minimiser w* of the
 /// expectation.
+///
+/// ```
+/// use margins_calibration::PsiTransform;
+/// use margins_calibration::risk_bound::MarginPursuitBound;
+/// use margins_losses::MarginPursuit;
+///
+/// // 10^8 samples with 5 features, a scale of 0.01, and a ball of diameter 2.
+/// let quantities = MarginPursuitBound::new(100_000_000, 5, 0.8, 1.0, 0.01, 2.0)?;
+/// let bound = quantities.evaluate()?;
+/// let psi = PsiTransform::of(MarginPursuit::new(1.0, 0.01)?)?;
+/// assert!(bound.sound_misclassification_bound(|risk| psi.inverse(risk)) < 0.1);
+/// // Other settings replace those that it chose.
+/// let longer = MarginPursuitBound { iterations: 2 * quantities.iterations, ..quantities };
+/// assert!(longer.evaluate()?.optimization_error < bound.optimization_error);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginPursuitBound {
     /// The constant kappa: the expected loss is kappa-strongly convex on W.
@@ -79,6 +95,48 @@ pub enum DominantTerm {
 }
 
 impl MarginPursuitBound {
+    /// Returns the quantities with customary values of the other ones: gradient descent starts
+    /// anywhere in W, with the step 1/(kappa + v_X), until `(1 - alpha beta)^T` is at most 1/n;
+    /// delta is 0.025, so that the bound holds with probability 0.95; c is 1/2, as for a normal
+    /// distribution; E ||x x'|| is v_X.
+    ///
+    /// # Errors
+    /// [`evaluate`](Self::evaluate) says which.
+    pub fn new(
+        samples: usize,
+        dimension: usize,
+        strong_convexity: f64,
+        input_second_moment: f64,
+        scale: f64,
+        diameter: f64,
+    ) -> Result<Self, Error> {
+        let (kappa, v) = (strong_convexity, input_second_moment);
+        let step = (kappa + v).recip();
+        let mut quantities = MarginPursuitBound {
+            strong_convexity,
+            input_second_moment,
+            step,
+            iterations: 0,
+            initial_distance: diameter,
+            diameter,
+            samples,
+            dimension,
+            scale,
+            delta: 0.025,
+            gradient_constant: 0.5,
+            operator_norm_moment: input_second_moment,
+        };
+        quantities.check()?;
+        let log_contraction = (-step * quantities.beta()).ln_1p();
+        quantities.iterations = ((samples as f64).ln() / -log_contraction).ceil() as usize;
+        Ok(quantities)
+    }
+
+    /// Returns the constant beta = 2 kappa v_X/(kappa + v_X).
+    fn beta(&self) -> f64 {
+        self.strong_convexity / (0.5 * (self.strong_convexity / self.input_second_moment + 1.0))
+    }
+
     /// Returns every term of theorem 11, as published, and beside it the bound that its proof
     /// supports.
     ///
@@ -111,8 +169,8 @@ impl MarginPursuitBound {
     pub fn evaluate(&self) -> Result<ExcessRiskBound, Error> {
         self.check()?;
         let (n, d) = (self.samples as f64, self.dimension as f64);
-        let (kappa, v) = (self.strong_convexity, self.input_second_moment);
-        let beta = kappa / (0.5 * (kappa / v + 1.0));
+        let v = self.input_second_moment;
+        let beta = self.beta();
         let contraction = (1.0 - self.step * beta).max(0.0);
         let halfway = contraction.powf(0.5 * self.iterations as f64) * self.initial_distance;
         let optimization_error = v * halfway * halfway;

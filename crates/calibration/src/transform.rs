@@ -72,15 +72,30 @@ impl std::error::Error for NotCalibrated {}
 ///
 /// Psi may be infinite at 1: negatively divergent losses reward certainty without end.
 ///
+/// The transform holds what it is given: a reference to a loss, or the loss itself, a box of it or
+/// a shared loss, for a transform that outlives the place where it is made.
+///
+/// ```
+/// use margins_calibration::{NotCalibrated, PsiTransform};
+/// use margins_losses::{Logistic, MarginLoss};
+///
+/// fn make(loss: Box<dyn MarginLoss>) -> Result<PsiTransform<Box<dyn MarginLoss>>, NotCalibrated> {
+///     PsiTransform::of(loss)
+/// }
+/// let owned = make(Box::new(Logistic))?;
+/// assert_eq!(owned.value(0.5), PsiTransform::of(&Logistic)?.value(0.5));
+/// # Ok::<(), NotCalibrated>(())
+/// ```
+///
 /// Source: Bartlett, Jordan and McAuliffe, *Convexity, classification, and risk bounds*, JASA 101
 /// (2006), definition 2 and theorems 1 and 2.
-#[derive(Debug)]
-pub struct PsiTransform<'a> {
-    loss: &'a dyn MarginLoss,
+#[derive(Debug, Clone)]
+pub struct PsiTransform<L> {
+    loss: L,
     form: Form,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Form {
     Closed,
     MarginPursuit(MarginPursuitPsi),
@@ -88,13 +103,9 @@ enum Form {
     Hull(Hull),
 }
 
-impl<'a> PsiTransform<'a> {
-    /// Returns the transform of a calibrated loss.
-    ///
-    /// # Errors
-    /// [`NotCalibrated`] is the reason why the loss is not calibrated.
-    pub fn of(loss: &'a dyn MarginLoss) -> Result<Self, NotCalibrated> {
-        let form = if let Some(exact) = margin_pursuit(loss) {
+impl Form {
+    fn of(loss: &dyn MarginLoss) -> Result<Self, NotCalibrated> {
+        Ok(if let Some(exact) = margin_pursuit(loss) {
             Form::MarginPursuit(exact)
         } else if loss.is_convex() {
             check_convex(loss)?;
@@ -106,7 +117,17 @@ impl<'a> PsiTransform<'a> {
             return Err(NotCalibrated::WrongSign { eta: 0.5_f64.next_up() });
         } else {
             Form::Hull(Hull::of(loss)?)
-        };
+        })
+    }
+}
+
+impl<L: MarginLoss> PsiTransform<L> {
+    /// Returns the transform of a calibrated loss.
+    ///
+    /// # Errors
+    /// [`NotCalibrated`] is the reason why the loss is not calibrated.
+    pub fn of(loss: L) -> Result<Self, NotCalibrated> {
+        let form = Form::of(&loss)?;
         Ok(PsiTransform { loss, form })
     }
 
@@ -119,9 +140,9 @@ impl<'a> PsiTransform<'a> {
         match &self.form {
             Form::MarginPursuit(exact) => exact.value(a),
             Form::Closed => {
-                self.loss.psi_transform(a).unwrap_or_else(|| convex::transform(self.loss, a))
+                self.loss.psi_transform(a).unwrap_or_else(|| convex::transform(&self.loss, a))
             }
-            Form::Convex => convex::transform(self.loss, a),
+            Form::Convex => convex::transform(&self.loss, a),
             Form::Hull(hull) => hull.value(a),
         }
     }
@@ -142,7 +163,7 @@ impl<'a> PsiTransform<'a> {
     /// [`Error::Parameter`]: `eta` is outside [0, 1].
     pub fn least_conditional_risk(&self, eta: f64) -> Result<f64, Error> {
         let eta = OutOfRange::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))?;
-        Ok(least_risk(self.loss, eta))
+        Ok(least_risk(&self.loss, eta))
     }
 
     /// Returns the misclassification risk that is certain from a surrogate risk and the least

@@ -130,6 +130,25 @@ fn the_recursion_of_the_proof_stays_below_its_closed_form() {
 }
 
 #[test]
+fn customary_values_meet_the_conditions() {
+    let quantities = MarginPursuitBound::new(10_000, 3, 0.5, 4.0, 2.0, 5.0).unwrap();
+    let bound = evaluate(&quantities);
+    assert_eq!((bound.confidence, quantities.initial_distance), (0.95, 5.0));
+    // As many steps as bring v_X (1 - alpha beta)^T ||w0 - w*||^2 down to v_X diameter^2/n.
+    let wanted = 4.0 * 25.0 / 1e4;
+    assert!(bound.optimization_error <= wanted);
+    let iterations = quantities.iterations - 1;
+    let shorter = evaluate(&MarginPursuitBound { iterations, ..quantities });
+    assert!(shorter.optimization_error > wanted);
+    for (samples, kappa, v) in [(1, 1.0, 1.0), (1_000_000, 1e-4, 1e4), (usize::MAX, 2.0, 2.0)] {
+        let extreme = MarginPursuitBound::new(samples, 3, kappa, v, 0.1, 1.0).unwrap();
+        assert!(evaluate(&extreme).optimization_error <= v / samples as f64 * (1.0 + 1e-6));
+    }
+    let refusal = MarginPursuitBound::new(0, 3, 0.5, 4.0, 2.0, 5.0).unwrap_err().to_string();
+    assert_eq!(refusal, "samples: at least one value is needed");
+}
+
+#[test]
 fn refusals() {
     let base = GENERAL;
     let refused = [

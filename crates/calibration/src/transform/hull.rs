@@ -10,7 +10,7 @@ use margins_losses::MarginLoss;
 use super::{NotCalibrated, conditional_risk, least_risk_at};
 
 /// The lower convex hull of a lower bound of `psi~`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Hull {
     /// The vertices, ascending.
     vertices: Vec<(f64, f64)>,
