@@ -1,18 +1,28 @@
+mod destination;
+
 use std::cell::Cell;
 use std::fs::{File, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use destination::{Destination, folder_of, open, takes_owner};
+
 /// A file that is written so that an interruption leaves either the old file or the new one: a
-/// temporary file in the same directory that takes the name, and the permissions of the old file,
-/// when all is written. Symbolic links are followed; what is no regular file (a device, a pipe) is
-/// written directly.
+/// temporary file in the same folder, which takes the name and the permissions of the old file when
+/// all is written.
+///
+/// * A symbolic link is followed, also to a file that does not exist yet.
+/// * A file that its owner has made read-only, or that this process may not write to, is refused.
+/// * A file that cannot be replaced is overwritten when all is written: its folder is not writable,
+///   another user owns it, or a file system is mounted on it.
+/// * `/dev/stdout` and `/dev/stderr` are the streams of this process, wherever they lead. Devices,
+///   pipes and other descriptors are written to directly.
 ///
 /// The temporary file is hidden and is called after the file, as in `.model.bin.a1B2c3.partial`. A
 /// process that is killed leaves it behind; the next one that writes the file removes it. It knows
-/// that nobody writes it any more, because who does has locked it.
+/// that the file is abandoned, because a process that writes one has locked it.
 ///
 /// ```
 /// use std::io::Write;
@@ -33,7 +43,16 @@ pub struct AtomicFile(BufWriter<Target>);
 
 #[derive(Debug)]
 enum Target {
-    Temporary { file: NamedTempFile, path: PathBuf },
+    /// A file that takes the place of the one at the path, if there is one.
+    Replacement {
+        file: NamedTempFile,
+        path: PathBuf,
+    },
+    /// A file whose content is copied into `old`, which cannot be replaced.
+    Copy {
+        file: File,
+        old: File,
+    },
     Direct(File),
 }
 
@@ -41,26 +60,37 @@ impl AtomicFile {
     /// Begins to write the file of this name.
     ///
     /// # Errors
-    /// A path that the system does not let write.
+    /// A file that this process may not write, that is read-only or a folder; a folder that does not
+    /// exist or takes no new file.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
-        let existing = std::fs::metadata(path).ok();
-        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-            let file = File::options().write(true).open(path)?;
-            return Ok(AtomicFile(BufWriter::new(Target::Direct(file))));
+        Ok(AtomicFile(BufWriter::new(match Destination::of(path.as_ref())? {
+            Destination::Stream(file) => Target::Direct(file),
+            Destination::Special(path) => Target::Direct(open(&path)?),
+            Destination::New(path) => Target::Replacement { file: new_file(&path)?, path },
+            Destination::Old { path, file: old } => match new_file(&path) {
+                Ok(file) if takes_owner(file.as_file(), &old)? => {
+                    file.as_file().set_permissions(old.metadata()?.permissions())?;
+                    Target::Replacement { file, path }
+                }
+                Ok(_) => Target::Copy { file: tempfile::tempfile()?, old },
+                Err(error) if is_unwritable(&error) => {
+                    Target::Copy { file: tempfile::tempfile()?, old }
+                }
+                Err(error) => return Err(error),
+            },
+        })))
+    }
+
+    /// Checks that [`create`](Self::create) would begin, and leaves everything as it is.
+    ///
+    /// # Errors
+    /// The errors of [`create`](Self::create), but for those of devices and pipes, which are not
+    /// opened.
+    pub fn check(path: impl AsRef<Path>) -> io::Result<()> {
+        match Destination::of(path.as_ref())? {
+            Destination::Stream(_) | Destination::Special(_) => Ok(()),
+            Destination::Old { .. } | Destination::New(_) => AtomicFile::create(path).map(drop),
         }
-        let path = if existing.is_some() { path.canonicalize()? } else { path.to_path_buf() };
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let prefix = hidden_prefix(&path);
-        remove_abandoned(directory, &prefix);
-        let file = new_file_in(directory, &prefix)?;
-        if let Some(existing) = existing {
-            file.as_file().set_permissions(existing.permissions())?;
-        }
-        Ok(AtomicFile(BufWriter::new(Target::Temporary { file, path })))
     }
 
     /// Gives the file its name. A file that is dropped before vanishes.
@@ -70,10 +100,16 @@ impl AtomicFile {
     pub fn commit(self) -> io::Result<()> {
         match self.0.into_inner().map_err(io::IntoInnerError::into_error)? {
             Target::Direct(_) => Ok(()),
-            Target::Temporary { file, path } => {
+            Target::Copy { mut file, mut old } => copy(&mut file, &mut old),
+            Target::Replacement { file, path } => {
                 file.as_file().sync_all()?;
-                file.persist(&path).map_err(|error| error.error)?;
-                sync_folder_of(&path)
+                match file.persist(&path) {
+                    Ok(_) => sync_folder_of(&path),
+                    Err(mut refused) if is_mounted(&refused.error) => {
+                        copy(refused.file.as_file_mut(), &mut open(&path)?)
+                    }
+                    Err(refused) => Err(refused.error),
+                }
             }
         }
     }
@@ -89,20 +125,41 @@ impl Write for AtomicFile {
     }
 }
 
+impl Target {
+    fn file(&mut self) -> &mut File {
+        match self {
+            Target::Replacement { file, .. } => file.as_file_mut(),
+            Target::Copy { file, .. } | Target::Direct(file) => file,
+        }
+    }
+}
+
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::Temporary { file, .. } => file.as_file_mut().write(bytes),
-            Target::Direct(file) => file.write(bytes),
-        }
+        self.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Target::Temporary { file, .. } => file.as_file_mut().flush(),
-            Target::Direct(file) => file.flush(),
-        }
+        self.file().flush()
     }
+}
+
+/// Replaces the content of a file by that of another one.
+fn copy(from: &mut File, to: &mut File) -> io::Result<()> {
+    from.rewind()?;
+    to.set_len(0)?;
+    io::copy(from, to)?;
+    to.sync_all()
+}
+
+/// Returns true if the system refuses to put a new file into a folder.
+fn is_unwritable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Returns true if the system refuses to replace a file because a file system is mounted on it.
+fn is_mounted(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::CrossesDevices)
 }
 
 /// Writes a file as an [`AtomicFile`] is written.
@@ -158,6 +215,13 @@ fn remove_abandoned(directory: &Path, prefix: &str) {
     }
 }
 
+/// Makes a temporary file for a file, in the same folder.
+fn new_file(path: &Path) -> io::Result<NamedTempFile> {
+    let (folder, prefix) = (folder_of(path), hidden_prefix(path));
+    remove_abandoned(folder, &prefix);
+    new_file_in(folder, &prefix)
+}
+
 /// Makes a temporary file, locked for as long as it is written.
 fn new_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     loop {
@@ -190,11 +254,7 @@ fn new_unlocked_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempF
 /// A folder that may not be read, or a system without this for folders, goes without.
 #[cfg(unix)]
 fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let Ok(folder) = File::open(folder) else { return Ok(()) };
+    let Ok(folder) = File::open(folder_of(path)) else { return Ok(()) };
     match folder.sync_all() {
         Err(error) if !is_unsupported(&error) => Err(error),
         _ => Ok(()),

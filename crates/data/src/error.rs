@@ -303,7 +303,7 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
-    /// A file cannot be created.
+    /// A file cannot be created or written.
     #[error("{file}: cannot be written: {source}")]
     Create {
         /// Name of the file.

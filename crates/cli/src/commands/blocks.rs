@@ -13,7 +13,10 @@ pub(super) fn blocks(arguments: &BlocksArguments) -> Result<(), Failure> {
         inputs("--data", source.file.files()).chain([output("--out", Some(&arguments.out))]),
     )?;
     if is_standard(&arguments.out) {
-        return Err(Failure::usage("--out - is standard output, but a block file needs a name"));
+        let out = arguments.out.display();
+        return Err(Failure::usage(format!(
+            "--out {out} is standard output, but a block file needs a name"
+        )));
     }
     source.write_blocks(arguments.settings(), &arguments.out)?;
     let file = BlockFile::open(&arguments.out)?;

@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use margins::data::AtomicFile;
+
 use crate::failure::Failure;
 use crate::messages::{is_quiet, step};
 
@@ -23,7 +25,7 @@ pub(crate) fn input<'a>(option: &'static str, path: &'a (impl AsRef<Path> + ?Siz
 /// Names the files that the command reads by an option.
 pub(crate) fn inputs<'a>(
     option: &'static str,
-    paths: &'a [String],
+    paths: &'a [PathBuf],
 ) -> impl Iterator<Item = Option<Named<'a>>> {
     paths.iter().map(move |path| Some(input(option, path)))
 }
@@ -55,7 +57,7 @@ pub(crate) fn check_files<'a>(
     Ok(())
 }
 
-/// Refuses the name of a folder, and a name in a folder that is not there.
+/// Refuses a name at which no file can be written, such as that of a folder or of a read-only file.
 fn check_place(file: &Named<'_>) -> Result<(), Failure> {
     let Named { option, path, .. } = file;
     let refused = |reason: String| {
@@ -65,7 +67,9 @@ fn check_place(file: &Named<'_>) -> Result<(), Failure> {
         return refused("it is a folder".to_owned());
     }
     match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => Ok(()),
+        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
+            AtomicFile::check(path).or_else(|error| refused(error.to_string()))
+        }
         Some(folder) if folder.exists() => refused(format!("'{}' is no folder", folder.display())),
         Some(folder) => refused(format!("there is no folder '{}'", folder.display())),
         None => Ok(()),
@@ -95,9 +99,10 @@ fn is_one_file(one: &Named<'_>, other: &Named<'_>) -> bool {
     }
 }
 
-/// Returns true for `-`, which stands for standard input or output.
+/// Returns true for `-`, which stands for standard input or output, and for the other name of the
+/// latter.
 pub(crate) fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
+    path == Path::new("-") || path == Path::new("/dev/stdout")
 }
 
 /// Returns the canonical path of a regular file, or of one that is not there yet; `None` for a

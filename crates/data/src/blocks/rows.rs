@@ -1,5 +1,5 @@
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use super::content::Content;
 use super::index::{Index, Place};
@@ -35,6 +35,7 @@ pub(crate) struct Ending {
 /// A writer of rows with codes, which holds one block of them at a time.
 pub(crate) struct RowWriter {
     out: AtomicFile,
+    path: PathBuf,
     settings: BlockSettings,
     /// What the rows consist of, once there are some.
     layout: Option<Layout>,
@@ -57,9 +58,9 @@ impl RowWriter {
             let (rows, requirement) = (settings.rows.unwrap_or(0), "from 1 to 4294967295");
             return Err(Error::parameter("the number of rows of a block", rows, requirement));
         }
-        let create = |source| Error::Create { file: path.display().to_string(), source };
         Ok(RowWriter {
-            out: AtomicFile::create(path).map_err(create)?,
+            out: AtomicFile::create(path).map_err(|source| not_written(path, source))?,
+            path: path.to_path_buf(),
             settings,
             layout: None,
             block_rows: settings.rows,
@@ -154,7 +155,8 @@ impl RowWriter {
         if !sparse {
             self.features = rows.design.columns();
         }
-        self.out.write_all(&layout.head()).map_err(Error::Write)?;
+        let written = self.out.write_all(&layout.head());
+        written.map_err(|source| not_written(&self.path, source))?;
         self.at = HEAD as u64;
         self.layout = Some(layout);
         Ok(layout)
@@ -187,7 +189,7 @@ impl RowWriter {
         self.pending.put(layout, &mut self.bytes);
         let head = BlockHead::of(rows, stored, &self.bytes[BLOCK_HEAD..]);
         self.bytes[..BLOCK_HEAD].copy_from_slice(&head.bytes());
-        self.out.write_all(&self.bytes).map_err(Error::Write)?;
+        self.out.write_all(&self.bytes).map_err(|source| not_written(&self.path, source))?;
         self.places.push(Place { offset: self.at, head });
         self.at += self.bytes.len() as u64;
         self.rows += u64::from(rows);
@@ -223,10 +225,14 @@ impl RowWriter {
             encoding: ending.encoding,
         };
         let bytes = index.bytes();
-        self.out.write_all(&bytes).map_err(Error::Write)?;
-        self.out.write_all(&foot(self.at, &bytes)).map_err(Error::Write)?;
-        self.out.commit().map_err(Error::Write)
+        let mut out = self.out;
+        let written = out.write_all(&bytes).and_then(|()| out.write_all(&foot(self.at, &bytes)));
+        written.and_then(|()| out.commit()).map_err(|source| not_written(&self.path, source))
     }
+}
+
+fn not_written(path: &Path, source: io::Error) -> Error {
+    Error::Create { file: path.display().to_string(), source }
 }
 
 /// Moves an error of a value in a row of its own to the row of the data.

@@ -114,7 +114,7 @@ fn write(
         |table, labels| Part::new(table, labels, features),
         |part: Result<Part, Error>| {
             blocks.take(part.map_err(|error| in_file(name, error))?).map_err(|error| match error {
-                Error::Write(_) => error,
+                Error::Create { .. } => error,
                 other => in_file(name, other),
             })
         },
