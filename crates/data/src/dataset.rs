@@ -1,3 +1,4 @@
+mod dropped;
 mod folds;
 
 use std::borrow::Cow;
@@ -6,6 +7,7 @@ use std::collections::HashMap;
 use crate::encode::{EncodeOptions, Encoded, Encoding, RawTable};
 use crate::error::{check_count, check_len, check_weights};
 use crate::{ClassLabels, Design, Error, Labels};
+pub(crate) use dropped::row_among;
 use folds::{check_folds, renumber};
 
 /// A design with its labels, those of two classes unless told, and optionally sample weights,
@@ -31,8 +33,8 @@ pub struct Dataset<Y: ClassLabels = Labels> {
     folds: Option<Vec<usize>>,
     /// The table that the features were made of.
     encoded: Option<Encoded>,
-    /// The number of rows of the file that were left out.
-    dropped: usize,
+    /// The rows of the file that were left out, counted from 0, in ascending order.
+    dropped: Vec<usize>,
 }
 
 impl<Y: ClassLabels> Dataset<Y> {
@@ -50,7 +52,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: None,
             encoded: None,
-            dropped: 0,
+            dropped: Vec::new(),
         })
     }
 
@@ -82,19 +84,6 @@ impl<Y: ClassLabels> Dataset<Y> {
             None => Ok(Cow::Borrowed(self)),
             Some((names, design)) => Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?)),
         }
-    }
-
-    /// Tells how many rows of the file were left out.
-    pub(crate) fn without(mut self, dropped: usize) -> Self {
-        self.dropped = dropped;
-        self
-    }
-
-    /// Returns the number of rows of the file that were left out because they have no label, see
-    /// [`ReadOptions::drop_unlabelled`](crate::read::ReadOptions::drop_unlabelled); 0 of data that come
-    /// from elsewhere, parts of others among them.
-    pub fn dropped_rows(&self) -> usize {
-        self.dropped
     }
 
     /// Tells the encoding that the features were made by, of a table that is gone.
@@ -225,7 +214,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: self.folds.clone(),
             encoded: None,
-            dropped: 0,
+            dropped: Vec::new(),
         })
     }
 
@@ -322,7 +311,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
             encoded: None,
-            dropped: 0,
+            dropped: Vec::new(),
         }
     }
 }

@@ -38,9 +38,10 @@ mod options;
 mod table;
 mod words;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use crate::error::LABEL_ADVICE;
+use crate::error::{LABEL_ADVICE, quoted};
 use crate::{Design, Error, parallel};
 
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
@@ -96,9 +97,8 @@ impl Encoding {
         if columns.is_empty() {
             return Err(Error::Empty("columns to encode"));
         }
-        let encoding = Encoding { options, columns };
-        check_distinct(&encoding.feature_names())?;
-        Ok(encoding)
+        check_distinct(&columns)?;
+        Ok(Encoding { options, columns })
     }
 
     /// Learns from the rows named, or from all, which levels, medians and gaps the columns have.
@@ -245,12 +245,23 @@ fn check_columns(options: &EncodeOptions, table: &RawTable) -> Result<(), Error>
     }
 }
 
-/// Refuses a name that occurs twice.
-fn check_distinct(names: &[String]) -> Result<(), Error> {
-    let mut seen = HashMap::with_capacity(names.len());
-    for (second, name) in names.iter().enumerate() {
-        if let Some(first) = seen.insert(name.as_str(), second) {
-            return Err(Error::DuplicateName { name: name.clone(), first, second });
+/// Refuses columns that have features of the same name.
+fn check_distinct(columns: &[ColumnEncoding]) -> Result<(), Error> {
+    let mut owners = HashMap::with_capacity(columns.len());
+    for column in columns {
+        for name in column.feature_names() {
+            match owners.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(column.name());
+                }
+                Entry::Occupied(owner) => {
+                    let (name, other) = (quoted(owner.key()), quoted(owner.get()));
+                    let reason = format!(
+                        "would have a feature named {name}, and so would column {other}: rename one of them"
+                    );
+                    return Err(Error::EncodedColumn { column: column.name().to_owned(), reason });
+                }
+            }
         }
     }
     Ok(())

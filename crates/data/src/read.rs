@@ -11,8 +11,9 @@
 //!
 //! CSV is parsed in blocks of whole lines on all threads, and so is what [`each_block`] reads; all
 //! else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a
-//! byte order mark; lines end in LF or CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
-//! whatever its name.
+//! byte order mark; lines end in LF, CR LF or CR, the last one need not; blank lines are skipped. A
+//! first line `sep=,` of CSV, which is for spreadsheets, is skipped as well. A file is taken as gzip
+//! if it starts so, whatever its name; other files that are not text are refused by what they are.
 //!
 //! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
 //! are, but not from standard input and not beside other files. [`to_blocks`] makes one of text.
@@ -40,6 +41,7 @@ mod blocks;
 mod by_format;
 mod cells;
 mod columns;
+mod content;
 mod csv;
 mod estimate;
 mod folds;
@@ -61,6 +63,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::class_collector::ClassCollector;
+use crate::dataset::row_among;
 use crate::{Classes, Dataset, Design, Error, Labels, Place};
 use by_format::{each_table, table};
 use labels::FileLabels;
@@ -123,10 +126,10 @@ pub struct Unlabelled {
 }
 
 impl Unlabelled {
-    /// Returns the number of a sample among all rows that were read with it, those left out among
-    /// them; both are counted from 0.
+    /// Returns the number of a sample among all rows that were read with it, including the rows left
+    /// out; both are counted from 0.
     pub fn row_of(&self, sample: usize) -> usize {
-        self.dropped.iter().fold(sample, |row, &gap| row + usize::from(gap <= row))
+        row_among(&self.dropped, sample)
     }
 }
 

@@ -44,6 +44,11 @@ impl FeatureColumns {
         }
     }
 
+    /// Returns true if a column without a name is left out.
+    pub(super) fn drop_unnamed(&self) -> bool {
+        self.options().is_some_and(|options| options.drops(""))
+    }
+
     /// Returns the words that stand for gaps, where there may be any.
     pub(super) fn missing_words(&self) -> Option<&MissingWords> {
         self.options().map(|options| &options.missing_words)

@@ -3,7 +3,7 @@
 //! worse than none.
 
 mod part;
-mod quoted;
+mod split;
 
 use memchr::memchr;
 
@@ -15,10 +15,10 @@ use super::label_gaps::{LabelGaps, no_label};
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
 use super::table::{Buffer, LabelSink, Purpose, Table, without_room};
-use crate::error::columns_in_words;
+use crate::error::{columns_in_words, quoted};
 use crate::{Column, Counted, Error};
 use part::{Gathered, Part};
-use quoted::split_quoted;
+use split::split_quoted;
 
 pub(super) fn read(
     lines: Lines<'_>,
@@ -54,10 +54,7 @@ impl<'a> Rows<'a> {
         options: &ReadOptions,
         purpose: Purpose,
     ) -> Result<Self, Error> {
-        if !next_record(&mut lines)? {
-            return Err(lines.wrong("the file is empty".to_owned()));
-        }
-        let header = header(&lines)?;
+        let header = next_header(&mut lines, options.features.drop_unnamed())?;
         let wrong = |reason| lines.malformed_line(reason);
         let roles = roles(lines.name(), &header, options, purpose, &wrong)?;
         let feature_names: Vec<String> = header
@@ -280,12 +277,39 @@ fn trimmed(cell: &str) -> &str {
     if is_plain(bytes.first()) && is_plain(bytes.last()) { cell } else { cell.trim() }
 }
 
-/// Returns the column names: not empty, and distinct.
-fn header(lines: &Lines<'_>) -> Result<Vec<String>, Error> {
+/// Goes on to the header and returns its names, of which one may be empty if such a column is left out.
+/// A line above that names the separator to spreadsheets is skipped.
+fn next_header(lines: &mut Lines<'_>, drops_unnamed: bool) -> Result<Vec<String>, Error> {
+    let mut more = next_record(lines)?;
+    if more && let Some(separator) = separator(lines.text()?) {
+        if separator != "," {
+            let separator = quoted(separator);
+            let reason = format!(
+                "cells are separated by {separator} (sep=): write the file with commas between them"
+            );
+            return Err(lines.malformed_line(reason));
+        }
+        more = next_record(lines)?;
+    }
+    if !more {
+        return Err(lines.wrong("the file is empty".to_owned()));
+    }
+    header(lines, drops_unnamed)
+}
+
+/// Returns the separator that a line names, as in `sep=,`.
+fn separator(line: &str) -> Option<&str> {
+    let start = line.get(..4)?;
+    let separator = &line[4..];
+    (start.eq_ignore_ascii_case("sep=") && separator.chars().count() == 1).then_some(separator)
+}
+
+/// Returns the column names: not empty unless such a column is left out, and distinct.
+fn header(lines: &Lines<'_>, drops_unnamed: bool) -> Result<Vec<String>, Error> {
     let line = lines.text()?;
     let names: Vec<String> =
         split_quoted(lines, line)?.iter().map(|name| name.trim().to_owned()).collect();
-    check_names(&names, &|reason| lines.malformed_line(reason))?;
+    check_names(&names, drops_unnamed, &|reason| lines.malformed_line(reason))?;
     // Column numbers are names too, but fractions and signs are data.
     let is_data = |name: &String| name.parse::<f64>().is_ok();
     let is_column_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
@@ -326,10 +350,7 @@ fn next_file(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> 
     if !lines.next_file()? {
         return Ok(false);
     }
-    if !next_record(lines)? {
-        return Err(lines.wrong("the file is empty".to_owned()));
-    }
-    let found = header(lines)?;
+    let found = next_header(lines, expected.iter().any(String::is_empty))?;
     if found == expected {
         return Ok(true);
     }

@@ -97,7 +97,8 @@ fn estimate(
     let count = |byte: u8| memchr_iter(byte, &text).count();
     Ok(Some(match format {
         Format::Csv => {
-            let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let mut all_lines = text.split(|&byte| byte == b'\n');
+            let header = all_lines.find(|line| !line.starts_with(b"sep=")).unwrap_or_default();
             // As many commas as features beside a label.
             let columns = memchr_iter(b',', header).count().max(1);
             let cell = match options.features {

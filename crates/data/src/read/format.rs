@@ -17,7 +17,7 @@ impl Format {
     /// Returns the format that the name of a file tells: CSV for `.csv`, svmlight for `.svm`, `.libsvm`,
     /// `.svmlight` and `.txt`, each with or without `.gz` at its end, Parquet for `.parquet`.
     pub fn of(path: impl AsRef<Path>) -> Option<Format> {
-        let name = path.as_ref().file_name()?.to_str()?.to_ascii_lowercase();
+        let name = path.as_ref().file_name()?.to_string_lossy().to_ascii_lowercase();
         let ending = name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1;
         Format::ALL.into_iter().find(|format| format.endings().contains(&ending))
     }

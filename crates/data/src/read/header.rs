@@ -35,12 +35,20 @@ impl Role {
     }
 }
 
-/// Refuses names of columns that are empty, and a name that occurs twice.
-pub(super) fn check_names(names: &[String], wrong: &Wrong<'_>) -> Result<(), Error> {
+/// Refuses a name that occurs twice, and an empty name unless the column without one is left out.
+pub(super) fn check_names(
+    names: &[String],
+    drops_unnamed: bool,
+    wrong: &Wrong<'_>,
+) -> Result<(), Error> {
     let mut seen = HashMap::with_capacity(names.len());
     for (name, column) in names.iter().zip(1..) {
-        if name.is_empty() {
-            return Err(wrong(format!("column {column} of the header has no name")));
+        if name.is_empty() && !drops_unnamed {
+            let reason = format!(
+                "column {column} of the header has no name: name it, or leave it out by --drop '' at \
+                 the fit"
+            );
+            return Err(wrong(reason));
         }
         if let Some(first) = seen.insert(name.as_str(), column) {
             let name = quoted(name);

@@ -32,15 +32,14 @@ impl LabelGaps {
         cell.is_empty() || is_missing_label(cell) || self.words.as_ref().is_some_and(is_told)
     }
 
-    /// Returns the reason why the row of a cell is refused. Words for gaps do not harm predictions,
-    /// which need no labels.
+    /// Returns the reason why the row of a cell is refused. Predictions need no labels.
     pub(super) fn refusal(&self, cell: &str) -> Option<String> {
-        let what = match self.purpose {
-            _ if cell.is_empty() => "the cell is empty, but every row needs a label".to_owned(),
-            Purpose::Fit if self.contain(cell) => {
-                format!("label {} is a missing value", quoted(cell))
-            }
-            Purpose::Fit | Purpose::Predict => return None,
+        if self.purpose == Purpose::Predict || !self.contain(cell) {
+            return None;
+        }
+        let what = match cell {
+            "" => "the cell is empty, but every row needs a label".to_owned(),
+            word => format!("label {} is a missing value", quoted(word)),
         };
         Some(format!("{what}; rows without one can be left out (--drop-unlabelled)"))
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::content::{ends_lines_in_returns, not_text};
 use crate::error::quoted;
 use crate::missing::{USUAL_WORDS, is_gap};
 use crate::{Column, Error, Place, RowNumber, blocks};
@@ -31,6 +32,8 @@ pub(super) struct Lines<'a> {
     text: Vec<u8>,
     /// The place in it of the current line, or of several where one was appended.
     line: Range<usize>,
+    /// True if lines end in a carriage return alone.
+    has_returns: bool,
     /// The error that ends the text.
     fault: Option<io::Error>,
     /// The number of the first of these lines, and number of lines read.
@@ -64,7 +67,15 @@ impl<'a> Lines<'a> {
     pub(super) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let (reader, compressed) = Self::text_of(reader, name)?;
         let block = Block { name: name.to_owned(), text: Vec::new(), before: 0 };
-        Ok(Lines { reader: Some(reader), compressed, quotes: true, ..Lines::of(block) })
+        let block = Lines::of(block);
+        let mut lines = Lines { reader: Some(reader), compressed, quotes: true, ..block };
+        lines.fill();
+        if let Some(reason) = not_text(&lines.text) {
+            return Err(lines.wrong(reason));
+        }
+        lines.has_returns = ends_lines_in_returns(&lines.text);
+        lines.end_lines_from(0);
+        Ok(lines)
     }
 
     /// Returns the lines of a block.
@@ -76,6 +87,7 @@ impl<'a> Lines<'a> {
             name: block.name,
             text: block.text,
             line: 0..0,
+            has_returns: false,
             fault: None,
             number: block.before,
             read: block.before,
@@ -187,7 +199,16 @@ impl<'a> Lines<'a> {
         self.line = 0..self.line.end - self.line.start;
         let length = self.text.len();
         self.fault = reader.take(READ as u64).read_to_end(&mut self.text).err();
+        self.end_lines_from(length);
         self.text.len() > length
+    }
+
+    /// Ends lines from a place of the text on by line feeds, where they end in carriage returns.
+    fn end_lines_from(&mut self, at: usize) {
+        if self.has_returns {
+            let returns = self.text[at..].iter_mut().filter(|byte| **byte == b'\r');
+            returns.for_each(|byte| *byte = b'\n');
+        }
     }
 
     /// Returns the fault that ends the text, if there is one.

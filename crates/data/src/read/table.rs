@@ -98,7 +98,7 @@ pub(super) fn assemble<Y: ClassLabels>(
             }
         }
     };
-    data = data.without(table.dropped.len());
+    data = data.without(table.dropped);
     if let Some(weights) = table.weights {
         data = data.with_weights(weights)?;
     }

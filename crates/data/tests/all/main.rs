@@ -5,8 +5,11 @@ mod blocks;
 mod common;
 mod encoding;
 mod malformed_files;
+mod other_content;
 mod parquet;
 mod properties;
 mod reading;
 mod text_to_blocks;
 mod unlabelled_rows;
+#[cfg(unix)]
+mod written_files;

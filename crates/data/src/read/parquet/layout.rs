@@ -35,7 +35,7 @@ impl Layout {
         purpose: Purpose,
         wrong: &Wrong<'_>,
     ) -> Result<Self, Error> {
-        check_names(&header, wrong)?;
+        check_names(&header, options.features.drop_unnamed(), wrong)?;
         let roles = roles(file, &header, options, purpose, wrong)?;
         let features = header.iter().zip(&roles).filter(|&(_, &role)| role == Role::Feature);
         let feature_names: Vec<String> = features.map(|(name, _)| name.clone()).collect();

@@ -62,7 +62,11 @@ pub(super) fn feature(
     if let Some(p) = expected
         && index > p
     {
-        return Err((at, format!("feature index {index}, but only {p} features are expected")));
+        let reason = format!(
+            "feature index {index}, but only {p} features are expected: pass --columns {index} or more \
+             at the fit"
+        );
+        return Err((at, reason));
     }
     match value.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((index, value)),
