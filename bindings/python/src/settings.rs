@@ -183,7 +183,7 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
         let text = match value.cast::<PyString>() {
             Ok(text) => text.to_string(),
             Err(_) if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() => {
-                value.to_string()
+                format!("{value}B")
             }
             Err(_) => {
                 let given = value.repr()?;

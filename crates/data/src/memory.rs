@@ -17,7 +17,7 @@ use std::str::FromStr;
 pub struct Memory(usize);
 
 /// The units, the longer names first where one ends in another.
-const UNITS: [(&str, f64); 8] = [
+const UNITS: [(&str, f64); 9] = [
     ("KiB", 1024.0),
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
@@ -26,6 +26,7 @@ const UNITS: [(&str, f64); 8] = [
     ("MB", 1e6),
     ("GB", 1e9),
     ("TB", 1e12),
+    ("B", 1.0),
 ];
 
 impl Memory {
@@ -90,11 +91,14 @@ fn address_space(text: &str) -> Option<usize> {
 impl FromStr for Memory {
     type Err = String;
 
-    /// Reads a number with or without a unit: `500MB`, `1.5GB`, `2GiB`, or bytes.
+    /// Reads a number with a unit: `500MB`, `1.5GB`, `2GiB` or `4096B`.
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
+        if text.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite()) {
+            return Err(format!("'{text}' has no unit: write {text}MB or {text}GB"));
+        }
         let named = UNITS.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size)));
-        let (number, size) = named.unwrap_or((text.strip_suffix('B').unwrap_or(text), 1.0));
+        let (number, size) = named.unwrap_or((text, f64::NAN));
         let bytes = number.trim().parse::<f64>().map(|number| number * size);
         match bytes {
             Ok(bytes) if bytes >= 1.0 && bytes <= usize::MAX as f64 => Ok(Memory(bytes as usize)),
@@ -127,7 +131,6 @@ mod tests {
     fn amounts_are_read_with_their_units() {
         let bytes = |text: &str| text.parse::<Memory>().map(Memory::bytes);
         for (text, expected) in [
-            ("1000", 1000),
             ("7B", 7),
             ("2kB", 2000),
             ("0.5 MB", 500_000),
@@ -137,9 +140,10 @@ mod tests {
         ] {
             assert_eq!(bytes(text), Ok(expected), "{text}");
         }
-        for text in ["", "GB", "-1GB", "0", "1e400", "nan", "2 gigs", "inf"] {
+        for text in ["", "GB", "-1GB", "0", "1e400", "nan", "2 gigs", "inf", "0B"] {
             assert!(bytes(text).is_err(), "{text}");
         }
+        assert_eq!(bytes(" 5 "), Err("'5' has no unit: write 5MB or 5GB".to_owned()));
     }
 
     #[test]

@@ -13,11 +13,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod class_order;
 mod fit;
 mod learner;
 mod rescaling;
 mod settings;
 
+pub use class_order::ClassOrder;
 pub use fit::{Fitted, Streamed};
 pub use learner::{Learner, State};
 pub use rescaling::data_driven_scale;

@@ -104,6 +104,12 @@ pub enum Error {
     /// Products of features and weights are beyond the range of floating point.
     #[error("features or weights are so large that their products overflow: scale them first")]
     Overflow,
+    /// Gradient descent with steps of one length left the range of floating point.
+    #[error(
+        "gradient descent diverges with steps of length {0}: choose a shorter step, or let a search \
+         find it, which is the default"
+    )]
+    StepTooLong(f64),
     /// An eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),

@@ -26,7 +26,9 @@ use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective, Point, RowSpace};
 use crate::solve::LARGEST_DENSE_ORDER;
-use crate::solve::{Ending, Fit, Observed, Observer, Options, Reached, Solver, paths};
+use crate::solve::{
+    Ending, Fit, Observed, Observer, Options, Reached, Solver, Status, StepRule, paths,
+};
 use crate::{Error, Lambda};
 use engine::{Engine, Machine, assemble};
 use lift::Lift;
@@ -49,7 +51,8 @@ pub use training::{ClassWeights, Training};
 /// # Errors
 /// [`Error::Unsuitable`] or [`Error::TooLargeForMm`]: the solver cannot take the loss or the shape
 /// of the problem. [`Error::Tolerance`]: the tolerance is not positive. [`Error::Overflow`]:
-/// products of the features overflow.
+/// products of the features overflow. [`Error::StepTooLong`]: gradient descent with steps of a fixed
+/// length diverges.
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
@@ -211,7 +214,17 @@ fn run<L: MarginLoss + ?Sized>(
     follow(&mut machine, lambdas, options, |machine, lambda, point, ending, passes| {
         fits.push(finish(lambda, point, machine.duals.take(), ending, passes));
     });
-    Ok(fits)
+    match options.solver {
+        Solver::GradientDescent { step: StepRule::Fixed(step) } if fits.iter().any(diverged) => {
+            Err(Error::StepTooLong(step))
+        }
+        _ => Ok(fits),
+    }
+}
+
+/// Returns true if steps led beyond the range of floating point, which the first point was within.
+fn diverged(fit: &Fit) -> bool {
+    fit.report.status == Status::NumericalTrouble && fit.report.iterations > 0
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::training::PlattDocument;
+use crate::output::warnings::of_step;
 use crate::output::{Lines, VERSION, write_json};
 
 pub(super) fn fit(
@@ -49,7 +50,8 @@ pub(super) fn fit(
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
     }
-    let warnings = task.warnings(fitted.fits.iter());
+    let mut warnings = task.warnings(fitted.fits.iter());
+    warnings.add(of_step(arguments.step, fit.report.converged()));
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

@@ -1,7 +1,7 @@
 //! Warnings of a run, for standard error and for its page.
 
 use margins::data::Counted;
-use margins::optim::Status;
+use margins::optim::{Status, StepRule};
 use margins::status_in_words;
 
 use crate::messages::warn;
@@ -61,6 +61,13 @@ pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
 pub(crate) fn of_no_weights(file: &str, column: Option<&str>) -> Option<String> {
     let column = column?;
     Some(format!("There is no column '{column}' of weights in {file}: every row counts once."))
+}
+
+/// Returns the sentence on steps of a length that was chosen, where they missed the minimum.
+pub(crate) fn of_step(rule: Option<StepRule>, converged: bool) -> Option<String> {
+    let Some(StepRule::Fixed(step)) = rule.filter(|_| !converged) else { return None };
+    let search = "without --step, a search finds their length";
+    Some(format!("Steps of length {step} may be too long: {search}."))
 }
 
 /// Returns the sentence on members of a classifier without a certificate.

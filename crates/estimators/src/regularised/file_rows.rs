@@ -40,7 +40,7 @@ impl FileRows {
         if least > for_blocks {
             let reason = format!(
                 "'{}' cannot be used in {memory}: labels, margins and blocks in use take {least}, and \
-                 samples of the rows {}",
+                 samples of the rows {}; blocks of fewer rows take less (blocks --rows)",
                 file.path().display(),
                 Memory::from_bytes(for_sample)
             );

@@ -10,6 +10,7 @@ use margins_optim::online::LinearClassifier;
 use margins_optim::online::stochastic::{Averaging, Sampling, StochasticGradient};
 use margins_optim::{ClassWeights, Fit, Options, Training};
 
+use super::class_order::ClassOrder;
 use super::learner::State;
 use super::rescaling::data_driven_scale;
 use super::settings::{Settings, margin_pursuit};
@@ -50,6 +51,8 @@ pub struct Streamed {
     /// Share of the rows that the classifier before them got wrong, by weight; before their batch if
     /// there are batches.
     pub progressive_error: f64,
+    /// The order in which the classes came: a classifier forgets the first of sorted rows.
+    pub class_order: ClassOrder,
 }
 
 /// A fit with the loss and the state at its end.
@@ -130,12 +133,13 @@ impl Settings {
         self.check_stream()?;
         let mut learner = self.learner(stream.columns())?;
         let mut classes = None;
-        let mut tally = MistakeTally::default();
+        let (mut tally, mut class_order) = (MistakeTally::default(), ClassOrder::default());
         let mut chunk = stream.next_chunk()?;
         while let Some(Chunk { design, labels, weights, .. }) = &chunk {
             let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
             classes.get_or_insert_with(names);
             let (signs, weights) = (labels.signs(), weights.as_deref());
+            class_order.take(signs);
             let learn = || {
                 let mut row = 0;
                 learner.take_and_show(design, signs, weights, |score| {
@@ -155,7 +159,8 @@ impl Settings {
         let names = stream.feature_names().map(<[String]>::to_vec);
         let model = learner.model((&negative, &positive), names)?;
         let model = model.with_encoding(stream.encoding().cloned())?;
-        Ok(Streamed { model, evidence: Evidence::None, rows, steps, progressive_error })
+        let evidence = Evidence::None;
+        Ok(Streamed { model, evidence, rows, steps, progressive_error, class_order })
     }
 
     /// Refuses the settings of a fit to data in memory that one pass over a stream has no use for.

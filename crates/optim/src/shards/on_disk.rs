@@ -49,7 +49,8 @@ impl OnDisk {
         let Some(rest) = memory.bytes().checked_sub(least.bytes()) else {
             let name = file.path().display();
             return Err(format!(
-                "'{name}' cannot be used in {memory}: labels, margins and blocks in use take {least}"
+                "'{name}' cannot be used in {memory}: labels, margins and blocks in use take {least}; \
+                 blocks of fewer rows take less"
             )
             .into());
         };

@@ -1,13 +1,14 @@
 //! Stochastic gradient in one pass over a file of any size, in bounded memory.
 
 use margins::Error;
+use margins::data::Counted;
 use margins::estimators::stream::Settings;
 
 use super::document;
 use crate::arguments::stream::StreamArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{step, warn};
 use crate::output::files::report;
 use crate::output::model::save;
 use crate::output::stream::StreamDocument;
@@ -26,6 +27,16 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             error => Failure::from(error),
         })?;
     source.note_of_dropped(stream.dropped_rows());
+    let order = streamed.class_order;
+    if order.is_sorted() {
+        warn(format_args!(
+            "the rows of {name} come sorted by class: neighbouring rows differ in class {}, but \
+             about {:.0} times in random order. The fit follows the last rows; shuffle them, or pass \
+             --epochs",
+            Counted(order.changes() as usize, "time"),
+            order.expected_changes()
+        ));
+    }
     if let Some(path) = to.out() {
         save(&streamed.model, path)?;
     }
