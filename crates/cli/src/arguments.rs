@@ -9,7 +9,6 @@ pub(crate) mod data;
 pub(crate) mod encode;
 pub(crate) mod fit;
 pub(crate) mod focus;
-pub(crate) mod former;
 pub(crate) mod global;
 pub(crate) mod inspect;
 pub(crate) mod man;
@@ -23,18 +22,14 @@ pub(crate) mod signed;
 pub(crate) mod stream;
 pub(crate) mod values;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::program;
 
 /// Classification with margin losses: regularised convex fits with a duality gap.
 #[derive(Debug, Parser)]
-#[command(
-    name = "margins",
-    version,
-    max_term_width = 100,
-    after_help = "margins examples prints ten commands to begin with."
-)]
+#[command(name = "margins", max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -92,6 +87,12 @@ pub(crate) enum Command {
     Completions(completions::CompletionsArguments),
     /// Write manual pages, one for each command
     Man(man::ManArguments),
+}
+
+/// Returns the command line under the name of the program.
+pub(crate) fn command() -> clap::Command {
+    let examples = format!("{} examples prints ten commands to begin with.", program::name());
+    Arguments::command().name(program::name()).version(program::version()).after_help(examples)
 }
 
 impl Command {

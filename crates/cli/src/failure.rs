@@ -11,6 +11,8 @@ use margins::massart::Error as Massart;
 use margins::optim::Error as Optim;
 use margins::robust::Error as Robust;
 
+use crate::program;
+
 /// The reason why the command ends without a result, which says with which exit status.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -69,14 +71,15 @@ impl From<Data> for Failure {
 }
 
 /// Returns the way around a table that memory has no room for.
-fn in_parts(error: &Data) -> &'static str {
+fn in_parts(error: &Data) -> String {
     match error {
         Data::InFile { error, .. } => in_parts(error),
-        Data::Memory { .. } => {
-            "; margins stream reads rows in parts, and fit, path and cv do so with a file that margins \
-             blocks has made"
-        }
-        _ => "",
+        Data::Memory { .. } => format!(
+            "; {name} stream reads rows in parts, and fit, path and cv do so with a file that {name} \
+             blocks has made",
+            name = program::name()
+        ),
+        _ => String::new(),
     }
 }
 

@@ -14,6 +14,7 @@ mod commands;
 mod failure;
 mod messages;
 mod output;
+mod program;
 mod rows;
 mod source;
 mod terminal;
@@ -21,32 +22,30 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
 use margins::Registry;
 use margins::losses::did_you_mean;
 
-use arguments::{Arguments, former, signed};
+use arguments::{Arguments, signed};
 use commands::Invocation;
 use failure::Failure;
 
-/// Runs the command with these arguments, the first being the program's name: exit status 0, 1 if
-/// the job failed, 2 for wrong usage.
+/// Runs the command with these arguments and returns its exit status: 0, 1 if the job failed, 2 for
+/// wrong usage. The first argument is the path of the program. Help, messages, pages and examples
+/// call the program by the name of that file.
 pub fn run(
     registry: &Registry,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let joined = signed::joined(&words, &Arguments::command());
-    let result = match Arguments::try_parse_from(joined) {
+    program::set_name(&words);
+    let result = match parse(&words) {
         Ok(arguments) => {
             messages::set(arguments.messages.loudness());
             commands::perform(registry, &arguments.command, &Invocation::new(&words))
         }
-        Err(error) => match former::answer(&words) {
-            Some(answer) => Err(Failure::Usage(answer)),
-            None => return explain(error),
-        },
+        Err(error) => return explain(error),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -59,6 +58,13 @@ pub fn run(
             ExitCode::FAILURE
         }
     }
+}
+
+fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
+    let mut command = arguments::command();
+    let joined = signed::joined(words, &command);
+    let mut matches = command.try_get_matches_from_mut(joined)?;
+    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// Prints help, version, or what is wrong with the arguments. Of an option that other commands have
@@ -76,7 +82,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
         && error.get(ContextKind::SuggestedSubcommand).is_none()
     {
-        let commands = Arguments::command();
+        let commands = arguments::command();
         let names = commands.get_subcommands().map(clap::Command::get_name);
         if let Some(meant) = did_you_mean(name, names).strip_prefix("; ") {
             eprintln!("\n{meant}");
@@ -98,10 +104,10 @@ fn option_of_others(error: &clap::Error) -> Option<(String, Vec<String>)> {
 /// Returns the names of the commands that have an option.
 fn commands_with(option: &str) -> Vec<String> {
     let Some(name) = option.strip_prefix("--") else { return Vec::new() };
-    let arguments = Arguments::command();
+    let arguments = arguments::command();
     let has = |command: &&clap::Command| {
         command.get_arguments().any(|argument| argument.get_long() == Some(name))
     };
     let homes = arguments.get_subcommands().filter(has);
-    homes.map(|command| format!("margins {}", command.get_name())).collect()
+    homes.map(|command| format!("{} {}", program::name(), command.get_name())).collect()
 }

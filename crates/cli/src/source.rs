@@ -1,6 +1,6 @@
 //! Data from a file or from a simulation.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use margins::data::blocks::{self, BlockFile, BlockSettings};
 use margins::data::encode::Encoding;
@@ -15,6 +15,7 @@ use crate::arguments::data::Source;
 use crate::arguments::encode::EncodeArguments;
 use crate::failure::Failure;
 use crate::messages::{note, step};
+use crate::program;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -35,7 +36,7 @@ impl Source<'_> {
                 Some(options) => FeatureColumns::Learn(options),
                 None => FeatureColumns::Numbers,
             },
-            further_files: self.file.further().iter().map(PathBuf::from).collect(),
+            further_files: self.file.further().to_vec(),
             drop_unlabelled: self.file.drop_unlabelled,
         }
     }
@@ -47,7 +48,7 @@ impl Source<'_> {
 
     /// Returns true if the data come from standard input.
     pub(crate) fn is_standard_input(self) -> bool {
-        self.file.first() == "-"
+        self.file.first() == Path::new("-")
     }
 
     /// Refuses a file that is not there, before work that needs it later.
@@ -58,7 +59,7 @@ impl Source<'_> {
         }
         match std::fs::metadata(name) {
             Ok(_) => Ok(()),
-            Err(error) => Err(Failure::job(format!("{name}: cannot be read: {error}"))),
+            Err(error) => Err(Failure::job(format!("{}: cannot be read: {error}", name.display()))),
         }
     }
 
@@ -221,10 +222,11 @@ impl Source<'_> {
             Some(None) => return Err(Failure::usage("--classes needs two labels and a comma")),
         };
         if self.simulation()?.is_some() {
-            return Err(refuse(
-                "they are drawn into memory, which is no stream: margins stream takes them with \
-                 --epochs, and margins massart without --stream",
-            ));
+            return Err(refuse(format_args!(
+                "they are drawn into memory, which is no stream: {name} stream takes them with \
+                 --epochs, and {name} massart without --stream",
+                name = program::name()
+            )));
         }
         let options = self.read_options();
         Ok(match self.standard_input(&options)? {
@@ -287,13 +289,13 @@ impl Source<'_> {
 
     /// Returns the format of standard input, if that is where the data come from.
     fn standard_input(self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
-        match (self.file.first(), options.format) {
-            ("-", None) => {
+        match (self.is_standard_input(), options.format) {
+            (true, None) => {
                 let formats = read::formats_in_words();
                 Err(Failure::Usage(format!("standard input needs --data-format {formats}")))
             }
-            ("-", Some(format)) => Ok(Some(format)),
-            _ => Ok(None),
+            (true, format) => Ok(format),
+            (false, _) => Ok(None),
         }
     }
 }
@@ -314,8 +316,9 @@ pub(crate) struct Simulation {
 
 impl Simulation {
     /// Reads `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
-    fn named(name: &str) -> Result<Option<Self>, Failure> {
+    fn named(name: &Path) -> Result<Option<Self>, Failure> {
         const MOST_ROWS: u64 = 100_000_000;
+        let name = name.to_string_lossy();
         let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
         let mut given = match parameters.trim() {
             "" => Specification::parse(""),

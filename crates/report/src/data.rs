@@ -1,4 +1,6 @@
-use margins_data::encode::{ColumnEncoding, Kind, RawColumn};
+use std::collections::HashMap;
+
+use margins_data::encode::{ColumnEncoding, Kind};
 use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Dataset, Design, Listed};
 use margins_model::Model;
@@ -19,7 +21,9 @@ pub struct Labelled<'a> {
     pub weights: Option<&'a [f64]>,
     /// The columns that the features were made of, if they were made of a raw table at hand.
     pub raw_columns: Vec<RawColumnSummary>,
-    /// The number of rows of the file that are not here because they have no label.
+    /// The row of every sample in its file, from 1, where rows without a label were left out.
+    pub rows: Option<Vec<usize>>,
+    /// The number of rows left out.
     pub left_out: usize,
 }
 
@@ -30,7 +34,7 @@ pub struct DataSummary {
     pub name: String,
     /// The number of samples.
     pub rows: usize,
-    /// The number of further rows of the file, which have no label. Numbers of rows count the samples alone.
+    /// The number of further rows of the file, which have no label.
     pub left_out: usize,
     /// The number of features.
     pub columns: usize,
@@ -82,8 +86,10 @@ impl<'a> Labelled<'a> {
         let of_model = known_classes(name, labels.names(), model)?;
         let classes = (0..data.rows()).map(|row| of_model[labels.index(row)]).collect();
         let (design, weights) = (data.design(), data.own_weights());
-        let (raw_columns, left_out) = (RawColumnSummary::all(data), data.dropped_rows());
-        Ok(Labelled { name, design, classes, weights, raw_columns, left_out })
+        let raw_columns = RawColumnSummary::all(data);
+        let labelled =
+            Labelled { name, design, classes, weights, raw_columns, rows: None, left_out: 0 };
+        Ok(labelled.without(data.dropped_rows(), |sample| data.row_of(sample)))
     }
 
     /// Returns samples with labels as they were read.
@@ -100,7 +106,23 @@ impl<'a> Labelled<'a> {
     ) -> Result<Self, Error> {
         let of_names = known_classes(name, labels.names(), model)?;
         let classes = labels.indices().map(|label| of_names[label]).collect();
-        Ok(Labelled { name, design, classes, weights, raw_columns: Vec::new(), left_out: 0 })
+        let raw_columns = Vec::new();
+        Ok(Labelled { name, design, classes, weights, raw_columns, rows: None, left_out: 0 })
+    }
+
+    /// Takes the number of rows of the file that were left out, and a function from samples to rows of
+    /// the file, both counted from 0.
+    #[must_use]
+    pub fn without(mut self, left_out: usize, row_of: impl Fn(usize) -> usize) -> Self {
+        let rows = || (0..self.classes.len()).map(|sample| row_of(sample) + 1).collect();
+        self.rows = (left_out > 0).then(rows);
+        self.left_out = left_out;
+        self
+    }
+
+    /// Returns the row of a sample in its file, from 1.
+    pub(crate) fn row(&self, sample: usize) -> usize {
+        self.rows.as_ref().map_or(sample + 1, |rows| rows[sample])
     }
 
     /// Returns the data at a glance.
@@ -172,9 +194,8 @@ impl RawColumnSummary {
         let Some((encoding, table)) = data.encoding().zip(data.raw_table()) else {
             return Vec::new();
         };
-        let find = |column: &ColumnEncoding| {
-            table.columns().iter().find(|raw| raw.name() == column.name())
-        };
+        let missing: HashMap<&str, usize> =
+            table.columns().iter().map(|raw| (raw.name(), raw.missing())).collect();
         let summary = |column: &ColumnEncoding| RawColumnSummary {
             name: column.name().to_owned(),
             kind: match column.kind() {
@@ -182,7 +203,7 @@ impl RawColumnSummary {
                 Kind::Boolean(_) => "boolean",
                 Kind::Categorical(_) | Kind::Codes(_) => "categorical",
             },
-            missing: find(column).map_or(0, RawColumn::missing),
+            missing: missing.get(column.name()).copied().unwrap_or(0),
             levels: column.kind().levels().map(<[String]>::to_vec),
         };
         encoding.columns().iter().map(summary).collect()

@@ -45,7 +45,7 @@ pub struct Confusion {
 /// A sample on which the model errs most, or is least sure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HardSample {
-    /// The row of the data, from 1.
+    /// The row of the file, from 1, including rows left out.
     pub row: usize,
     /// The class that the data say.
     pub label: String,
@@ -132,7 +132,7 @@ fn hardest(
     let hard = |&row: &usize| {
         let class = sample.classes[row];
         HardSample {
-            row: row + 1,
+            row: sample.row(row),
             label: model.classes()[class].clone(),
             decided: model.classes()[decided[row]].clone(),
             margin: margins[row],

@@ -45,7 +45,7 @@ impl Suspect {
             far.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
             let labels = data.labels();
             Suspect {
-                row: row + 1,
+                row: data.row_of(row) + 1,
                 label: labels.names()[labels.index(row)].clone(),
                 columns: far
                     .into_iter()

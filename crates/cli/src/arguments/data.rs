@@ -1,5 +1,7 @@
 //! Options of the data.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use margins::data::read::{Format, formats_in_words};
 
@@ -23,7 +25,7 @@ pub(crate) struct FileArguments {
         num_args = 1..,
         value_hint = clap::ValueHint::FilePath
     )]
-    data: Vec<String>,
+    data: Vec<PathBuf>,
     /// Name of the label column [default: label]
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
@@ -49,7 +51,7 @@ pub(crate) struct FileArguments {
     ///
     /// A label that is missing is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
     /// cells of such a row are not looked at. Without the option the first such row is an error,
-    /// but for inspect --encode, which counts them.
+    /// but predict needs no labels, and inspect --encode counts such rows.
     #[arg(long, hide_short_help = true)]
     pub(crate) drop_unlabelled: bool,
 }
@@ -111,26 +113,27 @@ impl FileArguments {
 
     /// Returns the name of the data, as it was given: the files with commas between them.
     pub(crate) fn name(&self) -> String {
-        self.data.join(", ")
+        let names: Vec<String> = self.data.iter().map(|path| path.display().to_string()).collect();
+        names.join(", ")
     }
 
     /// Returns the options with another file to read.
-    pub(crate) fn of(&self, file: &str) -> Self {
+    pub(crate) fn of(&self, file: &Path) -> Self {
         FileArguments { data: vec![file.to_owned()], ..self.clone() }
     }
 
     /// Returns the files, or what stands in their place.
-    pub(crate) fn files(&self) -> &[String] {
+    pub(crate) fn files(&self) -> &[PathBuf] {
         &self.data
     }
 
     /// Returns the first file, or what stands in its place.
-    pub(crate) fn first(&self) -> &str {
+    pub(crate) fn first(&self) -> &Path {
         &self.data[0]
     }
 
     /// Returns the files after the first.
-    pub(crate) fn further(&self) -> &[String] {
+    pub(crate) fn further(&self) -> &[PathBuf] {
         &self.data[1..]
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct EncodeArguments {
     /// Column of codes, whose cells keep their texts; may be repeated; it stands for --encode as well
     #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     categorical: Vec<String>,
-    /// Column to leave out; may be repeated; it stands for --encode as well
+    /// Column to leave out, '' for one without a name; may be repeated; it stands for --encode as well
     #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     drop: Vec<String>,
     /// What becomes of gaps [default: median]

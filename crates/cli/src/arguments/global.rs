@@ -14,7 +14,7 @@ pub(crate) struct MessageArguments {
     /// Print the steps of the work on standard error
     ///
     /// Lines say what was read, fitted or written and how long it took, and what an iteration of a
-    /// solver came to. With margins stream --epochs each line on an epoch takes the time of another
+    /// solver came to. With stream --epochs each line on an epoch takes the time of another
     /// epoch or two.
     #[arg(long, global = true, conflicts_with = "quiet")]
     verbose: bool,

@@ -8,8 +8,8 @@ use clap::Args;
 pub(crate) struct ManArguments {
     /// Folder that the pages are written to, which is made if it is not there
     ///
-    /// The pages are margins.1, margins-fit.1 and so on. man finds them in the folder man1 of a
-    /// folder of its path, such as ~/.local/share/man/man1.
+    /// There is a page on the program and one for each command. man finds them in the folder man1 of
+    /// a folder of its path, such as ~/.local/share/man/man1.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 }

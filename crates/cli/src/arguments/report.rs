@@ -22,7 +22,7 @@ pub(crate) struct ReportArguments {
     ///
     /// They are read as --data is. The report then shows margins, curves and decisions of both.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
-    training: Option<String>,
+    training: Option<PathBuf>,
     #[command(flatten)]
     weights: WeightArguments,
     /// Write the report to this file; - for standard output, as without it
@@ -139,12 +139,12 @@ pub(crate) struct TestArguments {
     ///
     /// They are read as --data is. The page then has margins, curves and decisions of both.
     #[arg(long, value_name = "FILE", requires = "report", hide_short_help = true)]
-    test: Option<String>,
+    test: Option<PathBuf>,
 }
 
 impl TestArguments {
     /// Returns the file, if there is one.
-    pub(crate) fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         self.test.as_deref()
     }
 

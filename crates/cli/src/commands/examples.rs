@@ -2,56 +2,60 @@
 
 use crate::failure::Failure;
 use crate::output::files::emit;
+use crate::program;
 
-/// What an example does, in words, and its command line. Later ones read what earlier ones write.
+/// What an example does, in words, and its command line after the name of the program. Later ones
+/// read what earlier ones write.
 const EXAMPLES: [(&str, &str); 10] = [
     (
         "Look at simulated data: their size, their classes and what their columns hold.",
-        "margins inspect --data mixture:example=1,n=200,seed=1",
+        "inspect --data mixture:example=1,n=200,seed=1",
     ),
     (
         "Choose the penalty lambda by cross-validation, and keep the classifier in model.json.",
-        "margins cv --data mixture:example=1,n=200,seed=1 --loss lhs --out model.json",
+        "cv --data mixture:example=1,n=200,seed=1 --loss lhs --out model.json",
     ),
     (
         "Apply the classifier: a score, a label and a probability for every row.",
-        "margins predict --model model.json --data mixture:example=1,n=20,seed=1",
+        "predict --model model.json --data mixture:example=1,n=20,seed=1",
     ),
     (
         "Show in page.html how good the classifier is on a larger sample of the same kind.",
-        "margins report --model model.json --data mixture:example=1,n=1000,seed=1 --out page.html",
+        "report --model model.json --data mixture:example=1,n=1000,seed=1 --out page.html",
     ),
     (
         "Describe the classifier itself: its coefficients and how it was fitted.",
-        "margins inspect --model model.json",
+        "inspect --model model.json",
     ),
     (
         "Fit logistic regression at twenty lambdas, and print a table of the fits.",
-        "margins path --data mixture:example=2,n=200,seed=1 --loss logistic --lambdas 1:1e-4:20",
+        "path --data mixture:example=2,n=200,seed=1 --loss logistic --lambdas 1:1e-4:20",
     ),
     (
         "Fit a support vector machine that counts both classes alike.",
-        "margins fit --data mixture:example=2,n=200,seed=1 --loss hinge --lambda 0.01 \
+        "fit --data mixture:example=2,n=200,seed=1 --loss hinge --lambda 0.01 \
          --class-weight balanced",
     ),
     (
         "Let the boundary bend, by a Gaussian kernel whose width is chosen with lambda.",
-        "margins cv --data mixture:example=3,p=10,n=100,seed=1 --kernel gaussian --sigmas auto:3 \
+        "cv --data mixture:example=3,p=10,n=100,seed=1 --kernel gaussian --sigmas auto:3 \
          --lambdas 1:1e-4:10",
     ),
     (
         "Learn a halfspace although a part of the labels is wrong.",
-        "margins massart --data mixture:example=1,n=200,seed=1 --learner auto",
+        "massart --data mixture:example=1,n=200,seed=1 --learner auto",
     ),
     (
         "Say how far the misclassification risk can be above the least one, if the logistic risk is \
          within 0.02.",
-        "margins psi --loss logistic --at 0.02 --inverse",
+        "psi --loss logistic --at 0.02 --inverse",
     ),
 ];
 
 pub(super) fn examples() -> Result<(), Failure> {
     emit(None, |out| {
-        EXAMPLES.iter().try_for_each(|(words, line)| writeln!(out, "# {words}\n{line}\n"))
+        let name = program::name();
+        let mut examples = EXAMPLES.iter();
+        examples.try_for_each(|(words, line)| writeln!(out, "# {words}\n{name} {line}\n"))
     })
 }

@@ -80,6 +80,7 @@ fn describe<'a>(
     let signs = signs_of(source, data.labels().names())?;
     let (rows, columns) = (data.rows(), data.columns());
     let standardizer = Standardizer::fit(design, None);
+    let constant_columns = standardizer.constant_columns();
     Ok(InspectionDocument {
         format: "margins-inspection",
         version: VERSION,
@@ -94,9 +95,9 @@ fn describe<'a>(
         positives: signs.map(|(positive, _)| classes[positive].rows),
         classes,
         raw_columns: columns::raw_columns(data, source.dropped()),
-        duplicate_columns: columns::duplicates(data, &standardizer.constant_columns()),
+        duplicate_columns: columns::duplicates(data, &constant_columns),
         telling_columns: columns::telling(data),
-        constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
+        constant_columns: constant_columns.iter().map(|column| column + 1).collect(),
         bayes_error: None,
         features: features(data, &standardizer),
     })

@@ -21,6 +21,7 @@ use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::Warnings;
 use crate::output::{VERSION, write_json};
+use crate::program;
 use crate::rows::{COPIES, too_small};
 
 pub(super) fn massart(
@@ -102,8 +103,7 @@ fn fit(
     if !arguments.stream {
         let file = source.block_file()?;
         if file.is_none() && arguments.memory.is_some() {
-            let reason = "a block file, which `margins blocks` makes of other data";
-            return Err(Failure::Usage(format!("--memory is for {reason}")));
+            return Err(Failure::Usage(format!("--memory is for {}", program::block_file())));
         }
         if let Some(file) = file
             && let Some(memory) = too_small(&file, arguments.memory, COPIES, None)

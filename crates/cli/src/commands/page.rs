@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
-use margins::data::{ClassLabels, Dataset, Design};
+use margins::data::{ClassLabels, Counted, Dataset, Design};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::output::files::emit;
 use crate::output::warnings::{Warnings, of_no_weights, of_unknown_levels};
 use crate::output::{Lines, write_json};
+use crate::program;
 
 /// A run of the command: its words, and when it began.
 pub(crate) struct Invocation {
@@ -25,7 +26,7 @@ pub(crate) struct Invocation {
 impl Invocation {
     pub(crate) fn new(words: &[OsString]) -> Self {
         let words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let words = ["margins".to_owned()].into_iter().chain(words).collect();
+        let words = [program::name().to_owned()].into_iter().chain(words).collect();
         Invocation { words, begun: Instant::now() }
     }
 
@@ -34,7 +35,7 @@ impl Invocation {
         let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
         Origin {
             command: words.join(" "),
-            program: format!("margins {}", env!("CARGO_PKG_VERSION")),
+            program: program::with_version(),
             seed,
             time: moment(SystemTime::now()),
             seconds: self.begun.elapsed().as_secs_f64(),
@@ -169,9 +170,16 @@ pub(super) fn evaluate(
     let Some(labels) = labels else {
         return Err(refuse(&"it has no labels to compare the decisions with"));
     };
+    let gaps = labels.iter().filter(|label| label.is_empty()).count();
+    if gaps > 0 {
+        let rows = Counted(gaps, "row");
+        return Err(refuse(&format_args!(
+            "{rows} without a label: leave such rows out by --drop-unlabelled"
+        )));
+    }
     let mut sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
         .map_err(|error| refuse(&error))?;
-    sample.left_out = data.dropped.len();
+    sample = sample.without(data.dropped.len(), |sample| data.row_of(sample));
     let (file, missing) = (source.file.name(), source.weights_column.filter(|_| weights.is_none()));
     report.warnings.extend(of_unknown_levels(&file, data.unknown_levels));
     report.warnings.extend(of_no_weights(&file, missing));

@@ -22,6 +22,7 @@ use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::{Warnings, of_gaps};
+use crate::program;
 use crate::rows::{COPIES, Rows, half_of_free, too_small};
 use crate::terminal;
 
@@ -133,10 +134,8 @@ impl Task<'_> {
         if kernel.is_some() && self.landmarks().is_none() && !self.keeps_points {
             return Ok(None);
         }
-        let refuse = |option: &str| {
-            let reason = "a block file, which `margins blocks` makes of other data";
-            Err(Failure::Usage(format!("{option} {reason}")))
-        };
+        let refuse =
+            |option: &str| Err(Failure::Usage(format!("{option} {}", program::block_file())));
         match self.arguments.source().block_file()? {
             None if self.keeps_points => refuse("--checkpoint is for linear classifiers of"),
             None if memory.is_some() && kernel.is_none() => {

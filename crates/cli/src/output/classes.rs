@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::data::ClassDocument;
 use super::fits::{KernelDocument, kernel_documents, state};
-use super::table::{MOST_LISTED, Table, gap, number};
+use super::table::{MOST_LISTED, Table, gap, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
 
 /// A classifier of several classes with the certificates of its members.
@@ -94,7 +94,7 @@ pub(crate) fn member_table(members: &[MemberReport]) -> Table {
     let mut table = Table::new(&["member", "objective", "relative gap", ""]);
     for member in members.iter().take(MOST_LISTED) {
         table.row(vec![
-            member.name.clone(),
+            name_cell(&member.name),
             member.summary.objective.map(number).unwrap_or_default(),
             member.summary.relative_gap.map(gap).unwrap_or_default(),
             status_of(member).map(state).unwrap_or_default(),

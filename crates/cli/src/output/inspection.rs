@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Lines;
 use super::data::ClassDocument;
-use super::table::{MOST_LISTED, Table, facts, number};
+use super::table::{MOST_LISTED, Table, facts, name_cell, number};
 
 /// A description of data.
 #[derive(Serialize)]
@@ -96,7 +96,7 @@ impl InspectionDocument<'_> {
         for (k, feature) in self.features.iter().take(MOST_LISTED).enumerate() {
             table.row(vec![
                 (k + 1).to_string(),
-                feature.name.clone().unwrap_or_default(),
+                feature.name.as_deref().map(name_cell).unwrap_or_default(),
                 number(feature.mean),
                 number(feature.standard_deviation),
                 number(feature.minimum),
@@ -115,7 +115,7 @@ impl InspectionDocument<'_> {
         let mut table = Table::new(&["raw column", "kind", "missing", "levels"]);
         for column in columns.iter().take(MOST_LISTED) {
             table.row(vec![
-                column.name.clone(),
+                name_cell(&column.name),
                 column.kind.to_owned(),
                 column.missing.to_string(),
                 column.levels_in_words(),
@@ -189,7 +189,7 @@ impl InspectionDocument<'_> {
     /// Returns the name of a column counted from 1, or that number.
     fn name_of(&self, column: usize) -> String {
         match &self.features[column - 1].name {
-            Some(name) => format!("'{name}'"),
+            Some(name) => format!("'{}'", name_cell(name)),
             None => column.to_string(),
         }
     }

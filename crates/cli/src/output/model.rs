@@ -9,7 +9,7 @@ use margins::model::{Format, Functions, Header, Member, Scheme};
 
 use super::Lines;
 use super::files::{emit, is_standard};
-use super::table::{MOST_LISTED, Table, facts, gap, number};
+use super::table::{MOST_LISTED, Table, facts, gap, name_cell, number};
 use crate::failure::Failure;
 use crate::messages::step;
 
@@ -143,7 +143,7 @@ fn coefficients(model: &Model, member: &Member, out: &mut dyn Write) -> std::io:
     order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
     let mut table = Table::new(&["column", "name", "coefficient"]);
     for &k in order.iter().take(MOST_LISTED) {
-        let name = model.feature_names().map(|names| names[k].clone()).unwrap_or_default();
+        let name = model.feature_names().map(|names| name_cell(&names[k])).unwrap_or_default();
         table.row(vec![(k + 1).to_string(), name, number(coef[k])]);
     }
     writeln!(out)?;

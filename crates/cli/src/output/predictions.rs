@@ -19,7 +19,7 @@ pub(crate) struct PredictionDocument<'a> {
     /// The ends of the scores that stand for even odds and nothing more; null without probabilities
     /// of the loss.
     pub(crate) undecided_scores: Option<[f64; 2]>,
-    /// Null where the data have no labels.
+    /// Null where no row has a label that is a class of the model.
     pub(crate) metrics: Option<Metrics>,
     pub(crate) predictions: Vec<Prediction<'a>>,
 }
@@ -36,6 +36,8 @@ pub(crate) struct Prediction<'a> {
 /// Measures of predictions; null where a measure needs both classes or probabilities.
 #[derive(Serialize)]
 pub(crate) struct Metrics {
+    /// The number of rows measured, whose label is a class of the model.
+    pub(crate) rows: usize,
     pub(crate) error: f64,
     pub(crate) standard_error: f64,
     pub(crate) balanced_error: Option<f64>,
@@ -54,7 +56,7 @@ pub(crate) struct ClassPredictionDocument<'a> {
     pub(crate) rows: usize,
     pub(crate) scheme: String,
     pub(crate) classes: &'a [String],
-    /// Null where the data have no labels, or one that is no class of the model.
+    /// Null where no row has a label that is a class of the model.
     pub(crate) metrics: Option<ClassMetrics>,
     pub(crate) predictions: Vec<ClassPrediction<'a>>,
 }
@@ -72,6 +74,8 @@ pub(crate) struct ClassPrediction<'a> {
 /// A measure of the predictions of several members.
 #[derive(Serialize)]
 pub(crate) struct ClassMetrics {
+    /// The number of rows measured, whose label is a class of the model.
+    pub(crate) rows: usize,
     pub(crate) error: f64,
     pub(crate) standard_error: f64,
 }
@@ -81,6 +85,7 @@ pub(crate) fn describe(path: &Path, rows: usize, metrics: Option<&Metrics>) -> L
     let mut lines =
         vec![("predictions", format!("{} in {}", Counted(rows, "row"), path.display()))];
     let Some(metrics) = metrics else { return lines };
+    lines.extend(measured_line(metrics.rows, rows));
     lines.push(error_line(metrics.error, metrics.standard_error));
     if let Some(balanced) = metrics.balanced_error {
         lines.push(("balanced error", format!("{} %", percent(balanced))));
@@ -95,8 +100,15 @@ pub(crate) fn describe(path: &Path, rows: usize, metrics: Option<&Metrics>) -> L
 pub(crate) fn describe_classes(path: &Path, rows: usize, metrics: Option<&ClassMetrics>) -> Lines {
     let mut lines =
         vec![("predictions", format!("{} in {}", Counted(rows, "row"), path.display()))];
-    lines.extend(metrics.map(|metrics| error_line(metrics.error, metrics.standard_error)));
+    let Some(metrics) = metrics else { return lines };
+    lines.extend(measured_line(metrics.rows, rows));
+    lines.push(error_line(metrics.error, metrics.standard_error));
     lines
+}
+
+/// Returns the line on the rows measured, unless they are all rows.
+fn measured_line(measured: usize, rows: usize) -> Option<(&'static str, String)> {
+    (measured < rows).then(|| ("measured", format!("{measured} of {}", Counted(rows, "row"))))
 }
 
 fn error_line(error: f64, standard_error: f64) -> (&'static str, String) {

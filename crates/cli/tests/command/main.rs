@@ -5,6 +5,7 @@ mod classes;
 mod decisions;
 mod documentation;
 mod encoding;
+mod files;
 mod fits;
 mod focused;
 mod help;

@@ -64,9 +64,12 @@ fn every_command_is_as_without_them() {
         &["report", "--model", "m.json"],
     ] {
         let [mut gaps, mut data] = both(&workshop, command);
-        // A report says which words it comes from, and when.
+        // A report says which words it comes from, and when, and numbers rows as the file does.
         for document in [&mut gaps, &mut data] {
             document.as_object_mut().expect("an object").remove("origin");
+            for hard in document["evaluations"][0]["hardest"].as_array_mut().into_iter().flatten() {
+                hard["row"].take();
+            }
         }
         // The number of such rows is told by those that describe data.
         let told = |document: &mut Value| match command[0] {
@@ -81,9 +84,9 @@ fn every_command_is_as_without_them() {
     }
 }
 
-/// The page numbers the rows that are there, and says so.
+/// The page counts the rows left out, and numbers the others as in the file.
 #[test]
-fn pages_say_what_their_rows_leave_out() {
+fn pages_number_rows_as_the_file_does() {
     let workshop = workshop();
     let fit = ["fit", "--lambda", "0.1", "--quiet", "--drop-unlabelled", "--out", "m.json"];
     workshop.output(&[&fit[..], &["--data", "gaps.csv", "--report", "fit.html"]].concat());
@@ -91,8 +94,17 @@ fn pages_say_what_their_rows_leave_out() {
     workshop.output(&[&report[..], &["report.html", "--data", "gaps.csv"]].concat());
     for page in ["fit.html", "report.html"] {
         let page = std::fs::read_to_string(workshop.path(page)).expect("a page");
-        let expected = "; 3 rows without a label are left out, and rows are counted without them";
-        assert!(page.contains(expected), "{page}");
+        assert!(page.contains("; 3 rows without a label are left out"), "{page}");
+    }
+    let report = ["report", "--model", "m.json", "--quiet", "--drop-unlabelled", "--training"];
+    let page = workshop.json(&[&report[..], &["gaps.csv", "--data", "gaps.csv"]].concat());
+    let table = gaps();
+    let rows: Vec<&str> = table.lines().skip(1).collect();
+    for evaluation in page["evaluations"].as_array().expect("two evaluations") {
+        for hard in evaluation["hardest"].as_array().expect("samples") {
+            let row = rows[hard["row"].as_u64().expect("a row") as usize - 1];
+            assert_eq!(row.rsplit(',').next(), hard["label"].as_str(), "{row}");
+        }
     }
 }
 

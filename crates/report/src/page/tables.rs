@@ -77,10 +77,8 @@ pub(super) fn data(data: &DataSummary) -> Markup {
     let size = [Counted(*count, "row"), Counted(*columns, "column")].map(|size| size.to_string());
     let left_out = match data.left_out {
         0 => String::new(),
-        1 => "; 1 row without a label is left out, and rows are counted without it".to_owned(),
-        rows => {
-            format!("; {rows} rows without a label are left out, and rows are counted without them")
-        }
+        1 => "; 1 row without a label is left out".to_owned(),
+        rows => format!("; {rows} rows without a label are left out"),
     };
     let caption = format!("{name}: {}{stored}{weights}{left_out}", size.join(", "));
     table(&caption, &["class", "rows", "share"], &rows)

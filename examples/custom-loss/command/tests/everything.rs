@@ -164,3 +164,40 @@ fn the_command_knows_the_losses() {
     }
     assert!(run(&["psi", "--loss", "dwd", "--at", "0.5"]).contains("0.5"));
 }
+
+/// Whatever the program prints about itself can be typed again, because it has its own name.
+#[test]
+fn the_command_calls_itself_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_custom-command");
+        let output = Command::new(program).current_dir(&folder).args(arguments).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let version = concat!("custom-command (margins ", env!("CARGO_PKG_VERSION"), ")");
+    assert_eq!(run(&["--version"]), format!("{version}\n"));
+    let fit =
+        ["fit", "--data", "mixture:n=20", "--loss", "dwd", "--lambda", "1", "--report", "p.json"];
+    run(&fit);
+    let page = std::fs::read_to_string(folder.path().join("p.json")).unwrap();
+    assert!(page.contains(&format!("\"custom-command {}\"", fit.join(" "))), "{page}");
+    assert!(page.contains(&format!("\"program\":\"{version}\"")), "{page}");
+    run(&["man", "man1"]);
+    let manual = std::fs::read_to_string(folder.path().join("man1/custom-command-fit.1")).unwrap();
+    let texts = [
+        run(&["--help"]),
+        run(&["examples"]),
+        run(&["completions", "bash"]),
+        run(&["completions", "--help"]),
+        run(&["fit", "--epochs", "1"]),
+        run(&["stream", "--data", "mixture:n=20", "--lambda", "1"]),
+        run(&["fit", "--data", "mixture:n=20", "--lambda", "1", "--memory", "1GB"]),
+        manual,
+    ];
+    for text in texts {
+        assert!(text.contains("custom-command") || text.contains("custom\\-command"), "{text}");
+        for command in ["fit", "inspect", "stream", "blocks", "examples", "completions"] {
+            assert!(!text.contains(&format!("margins {command}")), "{text}");
+        }
+    }
+}

@@ -37,7 +37,7 @@ pub(super) fn raw_columns(
 }
 
 /// Returns the pairs of columns with the same values, counted from 1, the first such column and a
-/// later one; constant columns are left out.
+/// later one, without constant columns, which are given in ascending order.
 pub(super) fn duplicates(data: &Dataset<Classes>, constant: &[usize]) -> Vec<[usize; 2]> {
     let mut hashers = vec![DefaultHasher::new(); data.columns()];
     for (row, sample) in data.design().samples().enumerate() {
@@ -49,7 +49,8 @@ pub(super) fn duplicates(data: &Dataset<Classes>, constant: &[usize]) -> Vec<[us
     }
     let mut first = HashMap::new();
     let mut pairs = Vec::new();
-    for (column, hasher) in hashers.iter().enumerate().filter(|(k, _)| !constant.contains(k)) {
+    let varies = |column: &usize| constant.binary_search(column).is_err();
+    for (column, hasher) in hashers.iter().enumerate().filter(|(column, _)| varies(column)) {
         let of = *first.entry(hasher.finish()).or_insert(column);
         if of != column {
             pairs.push([of + 1, column + 1]);

@@ -1,7 +1,7 @@
 //! What a model makes of rows.
 
 use margins::data::read::{RowLabels, Unlabelled};
-use margins::data::{Design, Listed, metrics};
+use margins::data::{Counted, Design, Listed, metrics};
 use margins::losses::MarginLoss;
 use margins::model::Error;
 use margins::{Model, Registry};
@@ -141,52 +141,71 @@ impl Scored {
         self.classes.iter().enumerate().map(prediction).collect()
     }
 
-    /// Returns measures by the weights of the data, if every label is a class of the model.
+    /// Returns measures by the weights of the data, of the rows whose label is a class of the model.
     pub(super) fn measure(&self, model: &Model) -> Option<Metrics> {
         type Measure = fn(&[f64], &[f64], Option<&[f64]>) -> Result<f64, margins::data::Error>;
-        let sign = |class: &usize| if *class == 1 { 1.0 } else { -1.0 };
-        let known = known_classes(model, self.labels.as_ref()?)?;
-        let signs: Vec<f64> = known.iter().map(sign).collect();
-        let decided: Vec<f64> = self.classes.iter().map(sign).collect();
-        let weights = self.weights.as_deref();
+        let sign = |class: usize| if class == 1 { 1.0 } else { -1.0 };
+        let Known { rows, classes } = self.known(model)?;
+        let signs: Vec<f64> = classes.iter().map(|&class| sign(class)).collect();
+        let decided: Vec<f64> = rows.iter().map(|&row| sign(self.classes[row])).collect();
+        let of = |values: &Vec<f64>| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        let (scores, weights) = (of(&self.scores), self.weights.as_ref().map(of));
+        let (probabilities, weights) = (self.probabilities.as_ref().map(of), weights.as_deref());
         let error = measured(metrics::error_rate(&decided, &signs, weights))?;
-        let of_probabilities = |measure: Measure| {
-            let probabilities = self.probabilities.as_deref()?;
-            measure(probabilities, &signs, weights).ok()
-        };
+        let of_probabilities =
+            |measure: Measure| measure(probabilities.as_ref()?, &signs, weights).ok();
         Some(Metrics {
+            rows: rows.len(),
             error: error.rate,
             standard_error: error.standard_error,
             balanced_error: metrics::balanced_error(&decided, &signs, weights).ok(),
-            auc: metrics::auc(&self.scores, &signs, weights).ok(),
+            auc: metrics::auc(&scores, &signs, weights).ok(),
             log_loss: of_probabilities(metrics::log_loss),
             brier: of_probabilities(metrics::brier),
         })
     }
 
-    /// Returns the error by the weights of the data, if every label is a class of the model.
+    /// Returns the error by the weights of the data, of the rows whose label is a class of the model.
     pub(super) fn measure_classes(&self, model: &Model) -> Option<ClassMetrics> {
-        let known = known_classes(model, self.labels.as_ref()?)?;
-        let mistakes: Vec<bool> = self.classes.iter().zip(&known).map(|(a, b)| a != b).collect();
-        let error = measured(metrics::mistake_rate(&mistakes, self.weights.as_deref()))?;
-        Some(ClassMetrics { error: error.rate, standard_error: error.standard_error })
+        let Known { rows, classes } = self.known(model)?;
+        let mistakes: Vec<bool> =
+            rows.iter().zip(&classes).map(|(&row, &class)| self.classes[row] != class).collect();
+        let of = |values: &Vec<f64>| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        let weights = self.weights.as_ref().map(of);
+        let error = measured(metrics::mistake_rate(&mistakes, weights.as_deref()))?;
+        let (rate, standard_error) = (error.rate, error.standard_error);
+        Some(ClassMetrics { rows: rows.len(), error: rate, standard_error })
+    }
+
+    /// Returns the rows whose label is a class of the model, with a warning about the others; `None`
+    /// if there are none.
+    fn known(&self, model: &Model) -> Option<Known> {
+        let labels = self.labels.as_ref()?;
+        let classes: Vec<Option<usize>> =
+            labels.names().iter().map(|label| model.class_of(label)).collect();
+        let known = labels.indices().enumerate();
+        let known = known.filter_map(|(row, label)| Some((row, classes[label]?)));
+        let (rows, of_rows): (Vec<usize>, Vec<usize>) = known.unzip();
+        if rows.len() < labels.len() {
+            let names = labels.names().iter().zip(&classes);
+            let unknown: Vec<&String> =
+                names.filter_map(|(name, class)| class.is_none().then_some(name)).collect();
+            warn(format_args!(
+                "{} of {} are not measured: their labels ({}) are not classes of the model ({})",
+                labels.len() - rows.len(),
+                Counted(labels.len(), "row"),
+                Listed(&unknown),
+                Listed(model.classes())
+            ));
+        }
+        (!rows.is_empty()).then_some(Known { rows, classes: of_rows })
     }
 }
 
-/// Returns the class of every label; `None`, with a warning, if one is no class of the model.
-fn known_classes(model: &Model, labels: &RowLabels) -> Option<Vec<usize>> {
-    let classes = labels.names().iter().map(|label| model.class_of(label).ok_or(label));
-    match classes.collect::<Result<Vec<usize>, _>>() {
-        Ok(classes) => Some(labels.indices().map(|label| classes[label]).collect()),
-        Err(unknown) => {
-            warn(format!(
-                "the predictions are not measured, for the label {} of the data is no class of the model ({})",
-                Listed(&[unknown]),
-                Listed(model.classes())
-            ));
-            None
-        }
-    }
+/// The rows whose label is a class of the model, with the index of each class.
+struct Known {
+    rows: Vec<usize>,
+    classes: Vec<usize>,
 }
 
 /// Returns a measure of predictions; `None`, with a warning, where there is none.
