@@ -75,7 +75,16 @@ impl fmt::Display for Lambda {
 pub const DEFAULT_GRID: (f64, f64, usize) = (1.0, 1e-7, 100);
 
 /// Returns `count` lambdas evenly spaced on a logarithmic scale, both ends included, largest first,
-/// whatever the order of the ends.
+/// whatever the order of the ends. A value within rounding of a decimal of at most nine digits is
+/// that decimal, so that decades are exact.
+///
+/// ```
+/// use margins_optim::lambda_grid;
+///
+/// let grid = lambda_grid(1.0, 1e-4, 5)?;
+/// assert!(grid.iter().map(|lambda| lambda.get()).eq([1.0, 0.1, 0.01, 0.001, 0.0001]));
+/// # Ok::<(), margins_optim::Error>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Lambda`]: an end is no lambda. [`Error::LambdaGrid`]: there are no values, more than a
@@ -99,14 +108,44 @@ pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Erro
     (0..count)
         .map(|k| {
             // The last value is the end itself, without the rounding of its logarithm.
-            Lambda::new(if k > 0 && k == count - 1 { low } else { high * (step * k as f64).exp() })
+            let last = k > 0 && k == count - 1;
+            Lambda::new(if last { low } else { decimal_near(high * (step * k as f64).exp()) })
         })
         .collect()
+}
+
+/// Returns the decimal of at most nine digits that a positive number is within rounding of, or the
+/// number if there is none.
+fn decimal_near(x: f64) -> f64 {
+    // Exponents of e are at most 1420 in size, so that rounding them changes the power by 3e-13.
+    const ROUNDING: f64 = 4e-13;
+    let decimal = format!("{x:.8e}").parse().unwrap_or(x);
+    if (decimal - x).abs() <= ROUNDING * x { decimal } else { x }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Lambda, lambda_grid};
+
+    #[test]
+    fn decades_and_powers_of_two_are_exact() {
+        for (from, to, count, step) in [
+            (1.0, 1e-4, 5, "0.1"),
+            (1e3, 1e-12, 16, "0.1"),
+            (1.0, 1e-100, 101, "0.1"),
+            (4.0, 2f64.powi(-10), 13, "0.5"),
+        ] {
+            let grid = lambda_grid(from, to, count).unwrap();
+            for (k, lambda) in grid.iter().enumerate() {
+                let exact = if step == "0.5" {
+                    from * 0.5f64.powi(k as i32)
+                } else {
+                    format!("1e{}", from.log10().round() as i32 - k as i32).parse().unwrap()
+                };
+                assert_eq!(lambda.get(), exact, "{from} {to} {count}: {k}");
+            }
+        }
+    }
 
     #[test]
     fn grid_runs_down_and_hits_its_ends() {
