@@ -95,6 +95,17 @@ pub enum Error {
         /// The parameter.
         parameter: String,
     },
+    /// A parameter that comes from data is not given, and there are no data.
+    #[error(
+        "kernel '{kernel}' has no {parameter}, and there are no data to take it from. Write {kernel}:{parameter}=0.5, \
+         or call KernelRegistry::parse_for with the data."
+    )]
+    NeedsData {
+        /// Name of the kernel.
+        kernel: String,
+        /// The parameter.
+        parameter: String,
+    },
     /// The text is not a specification of a kernel.
     #[error("kernel specification '{specification}': {reason}")]
     Syntax {

@@ -83,6 +83,7 @@ mod response;
 mod rkhs_norm;
 #[cfg(feature = "solvers")]
 mod single_scale;
+#[cfg(feature = "solvers")]
 mod sparse_inverse;
 #[cfg(feature = "solvers")]
 pub mod svm;

@@ -43,6 +43,7 @@ struct Entry {
 /// product is written with the parentheses that make it the same tree again.
 ///
 /// ```
+/// use margins_data::Design;
 /// use margins_kernels::{Kernel, KernelRegistry};
 ///
 /// let registry = KernelRegistry::standard();
@@ -50,11 +51,13 @@ struct Entry {
 /// assert_eq!(kernel.specification(), "gaussian:sigma=0.5+linear*linear");
 /// let product = registry.parse("linear * (linear + gaussian:sigma=0.5)")?;
 /// assert_eq!(product.specification(), "linear*(linear+gaussian:sigma=0.5)");
-/// assert_eq!(
-///     registry.parse("gaussian").unwrap_err().to_string(),
-///     "kernel 'gaussian' needs its sigma, as in gaussian:sigma=0.5"
-/// );
-/// # Ok::<(), margins_kernels::Error>(())
+///
+/// // Without a sigma the kernel is as wide as the data ask for.
+/// let design = Design::from_rows(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])?;
+/// let kernel = registry.parse_for("gaussian", &design, 1)?;
+/// assert!(kernel.specification().starts_with("gaussian:sigma="));
+/// assert!(registry.parse("gaussian").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct KernelRegistry {
@@ -134,7 +137,8 @@ impl KernelRegistry {
     ///
     /// # Errors
     /// A text of another form, an unknown name or parameter, a parameter given twice, out of range,
-    /// or missing without a default.
+    /// or missing without a default. [`Error::NeedsData`]: a Gaussian kernel without sigma, which
+    /// [`parse_for`](Self::parse_for) takes from data.
     pub fn parse(&self, specification: &str) -> Result<Box<dyn Kernel>, Error> {
         self.parse_with(specification, |_, _| Ok(None))
     }
@@ -259,15 +263,23 @@ impl KernelRegistry {
         for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {
             let value = match (value, *default) {
                 (Some(value), _) | (None, LeftOut::Value(value)) => value,
-                (None, LeftOut::Refused | LeftOut::MiddleSigma) => supply(name, parameter)?
-                    .ok_or_else(|| Error::MissingParameter {
-                        kernel: name.to_owned(),
-                        parameter: parameter.clone(),
-                    })?,
+                (None, LeftOut::Refused | LeftOut::MiddleSigma) => {
+                    supply(name, parameter)?.ok_or_else(|| missing(name, parameter, *default))?
+                }
             };
             complete.push(value);
         }
         (entry.constructor)(&complete)
+    }
+}
+
+/// Returns the error for a parameter that is not given.
+fn missing(kernel: &str, parameter: &str, default: LeftOut) -> Error {
+    let (kernel, parameter) = (kernel.to_owned(), parameter.to_owned());
+    if default == LeftOut::MiddleSigma {
+        Error::NeedsData { kernel, parameter }
+    } else {
+        Error::MissingParameter { kernel, parameter }
     }
 }
 

@@ -374,6 +374,12 @@ fn wrong_specifications_say_what_is_wrong() {
             "linear*matern32".to_owned(),
             "kernel 'matern32' needs its length, as in matern32:length=0.5".to_owned(),
         ),
+        (
+            "linear+gaussian".to_owned(),
+            "kernel 'gaussian' has no sigma, and there are no data to take it from. Write \
+             gaussian:sigma=0.5, or call KernelRegistry::parse_for with the data."
+                .to_owned(),
+        ),
     ];
     for (given, want) in cases {
         let error = KernelRegistry::standard().parse(&given).unwrap_err();
