@@ -15,6 +15,7 @@ mod machine;
 mod margin_pursuit;
 mod massart;
 mod msrv;
+mod packages;
 mod peers;
 mod pictures;
 mod report;
@@ -37,6 +38,9 @@ struct Arguments {
 enum Task {
     /// Check that no dependency needs a newer Rust than the workspace promises
     Msrv,
+    /// Pack every crate, build it by itself with no, default and all features, and run programs of
+    /// users
+    Packages,
     /// Check that crates, and the modules of each crate, depend on those below them only
     Layers(layers::Arguments),
     /// Check that the pages of the book are linked, and that the commands they show exist
@@ -87,6 +91,7 @@ fn metadata(options: &[&str]) -> Result<serde_json::Value, Failure> {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
+        Task::Packages => packages::check(),
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),

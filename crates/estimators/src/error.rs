@@ -21,15 +21,12 @@ pub enum Error {
     #[error(transparent)]
     Robust(#[from] margins_robust::Error),
     /// A learner of halfspaces under Massart noise refused something.
-    #[cfg(feature = "massart")]
     #[error(transparent)]
     Massart(#[from] margins_massart::Error),
     /// The game of focused online learning refused something.
-    #[cfg(feature = "boost")]
     #[error(transparent)]
     Boost(#[from] margins_boost::Error),
     /// The kernels crate refused something.
-    #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernels(#[from] margins_kernels::Error),
     /// A model cannot be made, read, written or applied.

@@ -5,8 +5,8 @@
 //!   cross-validation over lambdas and kernels; two classes or more; probabilities; robust
 //!   learners.
 //! * [`stream`]: stochastic gradient, over a stream that passes by once or over data in memory.
-//! * `massart`: halfspaces under Massart noise, with a bound on the error (feature `massart`).
-//! * `focused`: the largest loss made small, by a game against focused samples (feature `boost`).
+//! * [`massart`]: halfspaces under Massart noise, with a bound on the error.
+//! * [`focused`]: the largest loss made small, by a game against focused samples.
 //!
 //! The builder of the crate `margins`, the command and the experiments call these and add nothing
 //! but their own surface: a new setting is one field here.
@@ -32,7 +32,6 @@
 //!
 //! # Features
 //!
-//! * `boost`, `kernels`, `massart` (default): the methods of the crates of these names.
 //! * `rayon` (default): threads. No result depends on it.
 //! * `serde` (default): files of models, and of the state of a game or a cross-validation.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -42,12 +41,9 @@ mod certificate;
 mod checkpoint;
 mod error;
 mod evidence;
-#[cfg(feature = "boost")]
 pub mod focused;
-#[cfg(any(feature = "boost", feature = "massart"))]
 mod limits;
 mod linear_model;
-#[cfg(feature = "massart")]
 pub mod massart;
 pub mod regularised;
 pub mod stream;

@@ -10,14 +10,12 @@
 //! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger
 //! lambdas: there is one such procedure, here.
 
-#[cfg(feature = "kernels")]
 mod approximation;
 mod class_costs;
 mod contests;
 mod cross_validation;
 mod data_summary;
 mod elsewhere;
-#[cfg(feature = "kernels")]
 mod exact;
 mod file_rows;
 mod fit;
@@ -26,9 +24,7 @@ mod fitted;
 mod kept_folds;
 #[cfg(feature = "serde")]
 mod kept_places;
-#[cfg(feature = "kernels")]
 mod landmarks;
-#[cfg(feature = "kernels")]
 mod margin_distribution;
 mod model;
 mod platt;
@@ -39,12 +35,10 @@ mod progress;
 mod report;
 mod search;
 mod settings;
-#[cfg(feature = "kernels")]
 mod sigmas;
 mod space;
 mod time_limit;
 
-#[cfg(feature = "kernels")]
 pub use approximation::Approximation;
 pub use class_costs::ClassCosts;
 pub use cross_validation::{
@@ -53,17 +47,13 @@ pub use cross_validation::{
 pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
 pub use fitted::{Fitted, Path};
-#[cfg(feature = "kernels")]
 pub use landmarks::LandmarkBlocks;
-#[cfg(feature = "kernels")]
 pub use margin_distribution::margin_distribution;
-#[cfg(feature = "kernels")]
+pub use model::{model_of_fit, model_of_kernel_fit};
 pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Held, Probabilities, Regularisation, Settings};
-#[cfg(feature = "kernels")]
 pub use sigmas::Sigmas;
-#[cfg(feature = "kernels")]
 pub use space::KernelChoice;

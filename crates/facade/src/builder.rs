@@ -1,4 +1,3 @@
-#[cfg(feature = "kernels")]
 mod kernel;
 
 use std::ops::ControlFlow;
@@ -31,7 +30,6 @@ pub struct ClassifierBuilder {
     registry: Registry,
     loss: Option<Arc<dyn MarginLoss>>,
     loss_name: Option<String>,
-    #[cfg(feature = "kernels")]
     kernels: Option<Vec<String>>,
     lambda: Option<f64>,
     path: Option<(Vec<Lambda>, usize)>,
@@ -303,11 +301,9 @@ impl ClassifierBuilder {
     pub fn build(mut self) -> Result<Estimator, Error> {
         let loss = self.chosen_loss()?;
         let regularisation = self.way_to_lambda()?;
-        #[cfg(feature = "kernels")]
         let kernels = self.kernel_choice()?;
         let settings = Settings {
             loss: loss.unwrap_or(self.settings.loss),
-            #[cfg(feature = "kernels")]
             kernels,
             regularisation: regularisation.unwrap_or_default(),
             class_costs: ClassCosts::new(self.costs)?,

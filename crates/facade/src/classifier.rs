@@ -1,6 +1,7 @@
 #[cfg(feature = "serde")]
 mod file;
 
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -8,8 +9,7 @@ use margins_data::encode::RawTable;
 use margins_data::metrics::{ErrorRate, mistake_rate};
 use margins_data::{ClassLabels, Dataset, Design};
 use margins_estimators::regularised::{Fitted, Settings, TrainingReport};
-use margins_losses::MarginLoss;
-use margins_model::{Model, Registry};
+use margins_model::{Model, Predictor, ProbabilityTable, Registry};
 use nalgebra::DMatrix;
 
 use crate::{Error, Features};
@@ -37,38 +37,40 @@ use crate::{Error, Features};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Classifier {
-    model: Model,
-    loss: Arc<dyn MarginLoss>,
-    registry: Registry,
+    predictor: Predictor,
     report: TrainingReport,
 }
 
 impl Classifier {
     /// Returns the classifier that was fitted by the settings.
-    pub(crate) fn new(fitted: Fitted, settings: &Settings, registry: &Registry) -> Self {
+    pub(crate) fn new(
+        fitted: Fitted,
+        settings: &Settings,
+        registry: &Registry,
+    ) -> Result<Self, Error> {
         let Fitted { model, report, .. } = fitted;
-        Classifier { model, loss: Arc::clone(&settings.loss), registry: registry.clone(), report }
+        let predictor = Predictor::with_loss(model, Arc::clone(&settings.loss), registry)?;
+        Ok(Classifier { predictor, report })
     }
 
     /// Returns the classifier of a model, with the losses and kernels that it names.
     ///
     /// # Errors
-    /// A loss that is not in the registry.
+    /// A loss or a kernel that is not in the registry.
     pub fn from_model(model: Model, registry: &Registry) -> Result<Self, Error> {
-        let loss = Arc::from(registry.losses.parse(model.loss())?);
         let report = TrainingReport::of_model(&model);
-        Ok(Classifier { model, loss, registry: registry.clone(), report })
+        Ok(Classifier { predictor: Predictor::new(model, registry)?, report })
     }
 
     /// Returns the model, which a file keeps of the classifier.
     pub fn model(&self) -> &Model {
-        &self.model
+        self.predictor.model()
     }
 
     /// Returns the names of the classes, in the order of the columns of
     /// [`predict_proba`](Self::predict_proba).
     pub fn classes(&self) -> &[String] {
-        self.model.classes()
+        self.model().classes()
     }
 
     /// Returns the report on the fit.
@@ -82,7 +84,7 @@ impl Classifier {
     /// [`Error::Contradiction`]: a classifier that was not fitted to a raw table.
     /// [`Encoding::encode`](margins_data::encode::Encoding::encode) says which others.
     pub fn encode(&self, table: &RawTable) -> Result<Design, Error> {
-        match self.model.encoding() {
+        match self.model().encoding() {
             Some(encoding) => Ok(encoding.encode(table)?),
             None => Err(Error::Contradiction {
                 one: "a raw table".to_owned(),
@@ -102,9 +104,14 @@ impl Classifier {
         &self,
         samples: &X,
     ) -> Result<DMatrix<f64>, Error> {
+        Ok(self.predictor.decision_functions(&self.accepted(samples)?)?)
+    }
+
+    /// Returns the samples as a design with the features of the model.
+    fn accepted<'x, X: Features + ?Sized>(&self, samples: &'x X) -> Result<Cow<'x, Design>, Error> {
         let design = samples.design()?;
-        self.model.accept(design.columns(), samples.feature_names())?;
-        Ok(self.model.decision_functions(&design, &self.registry)?)
+        self.model().accept(design.columns(), samples.feature_names())?;
+        Ok(design)
     }
 
     /// Returns the name of the class of every sample.
@@ -124,9 +131,7 @@ impl Classifier {
     /// # Errors
     /// [`decision_function`](Self::decision_function) says which.
     pub fn predict_index<X: Features + ?Sized>(&self, samples: &X) -> Result<Vec<usize>, Error> {
-        let scores = self.decision_function(samples)?;
-        let decide = |row: usize| self.model.decide(&row_of(&scores, row));
-        Ok((0..scores.nrows()).map(decide).collect())
+        Ok(self.predictor.predict(&self.accepted(samples)?)?)
     }
 
     /// Returns the class of every sample as a value of the type that labels were given in, or of
@@ -143,24 +148,37 @@ impl Classifier {
     /// assert_eq!(predicted, [false, false, true, true]);
     ///
     /// let classifier = estimator.fit_samples(&rows, [-1, -1, 1, 1])?;
-    /// assert_eq!(classifier.predict_labels::<i32, _>(&rows)?, [-1, -1, 1, 1]);
-    /// assert!(classifier.predict_labels::<bool, _>(&rows).is_err());
+    /// assert_eq!(classifier.predict_labels::<i32>(&rows)?, [-1, -1, 1, 1]);
+    /// assert!(classifier.predict_labels::<bool>(&rows).is_err());
     /// # Ok::<(), margins::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`model::Error::LabelType`](margins_model::Error::LabelType): the name of a class is no
     /// value of the type. [`decision_function`](Self::decision_function) says which others.
-    pub fn predict_labels<T: FromStr + Clone, X: Features + ?Sized>(
+    pub fn predict_labels<T: FromStr + Clone>(
         &self,
-        samples: &X,
+        samples: &(impl Features + ?Sized),
     ) -> Result<Vec<T>, Error> {
-        let labels = self.model.class_values::<T>()?;
+        let labels = self.model().class_values::<T>()?;
         let classes = self.predict_index(samples)?;
         Ok(classes.into_iter().map(|class| labels[class].clone()).collect())
     }
 
-    /// Returns the probability of every class, one a column, for every sample, one a row.
+    /// Returns the probability of every class, one a column, for every sample, one a row. It prints
+    /// as a table:
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::losses::Logistic;
+    ///
+    /// let rows = [[0.0], [1.0], [2.0], [3.0]];
+    /// let estimator = Classifier::builder().loss(Logistic).lambda(0.01).build()?;
+    /// let classifier = estimator.fit_samples(&rows, ["no", "no", "yes", "yes"])?;
+    /// let table = classifier.predict_proba(&[[1.5]])?.to_string();
+    /// assert_eq!(table, "    no     yes\n0.5000  0.5000\n");
+    /// # Ok::<(), margins::Error>(())
+    /// ```
     ///
     /// Every member gives its positive class a probability, by the loss or by Platt scaling, and
     /// [`Model::class_probabilities`] says how those of several members are combined. The most
@@ -171,9 +189,11 @@ impl Classifier {
     /// [`model::Error::NoProbabilities`](margins_model::Error::NoProbabilities): a loss without
     /// probabilities, and no Platt scaling. [`decision_function`](Self::decision_function) says
     /// which others.
-    pub fn predict_proba<X: Features + ?Sized>(&self, samples: &X) -> Result<DMatrix<f64>, Error> {
-        let scores = self.decision_function(samples)?;
-        Ok(self.model.class_probabilities(&scores, &*self.loss)?)
+    pub fn predict_proba<X: Features + ?Sized>(
+        &self,
+        samples: &X,
+    ) -> Result<ProbabilityTable, Error> {
+        Ok(self.predictor.probabilities(&self.accepted(samples)?)?)
     }
 
     /// Returns the share of samples whose class is predicted, by weight where the data have any: 1
@@ -193,7 +213,7 @@ impl Classifier {
     /// [`decision_function`](Self::decision_function) says which others.
     pub fn error_rate<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
         let names = data.labels().names().iter();
-        let own: Vec<Option<usize>> = names.map(|class| self.model.class_of(class)).collect();
+        let own: Vec<Option<usize>> = names.map(|class| self.model().class_of(class)).collect();
         let mut mistakes = Vec::with_capacity(data.rows());
         for (row, predicted) in self.predict_index(data)?.into_iter().enumerate() {
             let Some(class) = own[data.labels().index(row)] else {
@@ -208,9 +228,4 @@ impl Classifier {
         }
         Ok(mistake_rate(&mistakes, data.weights())?)
     }
-}
-
-/// Returns a row of the scores.
-fn row_of(scores: &DMatrix<f64>, row: usize) -> Vec<f64> {
-    scores.row(row).iter().copied().collect()
 }

@@ -45,7 +45,7 @@ impl Estimator {
 
     fn fit_features<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let fitted = self.settings.fit(data)?;
-        Ok(Classifier::new(fitted, &self.settings, &self.registry))
+        Classifier::new(fitted, &self.settings, &self.registry)
     }
 
     /// Fits a classifier to samples in any form and their labels, which may be anything that can be

@@ -7,9 +7,9 @@
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
-//! * `massart`: halfspaces with a margin, learned under Massart noise.
-//! * `kernels`: kernel classifiers, support vector machines, feature maps.
-//! * `boost`: the maximal loss minimised by focused online learning, and its opponents.
+//! * [`massart`]: halfspaces with a margin, learned under Massart noise.
+//! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
+//! * [`boost`]: the maximal loss minimised by focused online learning, and its opponents.
 //! * [`estimators`]: the ways to get a classifier, each from settings to a model with evidence.
 //! * [`model`]: what a fit leaves behind, saved and loaded, applied without any solver.
 //!
@@ -63,7 +63,6 @@
 //! chooses among several (`kernels` of the builder).
 //!
 //! ```
-//! # #[cfg(feature = "kernels")] {
 //! use margins::{Approximation, Classifier};
 //!
 //! // Exclusive or: no line separates the classes.
@@ -75,7 +74,6 @@
 //! let approximate = approximate.build()?.fit_samples(&rows, labels)?;
 //! assert_eq!(exact.predict_index(&rows)?, labels);
 //! assert_eq!(approximate.predict_index(&rows)?, labels);
-//! # }
 //! # Ok::<(), margins::Error>(())
 //! ```
 //!
@@ -172,14 +170,8 @@
 //!
 //! By default:
 //!
-//! * `boost`: the module of that name.
-//! * `kernels`: the module of that name, and classifiers by it (`kernel` and `approximation` of the
-//!   builder). Model files of kernel classifiers are refused without it.
-//! * `massart`: the module of that name.
 //! * `rayon`: threads. No result depends on it; without it everything runs on the calling thread,
 //!   and there are neither `on_threads` nor `threads` of the builder.
-//! * `wire`: the messages between a fit and the shards of its samples as bytes, for samples on other
-//!   machines ([`optim::shards`]).
 //! * `serde`: model files, and serde's traits for [`Model`], [`Classifier`], [`optim::Lambda`],
 //!   step lengths and online learners.
 //!
@@ -187,7 +179,10 @@
 //!
 //! * `ndarray`: its matrices as samples, and `to_array2`.
 //! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.
-//! * `testkit`: the conformance tests for losses of yours.
+//! * `parquet`: Parquet files in [`data::read`].
+//! * `testkit`: the conformance tests for losses and kernels of yours.
+//! * `wire`: the messages between a fit and the shards of its samples as bytes, for samples on other
+//!   machines ([`optim::shards`]).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod builder;
@@ -205,7 +200,6 @@ pub use estimator::Estimator;
 pub use features::Features;
 #[cfg(feature = "linfa")]
 pub use linfa_adapter::{LinfaClassifier, LinfaError, LinfaEstimator};
-#[cfg(feature = "boost")]
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
@@ -213,7 +207,6 @@ pub use margins_estimators as estimators;
 pub use margins_estimators::Error;
 #[cfg(feature = "rayon")]
 pub use margins_estimators::on_threads;
-#[cfg(feature = "kernels")]
 pub use margins_estimators::regularised::{Approximation, PRECOMPUTED, Sigmas};
 pub use margins_estimators::regularised::{
     ClassCosts, CrossValidation, DEFAULT_FOLDS, Held, KernelReport, LeaveOneOut, MemberReport,
@@ -221,13 +214,11 @@ pub use margins_estimators::regularised::{
     status_in_words,
 };
 pub use margins_estimators::stream::data_driven_scale;
-#[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
-#[cfg(feature = "massart")]
 pub use margins_massart as massart;
 pub use margins_model as model;
-pub use margins_model::{Model, Registry, Scheme};
+pub use margins_model::{Model, Predictor, ProbabilityTable, Registry, Scheme};
 pub use margins_optim as optim;
 pub use margins_robust as robust;
 pub use nalgebra;

@@ -3,9 +3,7 @@
 //!
 //!     cargo run -p margins-model --example hand_made
 
-use margins_data::Design;
-use margins_losses::Logistic;
-use margins_model::{Format, Member, Model, Registry, Scheme, TrainingSummary};
+use margins_model::{Design, Format, Member, Model, Predictor, Registry, Scheme, TrainingSummary};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let member = Member {
@@ -17,18 +15,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let classes = ["ham", "spam"].map(String::from).into();
     let names = Some(["offers", "greetings"].map(String::from).into());
-    let model = Model::from_members(&Logistic, classes, Scheme::Binary, names, None, vec![member])?;
-
     let registry = Registry::standard();
+    let loss = registry.losses.parse("logistic")?;
+    let model = Model::from_members(&loss, classes, Scheme::Binary, names, None, vec![member])?;
+
     let mails = Design::from_rows(&[[3.0, 0.0], [0.0, 2.0]])?;
     for format in [Format::Json, Format::Binary] {
         let bytes = model.to_bytes(format)?;
         let again = Model::from_bytes(&bytes, &registry)?;
         assert_eq!(again, model);
-        let classes = again.predict(&mails, &registry)?;
-        let names: Vec<&str> =
-            classes.iter().map(|&class| again.classes()[class].as_str()).collect();
-        println!("{format:?}: {} bytes, {names:?}", bytes.len());
+        println!("{format:?}: {} bytes", bytes.len());
+        print!("{}", Predictor::new(again, &registry)?.probabilities(&mails)?);
     }
     Ok(())
 }

@@ -1,12 +1,9 @@
-#[cfg(feature = "kernels")]
 mod kernel;
-#[cfg(not(feature = "kernels"))]
-mod without_kernels;
 
 use margins_data::Design;
 
 /// The functions of a sample that the members of a model combine, where they are not linear in the
-/// features. Only the feature `kernels` makes one.
+/// features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Basis {
     kernel: String,

@@ -55,16 +55,9 @@ pub enum Error {
     #[error("{}", of_loss(.0))]
     Loss(#[source] margins_losses::Error),
     /// The kernel cannot be had from the registry.
-    #[cfg(feature = "kernels")]
     #[error("{}", of_kernel(.0))]
     Kernel(#[source] margins_kernels::Error),
-    /// The model has a kernel, but the crate was built without any.
-    #[error(
-        "the model is of the kernel '{0}', but the crate margins was built without its feature `kernels`"
-    )]
-    WithoutKernels(String),
     /// A kernel cannot be evaluated.
-    #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernels(#[from] margins_kernels::Error),
     /// Features overflow when they are scaled.
@@ -137,7 +130,6 @@ fn of_loss(error: &margins_losses::Error) -> String {
     }
 }
 
-#[cfg(feature = "kernels")]
 fn of_kernel(error: &margins_kernels::Error) -> String {
     match error {
         margins_kernels::Error::UnknownKernel { name, .. } => missing("kernel", name, error),

@@ -9,6 +9,7 @@
 //! * [`Scheme`]: how the members decide between the classes.
 //! * [`Basis`]: the functions of a sample that the members combine, if not its features.
 //! * [`Registry`]: the losses and kernels that a model may name.
+//! * [`Predictor`]: a model with its loss and its kernel, for batches and for single rows.
 //! * [`Error`]: what can be wrong with a model, its file or the samples.
 //!
 //! # Files
@@ -17,9 +18,7 @@
 //! compact binary form with a checksum; every older version of either is read.
 //!
 //! ```
-//! use margins_data::Design;
-//! use margins_losses::Logistic;
-//! use margins_model::{Member, Model, Registry, Scheme, TrainingSummary};
+//! use margins_model::{Design, Member, Model, Predictor, Registry, Scheme, TrainingSummary};
 //!
 //! let member = Member {
 //!     lambda: Some(0.1),
@@ -28,16 +27,17 @@
 //!     training: TrainingSummary::uncertified(100),
 //!     platt: None,
 //! };
-//! let classes = vec!["ham".to_owned(), "spam".to_owned()];
-//! let model = Model::from_members(&Logistic, classes, Scheme::Binary, None, None, vec![member])?;
-//!
 //! let registry = Registry::standard();
+//! let loss = registry.losses.parse("logistic")?;
+//! let classes = vec!["ham".to_owned(), "spam".to_owned()];
+//! let model = Model::from_members(&loss, classes, Scheme::Binary, None, None, vec![member])?;
+//!
+//! let predictor = Predictor::new(model.clone(), &registry)?;
 //! let samples = Design::from_rows(&[[1.0, 7.0], [0.0, 7.0]])?;
-//! let scores = model.decision_functions(&samples, &registry)?;
-//! assert_eq!(scores.as_slice(), [1.0, -1.0]);
-//! assert_eq!(model.predict(&samples, &registry)?, [1, 0]);
-//! let probabilities = model.class_probabilities(&scores, &Logistic)?;
-//! assert!(probabilities[(0, 1)] > 0.7);
+//! assert_eq!(predictor.decision_functions(&samples)?.as_slice(), [1.0, -1.0]);
+//! assert_eq!(predictor.predict(&samples)?, [1, 0]);
+//! assert!(predictor.probabilities(&samples)?[(0, 1)] > 0.7);
+//! assert_eq!(predictor.predict_row(&[1.0, 7.0])?, 1);
 //! # #[cfg(feature = "serde")] {
 //! use margins_model::Format;
 //!
@@ -49,7 +49,6 @@
 //!
 //! # Features
 //!
-//! * `kernels` (default): models of kernel classifiers; without it their files are refused by name.
 //! * `rayon` (default): threads for scores. No result depends on it.
 //! * `serde` (default): model files, and serde's traits for [`Model`].
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -60,7 +59,9 @@ mod error;
 mod file;
 mod member;
 mod model;
+mod predictor;
 mod probabilities;
+mod probability_table;
 mod registry;
 mod scheme;
 
@@ -68,9 +69,12 @@ pub use basis::{Basis, Functions};
 pub use error::Error;
 #[cfg(feature = "serde")]
 pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
-pub use margins_data::write_atomically;
+pub use margins_data::{Design, write_atomically};
+pub use margins_losses::MarginLoss;
 pub use member::{Member, TrainingSummary};
 pub use model::Model;
+pub use predictor::Predictor;
+pub use probability_table::ProbabilityTable;
 pub use registry::Registry;
 pub use scheme::Scheme;
 

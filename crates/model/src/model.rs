@@ -4,6 +4,7 @@ use std::str::FromStr;
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::Encoding;
 use margins_data::{ClassIndex, Design};
+use margins_kernels::Kernel;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
@@ -210,9 +211,13 @@ impl Model {
     /// # Errors
     /// [`decision_functions`](Self::decision_functions) says which.
     pub fn predict(&self, design: &Design, registry: &Registry) -> Result<Vec<usize>, Error> {
-        let scores = self.scores(design, registry)?;
-        let members = self.members.len();
-        Ok(scores.as_slice().chunks_exact(members).map(|scores| self.decide(scores)).collect())
+        Ok(self.decide_all(&self.scores(design, registry)?))
+    }
+
+    /// Returns the class of every sample, given its scores, members x samples.
+    pub(crate) fn decide_all(&self, scores: &DMatrix<f64>) -> Vec<usize> {
+        let samples = scores.as_slice().chunks_exact(self.members.len());
+        samples.map(|scores| self.decide(scores)).collect()
     }
 
     /// Returns the class, counted from 0, that the scores of a sample stand for. The scores are
@@ -231,13 +236,28 @@ impl Model {
     /// # Errors
     /// [`decision_functions`](Self::decision_functions) says which.
     pub fn scores(&self, design: &Design, registry: &Registry) -> Result<DMatrix<f64>, Error> {
+        self.scores_with(design, self.kernel(registry)?.as_deref())
+    }
+
+    /// Returns the kernel that the scores are computed with, if they are computed with one.
+    pub(crate) fn kernel(&self, registry: &Registry) -> Result<Option<Box<dyn Kernel>>, Error> {
+        let parse = |basis: &Basis| registry.kernels.parse(basis.kernel()).map_err(Error::Kernel);
+        self.basis.as_ref().map(parse).transpose()
+    }
+
+    /// Returns the scores as [`scores`](Self::scores) does, given the kernel.
+    pub(crate) fn scores_with(
+        &self,
+        design: &Design,
+        kernel: Option<&dyn Kernel>,
+    ) -> Result<DMatrix<f64>, Error> {
         self.accept(design.columns(), None)?;
         let functions = self.members[0].coef.len();
         let coefs = self.members.iter().flat_map(|member| member.coef.iter().copied());
         let coefs = DMatrix::from_row_iterator(self.members.len(), functions, coefs);
-        let mut scores = match &self.basis {
-            None => design.multiply_all(&coefs),
-            Some(basis) => basis.combine(design, &coefs, registry)?,
+        let mut scores = match (&self.basis, kernel) {
+            (Some(basis), Some(kernel)) => basis.combine(design, &coefs, kernel)?,
+            _ => design.multiply_all(&coefs),
         };
         for mut sample in scores.column_iter_mut() {
             for (score, member) in sample.iter_mut().zip(&self.members) {

@@ -1,4 +1,3 @@
-#[cfg(feature = "kernels")]
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 
@@ -38,7 +37,6 @@ pub struct Registry {
     /// The losses.
     pub losses: LossRegistry,
     /// The kernels.
-    #[cfg(feature = "kernels")]
     pub kernels: KernelRegistry,
 }
 
@@ -64,7 +62,6 @@ impl Registry {
     }
 
     /// Adds a kernel, or replaces the one of this name: [`KernelRegistry::with`].
-    #[cfg(feature = "kernels")]
     #[must_use]
     pub fn with_kernel(
         mut self,

@@ -1,6 +1,6 @@
 //! Model files: nothing is lost in either format, every past version is read, and no bytes do harm.
 
-#![cfg(all(feature = "kernels", feature = "serde"))]
+#![cfg(feature = "serde")]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,7 @@
-#[cfg(feature = "kernels")]
 use margins_boost::KernelExpansion;
 use margins_boost::{Combination, Network, StumpVote};
-#[cfg(feature = "kernels")]
 use margins_data::Sample;
 use margins_data::{Design, parallel};
-#[cfg(feature = "kernels")]
 use margins_kernels::KernelRegistry;
 use margins_optim::online::{LinearClassifier, Scorer};
 use serde::{Deserialize, Serialize};
@@ -25,7 +22,6 @@ pub enum Committee {
     /// Weighted votes of decision stumps.
     Stumps(margins_boost::Ensemble<StumpVote>),
     /// Combinations of kernel sections.
-    #[cfg(feature = "kernels")]
     Kernel {
         /// The specification of the kernel, complete.
         kernel: String,
@@ -42,7 +38,6 @@ impl Committee {
         match self {
             Committee::Linear(ensemble) => ensemble.members().len(),
             Committee::Stumps(ensemble) => ensemble.members().len(),
-            #[cfg(feature = "kernels")]
             Committee::Kernel { sections, .. } => sections.members().len(),
             Committee::Networks(ensemble) => ensemble.members().len(),
         }
@@ -89,15 +84,10 @@ impl Committee {
     ///
     /// # Panics
     /// If the samples have other features than those of the game.
-    pub fn scores(
-        &self,
-        design: &Design,
-        #[cfg(feature = "kernels")] registry: &KernelRegistry,
-    ) -> Result<Vec<f64>, Error> {
+    pub fn scores(&self, design: &Design, registry: &KernelRegistry) -> Result<Vec<f64>, Error> {
         let scores = match self {
             Committee::Linear(ensemble) => scores_by(ensemble, design),
             Committee::Stumps(ensemble) => scores_by(ensemble, design),
-            #[cfg(feature = "kernels")]
             Committee::Kernel { kernel, sections } => {
                 let kernel = registry.parse(kernel)?;
                 let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);

@@ -1,15 +1,12 @@
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "kernels")]
 use margins_boost::KernelPerceptron;
 use margins_boost::{
     Checkpoint, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon, MultilayerPerceptron,
     Slack, Stop, StumpWinnow,
 };
 use margins_data::Dataset;
-#[cfg(feature = "kernels")]
 use margins_data::Sample;
-#[cfg(feature = "kernels")]
 use margins_kernels::Kernel;
 use margins_losses::MarginLoss;
 use margins_optim::online::stochastic::Schedule;
@@ -95,7 +92,6 @@ impl Table<'_> {
                     |ensemble| Committee::Stumps(ensemble.clone()),
                 )
             }
-            #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { kernel, registry, budget } => {
                 let kernel = registry.parse_for(kernel, self.data.design(), self.settings.seed)?;
                 self.play_kernel(&*kernel, *budget)
@@ -136,7 +132,6 @@ impl Table<'_> {
     }
 
     /// Plays with a perceptron in the function space of a kernel.
-    #[cfg(feature = "kernels")]
     fn play_kernel(&self, kernel: &dyn Kernel, budget: usize) -> Result<Outcome, Error> {
         let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
         let specification = kernel.specification();

@@ -1,7 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "kernels")]
 use margins_kernels::KernelRegistry;
 use margins_losses::MarginLoss;
 use margins_optim::Lambda;
@@ -37,7 +36,6 @@ pub enum Learner {
         eta: f64,
     },
     /// The perceptron in the function space of a kernel, with a budget of samples.
-    #[cfg(feature = "kernels")]
     KernelPerceptron {
         /// The specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
         /// sigma from the data.
@@ -67,7 +65,6 @@ impl Learner {
             | Learner::PassiveAggressive(_)
             | Learner::OnlineGradient { .. } => true,
             Learner::Stump { .. } | Learner::MultilayerPerceptron { .. } => false,
-            #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { .. } => false,
         }
     }
@@ -104,7 +101,6 @@ impl fmt::Display for Learner {
             Learner::Stump { thresholds, eta } => {
                 write!(f, "stump:thresholds={thresholds},eta={eta}")
             }
-            #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { budget, .. } => {
                 write!(f, "kernel-perceptron:budget={budget}")
             }

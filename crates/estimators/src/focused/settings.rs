@@ -160,7 +160,6 @@ impl Settings {
     #[cfg(feature = "serde")]
     pub(super) fn describe(&self, data: &Dataset, horizon: &Horizon) -> BTreeMap<String, String> {
         let kernel = match &self.learner {
-            #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { kernel, .. } => kernel.clone(),
             _ => String::new(),
         };

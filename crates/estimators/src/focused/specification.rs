@@ -42,7 +42,6 @@ impl Learner {
     /// # Errors
     /// The reason in words: an unknown name, a parameter that the learner does not take, a value
     /// that is no number, a loss that the registry does not have.
-    #[cfg_attr(not(feature = "kernels"), expect(unused_variables))]
     pub fn parse(text: &str, kernel: Option<&str>, registry: &Registry) -> Result<Self, String> {
         let mut given = with_loss(text)?;
         let (learner, known) = match given.name() {
@@ -66,7 +65,6 @@ impl Learner {
                 let eta = given.take("eta", NUMBER)?.unwrap_or(0.1);
                 (Learner::Stump { thresholds, eta }, "thresholds and eta")
             }
-            #[cfg(feature = "kernels")]
             "kernel-perceptron" => {
                 let budget = given.take("budget", WHOLE)?.unwrap_or(1000);
                 let (kernel, registry) = (kernel.unwrap_or_default().to_owned(), &registry.kernels);

@@ -30,7 +30,6 @@ pub(super) struct Contests {
 }
 
 /// The data of a contest.
-#[cfg(feature = "kernels")]
 pub(super) struct ContestData {
     /// All rows, with the labels of the two sides.
     pub(super) data: Dataset,
@@ -105,7 +104,6 @@ impl Contests {
     }
 
     /// Returns what every contest is fitted to.
-    #[cfg(feature = "kernels")]
     pub(super) fn datasets(&self) -> Result<Vec<ContestData>, Error> {
         let by_class = self.rows_by_class(None);
         let own = |contest: &Contest| {

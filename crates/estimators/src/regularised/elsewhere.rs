@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::path::{FoldError, FoldErrors};
-#[cfg(feature = "kernels")]
 use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{
     BinaryProblem, FoldDraw, Places, Rule, Workers, errors_over_shards, path_over_shards,
@@ -78,7 +77,6 @@ impl Settings {
     ) -> Result<Fitted, Error> {
         self.check()?;
         self.check_elsewhere(table)?;
-        #[cfg(feature = "kernels")]
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
             let found = Search::new(self, workers, table)?.run()?;
@@ -131,7 +129,6 @@ impl Settings {
         self.check()?;
         self.check_path()?;
         self.check_elsewhere(table)?;
-        #[cfg(feature = "kernels")]
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
             let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
@@ -151,10 +148,7 @@ impl Settings {
         let linear = "samples that are not in memory are fitted by linear functions of their features, or of \
              Nystrom features with uniform landmarks, as nystrom:m=1000 has them";
         let folds = "without their samples in memory folds are judged by their errors alone";
-        #[cfg(feature = "kernels")]
         let is_mapped = self.landmarks()?.is_some();
-        #[cfg(not(feature = "kernels"))]
-        let is_mapped = false;
         let refused = [
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),

@@ -10,7 +10,6 @@ use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, 
 
 use super::data_summary::DataSummary;
 use super::fitted::{Fitted, Path};
-#[cfg(feature = "kernels")]
 use super::landmarks::LandmarkBlocks;
 use super::settings::Settings;
 use crate::Error;
@@ -86,7 +85,6 @@ impl FileRows {
 
     /// Returns the rows as workers that make features of so many landmarks of them, with the kernels
     /// that these settings may name.
-    #[cfg(feature = "kernels")]
     fn mapped<'r>(
         &'r mut self,
         settings: &Settings,
@@ -128,7 +126,6 @@ fn bytes_for_sample(memory: Memory) -> usize {
 }
 
 /// Threads with features of landmarks.
-#[cfg(feature = "kernels")]
 type MappedThreads<'r> = Threads<LandmarkBlocks<&'r mut OnDisk>, dyn MarginLoss>;
 
 impl Settings {
@@ -160,7 +157,6 @@ impl Settings {
     pub fn fit_file(&self, rows: &mut FileRows) -> Result<Fitted, Error> {
         self.check()?;
         self.on_threads(|| {
-            #[cfg(feature = "kernels")]
             if let Some((_, landmarks)) = self.landmarks()? {
                 let (mut workers, table) = rows.mapped(self, landmarks)?;
                 return self.fit_elsewhere(&mut workers, table);
@@ -178,7 +174,6 @@ impl Settings {
     pub fn path_file(&self, rows: &mut FileRows) -> Result<Path, Error> {
         self.check()?;
         self.on_threads(|| {
-            #[cfg(feature = "kernels")]
             if let Some((_, landmarks)) = self.landmarks()? {
                 let (mut workers, table) = rows.mapped(self, landmarks)?;
                 return self.path_elsewhere(&mut workers, table);

@@ -55,7 +55,6 @@ impl Settings {
             let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
             let path = Path::new(path, Ground::Here(Box::new(Here { contests, prepared })));
-            #[cfg(feature = "kernels")]
             let path = path.certified(self)?;
             Ok(path)
         })
@@ -119,7 +118,6 @@ impl Settings {
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
         let fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
-        #[cfg(feature = "kernels")]
         let fitted = fitted.certified(self)?;
         Ok(fitted)
     }

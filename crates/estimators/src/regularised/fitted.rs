@@ -108,7 +108,6 @@ impl Fitted {
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
-    #[cfg(feature = "kernels")]
     pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
         let fits = std::slice::from_ref(&self.fits);
         let exact = settings.exact_certificates(&self.ground, fits)?;
@@ -138,7 +137,6 @@ impl Path {
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
-    #[cfg(feature = "kernels")]
     pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
         self.exact = settings.exact_certificates(&self.ground, &self.fits)?;
         Ok(self)

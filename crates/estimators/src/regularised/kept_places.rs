@@ -131,7 +131,6 @@ impl Settings {
         let data = format!("{classes:?} {class_rows:?} {features} {partitions:?} {folds}");
         self.problem_in_words([
             ("data", digest(&data)),
-            #[cfg(feature = "kernels")]
             ("kernel", format!("{:?}", self.kernels.specifications)),
         ])
     }

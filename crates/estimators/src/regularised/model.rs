@@ -2,13 +2,86 @@
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::{ClassLabels, Classes, Dataset};
+use margins_kernels::{Kernel, KernelFit};
 use margins_losses::MarginLoss;
-use margins_model::{Member, Model, Scheme};
+use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::Fit;
 
-use super::prepared::Prepared;
+use super::prepared::{Prepared, into_fit, used_sections};
 use crate::Error;
 use crate::certificate::summary;
+
+/// Returns the model of a fit of `margins-optim` to the data, of two classes.
+///
+/// ```
+/// use margins_data::generate::{Example, GaussianMixture};
+/// use margins_estimators::regularised::model_of_fit;
+/// use margins_losses::Logistic;
+/// use margins_optim::{Lambda, Objective, Options, fit};
+///
+/// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+/// let objective = Objective::of(&Logistic, &data)?;
+/// let fit = fit(&objective, Lambda::new(0.01)?, &Options::default())?;
+/// let model = model_of_fit(&Logistic, &data, &fit)?;
+/// assert_eq!(model.members()[0].coef, fit.coef);
+/// assert!(model.members()[0].training.converged);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Data`]: another number of coefficients than of features. [`Error::Model`]: a fit whose
+/// numbers overflowed, and that no program could apply.
+pub fn model_of_fit(loss: &dyn MarginLoss, data: &Dataset, fit: &Fit) -> Result<Model, Error> {
+    check_count(fit.coef.len(), "features", data.columns())?;
+    Prepared::linear(data).model(loss, false, fit)
+}
+
+/// Returns the model of a fit of `margins-kernels` to the data, of two classes. It holds the samples
+/// whose coefficients are not 0.
+///
+/// ```
+/// use margins_data::generate::{Example, GaussianMixture};
+/// use margins_estimators::regularised::model_of_kernel_fit;
+/// use margins_kernels::{Gaussian, Gram, KernelObjective, fit};
+/// use margins_losses::Logistic;
+/// use margins_optim::{Lambda, Options};
+///
+/// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+/// let kernel = Gaussian::new(0.5)?;
+/// let gram = Gram::new(&kernel, data.design())?;
+/// let objective = KernelObjective::new(&Logistic, &gram, data.labels())?;
+/// let fit = fit(&objective, Lambda::new(0.01)?, &Options::default())?;
+/// let model = model_of_kernel_fit(&Logistic, &kernel, &data, &fit)?;
+/// assert!(model.basis().is_some_and(|basis| basis.kernel() == "gaussian:sigma=0.5"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Data`]: another number of coefficients than of samples. [`Error::Model`]: a fit whose
+/// numbers overflowed, and that no program could apply.
+pub fn model_of_kernel_fit(
+    loss: &dyn MarginLoss,
+    kernel: &dyn Kernel,
+    data: &Dataset,
+    fit: &KernelFit,
+) -> Result<Model, Error> {
+    check_count(fit.coef.len(), "rows", data.rows())?;
+    let fits = [into_fit(fit.clone())];
+    let (sections, coefs) = used_sections(data.design(), &fits);
+    let functions = (Some(Basis::new(kernel, None, sections)?), coefs);
+    let classes = data.relabelled(Classes::from(data.labels()))?;
+    model_of_functions(loss, &classes, Scheme::Binary, functions, false, &fits, None)
+}
+
+/// Refuses another number of coefficients than there are places for.
+fn check_count(found: usize, places: &'static str, expected: usize) -> Result<(), Error> {
+    let what = "coefficients";
+    if found == expected {
+        Ok(())
+    } else {
+        Err(margins_data::Error::Count { what, found, places, expected }.into())
+    }
+}
 
 /// Returns the model of fits, one a member of the scheme, to data with these classes.
 pub(super) fn model_of_fits(
@@ -20,7 +93,20 @@ pub(super) fn model_of_fits(
     fits: &[Fit],
     platt: Option<&[PlattScaling]>,
 ) -> Result<Model, Error> {
-    let (basis, coefs) = prepared.basis(fits)?;
+    let functions = prepared.basis(fits)?;
+    model_of_functions(loss, data, scheme, functions, standardize, fits, platt)
+}
+
+/// Returns the model of functions, with the coefficients of each member for them.
+fn model_of_functions(
+    loss: &dyn MarginLoss,
+    data: &Dataset<Classes>,
+    scheme: Scheme,
+    (basis, coefs): (Option<Basis>, Vec<Vec<f64>>),
+    standardize: bool,
+    fits: &[Fit],
+    platt: Option<&[PlattScaling]>,
+) -> Result<Model, Error> {
     let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
         lambda: Some(fit.lambda.get()),
         intercept: fit.intercept,

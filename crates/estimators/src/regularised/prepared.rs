@@ -1,9 +1,7 @@
 //! The functions that a classifier combines: linear in the features, in the space of a kernel, or
 //! in features that approximate one; with one way to fit, select and save all of them.
 
-#[cfg(feature = "kernels")]
 mod kernel;
-#[cfg(feature = "kernels")]
 mod leave_one_out;
 
 use std::borrow::Cow;
@@ -17,12 +15,9 @@ use margins_optim::{
 };
 use margins_robust::Learner;
 
-#[cfg(feature = "kernels")]
 pub use kernel::PRECOMPUTED;
-#[cfg(feature = "kernels")]
-pub(super) use kernel::kernel_features;
+pub(super) use kernel::{into_fit, kernel_features, used_sections};
 
-#[cfg(feature = "kernels")]
 use super::approximation::Approximation;
 use super::cross_validation::Selection;
 use super::time_limit::TimeLimit;
@@ -38,7 +33,6 @@ pub struct Prepared<'d> {
 #[derive(Debug)]
 enum Form {
     Linear,
-    #[cfg(feature = "kernels")]
     Kernel(Box<kernel::Form>),
 }
 
@@ -63,7 +57,6 @@ impl<'d> Prepared<'d> {
         };
         let form = match &self.form {
             Form::Linear => Some(Form::Linear),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => {
                 form.learned_from(&data)?.map(|form| Form::Kernel(Box::new(form)))
             }
@@ -83,11 +76,9 @@ impl<'d> Prepared<'d> {
     pub fn subset<'s>(&'s self, rows: Option<&'s [usize]>) -> Subset<'s> {
         let features = match &self.form {
             Form::Linear => self.data.design(),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.features().unwrap_or(self.data.design()),
         };
         Subset {
-            #[cfg(feature = "kernels")]
             kernel: match &self.form {
                 Form::Linear => None,
                 Form::Kernel(form) => Some(form.part(rows)),
@@ -145,7 +136,6 @@ impl<'d> Prepared<'d> {
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         match &self.form {
             Form::Linear => linear_cross_validate(training, &self.data, folds, lambdas),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.cross_validate(self, training, folds, lambdas),
         }
     }
@@ -185,7 +175,6 @@ impl<'d> Prepared<'d> {
     pub fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
         let scores = match &self.form {
             Form::Linear => linear_scores_of(self.data.design(), fits, rows),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.scores_of(fits, rows)?,
         };
         let check =
@@ -201,7 +190,6 @@ impl<'d> Prepared<'d> {
     pub fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
         let scores = match &self.form {
             Form::Linear => fit.decision_function(self.data.design()),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.scores(fit)?,
         };
         margins_optim::Error::check_scores(&scores, 0..scores.len())?;
@@ -215,13 +203,11 @@ impl<'d> Prepared<'d> {
     pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match &self.form {
             Form::Linear => Ok(linear_norm(fit)),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.norm(fit),
         }
     }
 
     /// Returns the matrix of the kernel that Nystrom features approximate, if they do.
-    #[cfg(feature = "kernels")]
     pub(super) fn approximated(&self) -> Option<Result<margins_kernels::Gram, Error>> {
         match &self.form {
             Form::Linear => None,
@@ -241,7 +227,6 @@ impl<'d> Prepared<'d> {
     ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
         match &self.form {
             Form::Linear => Ok((None, coefs(fits))),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.basis(fits),
         }
     }
@@ -250,7 +235,6 @@ impl<'d> Prepared<'d> {
     pub fn kernel_specification(&self) -> Option<String> {
         match &self.form {
             Form::Linear => None,
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => Some(form.kernel_specification()),
         }
     }
@@ -260,7 +244,6 @@ impl<'d> Prepared<'d> {
     pub fn dimension(&self) -> usize {
         match &self.form {
             Form::Linear => self.data.columns(),
-            #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.dimension(),
         }
     }
@@ -315,7 +298,6 @@ fn coefs(fits: &[Fit]) -> Vec<Vec<f64>> {
 /// Rows of prepared data to learn from, with all that fits to them have in common.
 #[derive(Debug)]
 pub struct Subset<'s> {
-    #[cfg(feature = "kernels")]
     kernel: Option<kernel::Part<'s>>,
     rows: Option<&'s [usize]>,
     /// The features of these rows, or the ones in their place.
@@ -337,7 +319,6 @@ impl Subset<'_> {
         data: &Dataset,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
-        #[cfg(feature = "kernels")]
         if let Some(part) = &self.kernel {
             return part.path(self, training, learner, data, lambdas);
         }

@@ -20,7 +20,6 @@ impl Settings {
             ("class-weights", format!("{:?}", self.class_weights)),
             ("class-costs", format!("{:?}", self.class_costs)),
             ("seed", self.seed.to_string()),
-            #[cfg(feature = "kernels")]
             ("approximation", self.kernels.approximation.to_string()),
         ];
         let all = common.into_iter().chain(others);

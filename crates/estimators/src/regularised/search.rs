@@ -177,7 +177,6 @@ impl Settings {
     /// contests keep all threads busy, as far as their matrices fit in the memory beside that of the
     /// best kernel so far and the folds at work. Kernels that share a limit on time come one after the
     /// other.
-    #[cfg(feature = "kernels")]
     fn spaces_at_once(
         &self,
         contests: &Contests,
@@ -194,12 +193,6 @@ impl Settings {
         let wanted = (TASKS * threads).div_ceil(tasks).min(threads);
         let matrix = rows.saturating_mul(rows).saturating_mul(BYTES).max(1);
         wanted.min((memory.bytes() / matrix).saturating_sub(1 + threads))
-    }
-
-    /// Returns one: without kernels there is one space.
-    #[cfg(not(feature = "kernels"))]
-    fn spaces_at_once(&self, _: &Contests, _: Option<&Folds>, _: Option<Memory>) -> usize {
-        1
     }
 
     /// Returns the best space with its fits on all rows, which are made if the search has made none.
@@ -236,11 +229,8 @@ impl Settings {
         data: &'d Dataset,
         memory: Option<Memory>,
     ) -> Result<Prepared<'d>, Error> {
-        #[cfg(not(feature = "kernels"))]
-        let _ = memory;
         match space {
             Space::Linear => Ok(Prepared::linear(data)),
-            #[cfg(feature = "kernels")]
             Space::Kernel { specification, approximation } => Prepared::for_kernel(
                 specification,
                 *approximation,
@@ -334,7 +324,6 @@ impl Search<'_> {
 
     /// Returns the leave-one-out error of a classifier of two classes, and the fit where it
     /// selects.
-    #[cfg(feature = "kernels")]
     fn leave_one_out(
         &self,
         training: &Training<'_, dyn MarginLoss>,
@@ -347,16 +336,6 @@ impl Search<'_> {
         let (curve, at, fit) =
             self.prepared.leave_one_out(training, lambdas, method, rule, self.limit)?;
         Ok((curve, at, Some(fit)))
-    }
-
-    /// Refuses to leave one sample out, which is done in the function space of a kernel.
-    #[cfg(not(feature = "kernels"))]
-    fn leave_one_out(
-        &self,
-        _: &Training<'_, dyn MarginLoss>,
-        _: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
-        Err(Error::LeaveOneOut)
     }
 
     /// Returns the fold of every row.

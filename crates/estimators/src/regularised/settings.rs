@@ -10,7 +10,6 @@ use margins_robust::Learner;
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};
 use super::progress::{IterationObserver, Observer};
-#[cfg(feature = "kernels")]
 use super::space::KernelChoice;
 use super::space::Space;
 use crate::Error;
@@ -29,11 +28,9 @@ pub struct Settings {
     /// A robust learner with an objective of its own, in the place of the regularised risk.
     pub learner: Option<Learner>,
     /// The kernels to choose from; linear functions where there is none.
-    #[cfg(feature = "kernels")]
     pub kernels: KernelChoice,
     /// True to bound how far fits on Nystrom features are from the minimum for the kernel itself:
     /// one pass over the kernel matrix, which is never held.
-    #[cfg(feature = "kernels")]
     pub certify_exact: bool,
     /// The way to lambda.
     pub regularisation: Regularisation,
@@ -129,9 +126,7 @@ impl Default for Settings {
         Settings {
             loss: Arc::new(LeakyHockeyStick),
             learner: None,
-            #[cfg(feature = "kernels")]
             kernels: KernelChoice::default(),
-            #[cfg(feature = "kernels")]
             certify_exact: false,
             regularisation: Regularisation::default(),
             held: Held::default(),
@@ -230,7 +225,6 @@ impl Settings {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         self.options.check()?;
-        #[cfg(feature = "kernels")]
         {
             self.check_memory()?;
             self.check_exact()?;
@@ -239,7 +233,6 @@ impl Settings {
     }
 
     /// Refuses a bound on memory for features whose inner products nobody asks for.
-    #[cfg(feature = "kernels")]
     fn check_memory(&self) -> Result<(), Error> {
         let KernelChoice { memory: Some(memory), approximation, .. } = &self.kernels else {
             return Ok(());
@@ -286,36 +279,18 @@ impl Settings {
     }
 
     /// Returns the spaces for data: a space a kernel, or the linear one.
-    #[cfg(feature = "kernels")]
     pub(super) fn spaces_for(&self, data: &Dataset) -> Result<Vec<Space>, Error> {
         self.kernels.spaces_for(data, self.standardize, self.seed)
     }
 
-    /// Returns the linear space, whatever the data.
-    #[cfg(not(feature = "kernels"))]
-    pub(super) fn spaces_for(&self, _: &Dataset) -> Result<Vec<Space>, Error> {
-        self.spaces()
-    }
-
     /// Returns a space a kernel, or the linear one, as far as one can say without data.
     pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
-        #[cfg(feature = "kernels")]
-        let spaces = self.kernels.spaces();
-        #[cfg(not(feature = "kernels"))]
-        let spaces = Ok(vec![Space::Linear]);
-        spaces
+        self.kernels.spaces()
     }
 
     /// Returns the most memory for the matrix of one of so many kernels, if any is told or known.
-    #[cfg(feature = "kernels")]
     pub(super) fn memory_of_matrix(&self, kernels: usize) -> Option<Memory> {
         self.kernels.memory_of_matrix(kernels)
-    }
-
-    /// Returns none: there are no kernels.
-    #[cfg(not(feature = "kernels"))]
-    pub(super) fn memory_of_matrix(&self, _: usize) -> Option<Memory> {
-        None
     }
 
     /// Returns the settings of fits to data of this number of rows or parts of them, which end by

@@ -1,19 +1,12 @@
-#[cfg(feature = "kernels")]
 use margins_data::{Dataset, Memory};
-#[cfg(feature = "kernels")]
 use margins_kernels::KernelRegistry;
 
-#[cfg(feature = "kernels")]
 use super::approximation::Approximation;
-#[cfg(feature = "kernels")]
 use super::prepared::{PRECOMPUTED, kernel_features};
-#[cfg(feature = "kernels")]
 use super::sigmas::{Sigmas, filled_in};
-#[cfg(feature = "kernels")]
 use crate::Error;
 
 /// The kernels that a classifier may have; linear functions where there is none.
-#[cfg(feature = "kernels")]
 #[derive(Debug, Clone, Default)]
 pub struct KernelChoice {
     /// The specifications, such as `gaussian:sigma=0.5`. `gaussian` alone takes sigma from the
@@ -36,11 +29,7 @@ pub struct KernelChoice {
 #[derive(Debug, Clone)]
 pub(super) enum Space {
     Linear,
-    #[cfg(feature = "kernels")]
-    Kernel {
-        specification: String,
-        approximation: Approximation,
-    },
+    Kernel { specification: String, approximation: Approximation },
 }
 
 impl Space {
@@ -48,7 +37,6 @@ impl Space {
     pub(super) fn kernel(&self) -> Option<&str> {
         match self {
             Space::Linear => None,
-            #[cfg(feature = "kernels")]
             Space::Kernel { specification, .. } => Some(specification),
         }
     }
@@ -57,13 +45,11 @@ impl Space {
     pub(super) fn has_features(&self) -> bool {
         match self {
             Space::Linear => true,
-            #[cfg(feature = "kernels")]
             Space::Kernel { approximation, .. } => approximation.has_features(),
         }
     }
 }
 
-#[cfg(feature = "kernels")]
 impl KernelChoice {
     /// Returns a space a kernel, or the linear one if there is no kernel; sigmas that only data can
     /// tell are some number.

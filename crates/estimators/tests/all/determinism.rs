@@ -1,11 +1,5 @@
 //! Every way to a classifier gives the same bits on 1, 2 and 8 threads.
-#![cfg(all(
-    feature = "boost",
-    feature = "kernels",
-    feature = "massart",
-    feature = "rayon",
-    feature = "serde"
-))]
+#![cfg(all(feature = "rayon", feature = "serde"))]
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Raw tables: their encoding is learned inside the folds, and goes into the model.
-#![cfg(feature = "kernels")]
 
 use margins_data::encode::{EncodeOptions, Encoding, RawColumn, RawTable, Unknown};
 use margins_data::{ClassLabels, Classes, Dataset};
@@ -91,7 +90,6 @@ fn cross_validation_learns_the_encoding_inside_the_folds() {
     }
 }
 
-#[cfg(feature = "massart")]
 #[test]
 fn every_family_keeps_the_encoding_of_its_data() {
     use margins_data::Labels;

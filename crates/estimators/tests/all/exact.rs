@@ -1,5 +1,4 @@
 //! Certificates of approximated kernels for the kernels themselves.
-#![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Games of focused online learning: every learner, and games that go on from a file.
-#![cfg(all(feature = "boost", feature = "kernels", feature = "serde"))]
+#![cfg(feature = "serde")]
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

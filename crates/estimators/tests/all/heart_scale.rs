@@ -5,7 +5,6 @@
 //! with `-e 1e-10` print, to six digits behind the point; the first is also the one that the
 //! documentation of LIBSVM shows. On the same table every solver that takes all convex losses has what
 //! scikit-learn documents of weights, of rows that come twice, of their order and of units.
-#![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 

@@ -3,7 +3,6 @@
 //!
 //! Two fits of the same minimum agree within the sum of their gaps, which is the tolerance of all
 //! comparisons here.
-#![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Cross-validations that are interrupted, and go on from the folds that they had finished.
-#![cfg(all(feature = "kernels", feature = "serde"))]
+#![cfg(feature = "serde")]
 
 use std::ops::ControlFlow;
 use std::path::Path;

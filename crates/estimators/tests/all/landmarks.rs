@@ -1,6 +1,5 @@
 //! Fits on Nystrom landmarks to samples that shards hold: the same bits for any number of shards, also
 //! where some are lost, and the minima that fits in memory have.
-#![cfg(feature = "kernels")]
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -11,6 +11,7 @@ mod kept_folds;
 mod landmarks;
 mod margin_distribution;
 mod massart;
+mod models;
 mod regularised;
 mod stream;
 mod uci_tables;

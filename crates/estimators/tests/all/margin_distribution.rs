@@ -1,5 +1,4 @@
 //! The large-margin distribution machine in kernel spaces, beside independent solvers.
-#![cfg(feature = "kernels")]
 
 use margins_data::generate::{Example, GaussianMixture};
 use margins_estimators::regularised::margin_distribution;

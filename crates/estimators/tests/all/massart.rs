@@ -1,5 +1,4 @@
 //! Halfspaces under Massart noise: every learner, in memory and from a stream.
-#![cfg(feature = "massart")]
 
 use std::fmt::Write;
 use std::ops::ControlFlow;

@@ -1,5 +1,4 @@
 //! Regularised fits: what each setting does, alone and beside others.
-#![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Small tables of the UCI repository on which the papers measure their classifiers: on each of them
 //! no solver contradicts another one, for every convex loss, linear and with a kernel of the width
 //! that kernlab's rule gives.
-#![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 

@@ -4,7 +4,6 @@ use margins_estimators::regularised::{Approximation, KernelChoice, Sigmas};
 use super::ClassifierBuilder;
 use crate::Error;
 
-/// With the feature `kernels`.
 impl ClassifierBuilder {
     /// Fits a kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`;
     /// `gaussian` alone takes sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the

@@ -13,7 +13,7 @@ impl Classifier {
     /// # Errors
     /// A file that the system does not let write.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(self.model.save(path)?)
+        Ok(self.model().save(path)?)
     }
 
     /// Reads a classifier from a file.
@@ -40,7 +40,7 @@ impl Classifier {
 /// ```
 impl Serialize for Classifier {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.model.serialize(serializer)
+        self.model().serialize(serializer)
     }
 }
 

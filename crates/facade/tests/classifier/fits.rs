@@ -247,8 +247,8 @@ fn weights_of_samples_count_in_platt_scaling() {
         let plain = build(builder()).fit(&set(&repeated)).unwrap();
         let p = weighted.predict_proba(&data).unwrap();
         let q = plain.predict_proba(&data).unwrap();
-        assert!((&p - &q).amax() < 1e-4, "{}", (&p - &q).amax());
+        assert!((&*p - &*q).amax() < 1e-4, "{}", (&*p - &*q).amax());
         let unweighted = build(builder()).fit(&set(&all)).unwrap();
-        assert!((&p - unweighted.predict_proba(&data).unwrap()).amax() > 1e-3);
+        assert!((&*p - &*unweighted.predict_proba(&data).unwrap()).amax() > 1e-3);
     }
 }

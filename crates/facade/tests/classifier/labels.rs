@@ -37,7 +37,7 @@ fn labels_come_back_in_their_type() {
         let rows = [[0.0, 1.0], [0.5, 1.5], [2.0, 0.0], [3.0, 0.5]];
         let estimator = build(Classifier::builder().lambda(0.01));
         let classifier = estimator.fit_samples(&rows, labels.iter()).unwrap();
-        assert_eq!(classifier.predict_labels::<T, _>(&rows).unwrap(), *labels);
+        assert_eq!(classifier.predict_labels::<T>(&rows).unwrap(), *labels);
         classifier
     }
     comes_back(&[true, true, false, false]);
@@ -47,8 +47,8 @@ fn labels_come_back_in_their_type() {
     comes_back(&[-0.0, 0.0, 1e300, 1e300]);
     let spelled = comes_back(&["1.0".to_owned(), "1.0".into(), "+2".into(), "+2".into()]);
     let row = [[0.0, 1.0]];
-    assert_eq!(spelled.predict_labels::<u64, _>(&row).unwrap(), [1]);
-    let error = spelled.predict_labels::<bool, _>(&row).unwrap_err();
+    assert_eq!(spelled.predict_labels::<u64>(&row).unwrap(), [1]);
+    let error = spelled.predict_labels::<bool>(&row).unwrap_err();
     assert_eq!(error.to_string(), "the class '1.0' is no value of type bool");
 }
 

@@ -5,10 +5,9 @@
 mod files;
 mod fits;
 mod invariants;
-#[cfg(feature = "kernels")]
 mod kernels;
 mod labels;
-#[cfg(all(feature = "kernels", feature = "rayon"))]
+#[cfg(feature = "rayon")]
 mod refusals;
 mod reports;
 
@@ -50,20 +49,15 @@ const FILES: [&str; 2] = ["model.json", "model.margins"];
 /// A kernel and its approximation, or linear classifiers.
 type Space = Option<(&'static str, &'static str)>;
 
-const SPACES: &[Space] = if cfg!(feature = "kernels") {
-    &[
-        None,
-        Some(("gaussian:sigma=0.5", "none")),
-        Some(("gaussian", "none")),
-        Some(("laplacian:sigma=1", "none")),
-        Some(("gaussian:sigma=0.5", "cholesky:tol=1e-12")),
-        Some(("gaussian:sigma=0.5", "nystrom:m=20")),
-    ]
-} else {
-    &[None]
-};
+const SPACES: &[Space] = &[
+    None,
+    Some(("gaussian:sigma=0.5", "none")),
+    Some(("gaussian", "none")),
+    Some(("laplacian:sigma=1", "none")),
+    Some(("gaussian:sigma=0.5", "cholesky:tol=1e-12")),
+    Some(("gaussian:sigma=0.5", "nystrom:m=20")),
+];
 
-#[cfg(feature = "kernels")]
 fn within(builder: ClassifierBuilder, space: Space) -> ClassifierBuilder {
     match space {
         Some((kernel, how)) => builder.kernel(kernel).approximation(how.parse().unwrap()),
@@ -71,23 +65,10 @@ fn within(builder: ClassifierBuilder, space: Space) -> ClassifierBuilder {
     }
 }
 
-#[cfg(not(feature = "kernels"))]
-fn within(builder: ClassifierBuilder, space: Space) -> ClassifierBuilder {
-    assert_eq!(space, None);
-    builder
-}
-
-#[cfg(feature = "kernels")]
 fn prepared(data: &Dataset, space: Space, seed: u64) -> Prepared<'_> {
     let Some((kernel, how)) = space else { return Prepared::linear(data) };
     let kernels = margins::kernels::KernelRegistry::standard();
     Prepared::for_kernel(kernel, how.parse().unwrap(), &kernels, None, data, false, seed).unwrap()
-}
-
-#[cfg(not(feature = "kernels"))]
-fn prepared(data: &Dataset, space: Space, _: u64) -> Prepared<'_> {
-    assert_eq!(space, None);
-    Prepared::linear(data)
 }
 
 fn build(builder: ClassifierBuilder) -> Estimator {

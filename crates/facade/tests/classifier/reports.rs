@@ -48,11 +48,9 @@ fn progress_says_where_it_is() {
         (two_of_classes(), vec!["gaussian:sigma=1"], "none", false),
         (two_of_classes(), vec!["gaussian:sigma=1"], "cholesky:tol=1e-8", false),
     ];
-    let cases = if cfg!(feature = "kernels") { [linear, of_kernels].concat() } else { linear };
-    for (data, kernels, form, all_rows) in cases {
+    for (data, kernels, form, all_rows) in [linear, of_kernels].concat() {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
-        #[cfg_attr(not(feature = "kernels"), expect(unused_mut))]
         let mut builder =
             Classifier::builder().cross_validation(how.clone()).progress(move |progress| {
                 let &Progress { kernel, member, fold, lambda, best_error, .. } = progress;
@@ -61,12 +59,9 @@ fn progress_says_where_it_is() {
                 let place = (kernel.map(str::to_owned), member.to_owned(), fold, lambda.to_bits());
                 sink.lock().unwrap().push((place, progress.total));
             });
-        #[cfg(feature = "kernels")]
         if !kernels.is_empty() {
             builder = builder.kernels(kernels.clone()).approximation(form.parse().unwrap());
         }
-        #[cfg(not(feature = "kernels"))]
-        assert_eq!((kernels.len(), form), (0, "none"));
         let classifier = build(builder).fit(&data).unwrap();
         let seen = std::mem::take(&mut *seen.lock().unwrap());
         assert!(seen.iter().all(|(_, total)| *total == seen.len()));
@@ -164,7 +159,6 @@ fn a_mistaken_loss_is_not_certified() {
         (Solver::Auto, "cholesky:tol=1e-8"),
         (Solver::Auto, "nystrom:m=20"),
     ];
-    let kernel = &kernel[..if cfg!(feature = "kernels") { kernel.len() } else { 0 }];
     let builders = linear.map(|solver| Classifier::builder().solver(solver)).into_iter();
     let builders = builders.chain(kernel.iter().map(|&(solver, approximation)| {
         within(Classifier::builder().solver(solver), Some(("gaussian:sigma=0.5", approximation)))
@@ -193,7 +187,6 @@ fn a_mistaken_loss_is_not_certified() {
     }
 }
 
-#[cfg(feature = "kernels")]
 #[test]
 fn a_report_is_a_page_of_text() {
     let data = corners(3, 20);

@@ -52,12 +52,13 @@ impl Basis {
         Basis::new(&*kernel, scales, functions)
     }
 
-    /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row a row of `coefs` and one column a sample.
+    /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row a row of `coefs` and one column a sample,
+    /// given the kernel of the basis.
     pub(crate) fn combine(
         &self,
         design: &Design,
         coefs: &DMatrix<f64>,
-        registry: &Registry,
+        kernel: &dyn Kernel,
     ) -> Result<DMatrix<f64>, Error> {
         let design = match &self.scales {
             Some(scales) => {
@@ -68,10 +69,7 @@ impl Basis {
             None => Cow::Borrowed(design),
         };
         match &self.functions {
-            Functions::Sections(samples) => {
-                let kernel = registry.kernels.parse(&self.kernel).map_err(Error::Kernel)?;
-                Ok(combine_all(&*kernel, &design, samples, coefs)?)
-            }
+            Functions::Sections(samples) => Ok(combine_all(kernel, &design, samples, coefs)?),
             Functions::Fourier(frequencies) => {
                 let (count, p) = (frequencies.rows(), frequencies.columns());
                 // Of dense samples, as `new` has seen to; a sample of the design is a column of the

@@ -318,16 +318,8 @@ impl Form {
         Ok(match self {
             Form::Gram { basis: None, .. } => (None, coefs(fits)),
             Form::Gram { basis: Some(basis), .. } | Form::Cholesky { basis, .. } => {
-                let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
-                let mut support: Vec<usize> = (0..basis.design.rows()).filter(used).collect();
-                if support.is_empty() {
-                    // Classifiers of no kernel section are constants; one sample keeps the model
-                    // whole.
-                    support.push(0);
-                }
-                let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
-                let sections = Functions::Sections(basis.design.select(&support));
-                (new(basis, sections)?, fits.iter().map(coef).collect())
+                let (sections, coefs) = used_sections(&basis.design, fits);
+                (new(basis, sections)?, coefs)
             }
             Form::Features(FeatureSpace { map: FeatureMap::Nystrom(map), basis, .. }) => {
                 let sections = Functions::Sections(map.landmarks().clone());
@@ -378,7 +370,22 @@ fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<
     Training { standardize: false, ..*training }
 }
 
-pub(super) fn into_fit(fit: KernelFit) -> Fit {
+pub(in crate::regularised) fn into_fit(fit: KernelFit) -> Fit {
     let KernelFit { lambda, intercept, coef, report } = fit;
     Fit { lambda, intercept, coef, report }
+}
+
+/// Returns the kernel sections that any of the fits has a use for, and the coefficients of each fit.
+pub(in crate::regularised) fn used_sections(
+    design: &Design,
+    fits: &[Fit],
+) -> (Functions, Vec<Vec<f64>>) {
+    let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
+    let mut support: Vec<usize> = (0..design.rows()).filter(used).collect();
+    if support.is_empty() {
+        // Classifiers of no kernel section are constants; one sample keeps the model whole.
+        support.push(0);
+    }
+    let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
+    (Functions::Sections(design.select(&support)), fits.iter().map(coef).collect())
 }
