@@ -1,4 +1,5 @@
-use margins_data::Listed;
+use margins_data::{Listed, Shortage};
+use margins_model::Scheme;
 use margins_robust::Learner;
 
 /// A reason for which a classifier cannot be fitted or applied.
@@ -97,6 +98,21 @@ pub enum Error {
         "the data have {0} classes: choose Scheme::OneVersusRest or Scheme::OneVersusOne for more than two"
     )]
     SeveralClasses(usize),
+    /// The classifiers of all members take more memory than there is.
+    #[error(
+        "{scheme} of {classes} classes needs {members} classifiers: {shortage}. Merge classes{}.",
+        if *scheme == Scheme::OneVersusOne { ", or take one-versus-rest" } else { "" }
+    )]
+    Members {
+        /// The scheme.
+        scheme: Scheme,
+        /// The number of classes.
+        classes: usize,
+        /// The number of members.
+        members: usize,
+        /// What is needed and what is free.
+        shortage: Shortage,
+    },
     /// A learner shifts its scores, and the loss would make probabilities of them.
     #[error(
         "{learner} shifts the scores, so that no probabilities follow from them as from those of {loss}: take a loss \

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use margins_calibration::probability::PlattScaling;
+use margins_data::metrics::mistake_rate;
 use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
@@ -12,6 +13,14 @@ use margins_robust::Learner;
 use super::platt::platt_scaling;
 use super::prepared::Prepared;
 use crate::Error;
+
+/// The most scores that are held at the same time; so few in tests that rows take several turns.
+const SCORES: usize = if cfg!(test) { 100 } else { 1 << 24 };
+
+/// Returns the number of rows whose scores under so many fits are held at the same time.
+fn rows_at_a_time(fits: usize) -> usize {
+    (SCORES / fits.max(1)).max(1)
+}
 
 /// A function that sees every fit of a contest, given by its index; the observer of the training
 /// sees none.
@@ -189,23 +198,50 @@ impl Contests {
             let learned = prepared.learned_on(rows)?;
             let prepared = learned.as_ref().unwrap_or(prepared);
             let paths = self.paths(prepared, training, &of_fold, Some(rows), lambdas)?;
-            let scores: Vec<Vec<Vec<f64>>> = paths
-                .iter()
-                .map(|fits| prepared.scores_of(fits, test))
-                .collect::<Result<_, Error>>()?;
-            let labels = self.data.labels();
-            let decided = |k: usize, t: usize| {
-                let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
-                self.scheme.decide(labels.names().len(), &of_row)
-            };
-            let at = |k: usize| {
+            let mut wrong = vec![Vec::with_capacity(test.len()); lambdas.len()];
+            for rows in test.chunks(rows_at_a_time(paths.len() * lambdas.len())) {
+                let scores = paths.iter().map(|fits| prepared.scores_of(fits, rows));
+                let scores: Vec<Vec<Vec<f64>>> = scores.collect::<Result<_, Error>>()?;
+                for (k, wrong) in wrong.iter_mut().enumerate() {
+                    wrong.extend(self.mistakes(rows, |member, t| scores[member][k][t]));
+                }
+            }
+            let of_lambda = |(k, wrong): (usize, Vec<bool>)| {
                 let reports: Vec<&Report> = paths.iter().map(|fits| &fits[k].report).collect();
-                let pairs = test.iter().enumerate();
-                let wrong = pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect();
                 HeldOut::new(wrong, None, &reports)
             };
-            Ok((0..lambdas.len()).map(at).collect())
+            Ok(wrong.into_iter().enumerate().map(of_lambda).collect())
         })
+    }
+
+    /// Returns for each of some rows whether its class is not the decided one, given the score of the
+    /// row at an index under a member.
+    fn mistakes(
+        &self,
+        rows: &[usize],
+        score: impl Fn(usize, usize) -> f64,
+    ) -> impl Iterator<Item = bool> {
+        let labels = self.data.labels();
+        rows.iter().enumerate().map(move |(t, &row)| {
+            let of_row: Vec<f64> = (0..self.len()).map(|member| score(member, t)).collect();
+            self.scheme.decide(labels.names().len(), &of_row) != labels.index(row)
+        })
+    }
+
+    /// Returns the share of samples whose class the fits, one a contest, together do not decide, by
+    /// the weights of the samples. Costs of classes do not count.
+    pub(super) fn training_error(
+        &self,
+        prepared: &Prepared<'_>,
+        fits: &[Fit],
+    ) -> Result<f64, Error> {
+        let rows: Vec<usize> = (0..self.data.rows()).collect();
+        let mut mistakes = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(rows_at_a_time(self.len())) {
+            let scores = prepared.scores_of(fits, rows)?;
+            mistakes.extend(self.mistakes(rows, |member, t| scores[member][t]));
+        }
+        Ok(mistake_rate(&mistakes, self.data.own_weights())?.rate)
     }
 
     /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold
@@ -231,5 +267,34 @@ impl Contests {
             platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
         };
         self.each.iter().zip(&scores).map(scale).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::{ClassLabels, Classes, Dataset, Design};
+    use margins_model::{Registry, Scheme};
+    use margins_optim::Lambda;
+
+    use crate::regularised::{Regularisation, Settings};
+
+    /// Counted a few rows at a time, the error is that of decisions on all rows at once.
+    #[test]
+    fn the_training_error_is_that_of_all_rows() {
+        let rows: Vec<[f64; 2]> =
+            (0..90).map(|i| [f64::from(i % 5) + f64::from(i).sin(), f64::from(i).cos()]).collect();
+        let names: Vec<String> = (0..90).map(|i| format!("class {}", i % 5)).collect();
+        let design = Design::from_rows(&rows).unwrap();
+        let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
+        for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+            let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
+            let settings =
+                Settings { scheme: Some(scheme), regularisation, ..Settings::default() };
+            let fitted = settings.fit(&data).unwrap();
+            let classes = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
+            let wrong = (0..90).filter(|&row| classes[row] != data.labels().index(row)).count();
+            assert!(wrong > 0);
+            assert!((fitted.training_error().unwrap() - wrong as f64 / 90.0).abs() < 1e-15);
+        }
     }
 }

@@ -1,5 +1,6 @@
-use margins_data::{ClassLabels, Classes, Dataset};
+use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_model::Scheme;
+use margins_optim::Fit;
 
 use super::contests::Contests;
 use super::cross_validation::{Folds, folds_of};
@@ -16,7 +17,7 @@ impl Settings {
     /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many
     /// classes as samples, and more than two. [`Error::Contradiction`]: weights or folds both of
     /// the data and of the settings. [`Error::SeveralClasses`]: more than two classes for
-    /// [`Scheme::Binary`]. A cost of a class that the data do not have; data that the loss, the
+    /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class that the data do not have; data that the loss, the
     /// kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
@@ -125,7 +126,9 @@ impl Settings {
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
         check_repeated(data.labels())?;
-        let scheme = self.scheme_for(data.labels().names().len())?;
+        let classes = data.labels().names().len();
+        let scheme = self.scheme_for(classes)?;
+        check_members(scheme, classes, data.columns())?;
         Contests::new(scheme, self.weighted(data)?, self.learner)
     }
 
@@ -152,6 +155,14 @@ impl Settings {
         };
         self.class_costs.weigh(data)
     }
+}
+
+/// Refuses more members of a scheme than there is memory for their coefficients and reports.
+fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), Error> {
+    let members = scheme.members(classes).unwrap_or(usize::MAX);
+    let member = columns.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
+    let refused = |shortage| Error::Members { scheme, classes, members, shortage };
+    Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
 }
 
 /// Refuses more than two classes without a class of which there are two samples.

@@ -1,6 +1,4 @@
 use margins_calibration::probability::PlattScaling;
-use margins_data::ClassLabels;
-use margins_data::metrics::mistake_rate;
 use margins_model::Model;
 use margins_optim::{Certificate, ErrorCurve, Fit, Report};
 
@@ -201,19 +199,9 @@ impl Ground {
 
     /// Returns the training error of the fits at the lambda of an index.
     fn training_error(&self, at: usize, fits: &[Fit]) -> Result<f64, Error> {
-        let Here { contests, prepared } = match self {
-            Ground::Here(here) => &**here,
-            Ground::Elsewhere { errors, .. } => return Ok(errors[at]),
-        };
-        let (data, scheme) = (contests.classes(), contests.scheme());
-        let scores: Vec<Vec<f64>> =
-            fits.iter().map(|fit| prepared.scores(fit)).collect::<Result<_, _>>()?;
-        let classes = data.labels().names().len();
-        let mistake = |row: usize| {
-            let of_row: Vec<f64> = scores.iter().map(|scores| scores[row]).collect();
-            scheme.decide(classes, &of_row) != data.labels().index(row)
-        };
-        let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
-        Ok(mistake_rate(&mistakes, data.own_weights())?.rate)
+        match self {
+            Ground::Here(here) => here.contests.training_error(&here.prepared, fits),
+            Ground::Elsewhere { errors, .. } => Ok(errors[at]),
+        }
     }
 }

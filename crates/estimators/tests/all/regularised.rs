@@ -358,3 +358,23 @@ fn with_c_held_weights_are_repetitions_in_parts_too() {
     assert!(distance(Held::C) < 1e-6, "{}", distance(Held::C));
     assert!(distance(Held::Lambda) > 1e-3, "{}", distance(Held::Lambda));
 }
+
+/// The classifiers of all pairs would end the machine, and are refused before any is made.
+#[test]
+#[cfg(target_os = "linux")]
+fn more_members_than_fit_in_memory_are_refused() {
+    let rows = 300_001;
+    let names: Vec<String> = (0..rows).map(|i| (i / 2 * 2).to_string()).collect();
+    let classes = rows / 2 + 1;
+    let design = Design::from_rows(&vec![[1.0]; rows]).unwrap();
+    let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
+    let settings = Settings { scheme: Some(Scheme::OneVersusOne), ..at(0.1) };
+    let error = settings.fit(&data).unwrap_err();
+    let members = classes * (classes - 1) / 2;
+    let words = error.to_string();
+    assert!(matches!(error, Error::Members { .. }), "{words}");
+    assert!(words.starts_with(&format!(
+        "one-versus-one of {classes} classes needs {members} classifiers: about "
+    )));
+    assert!(words.ends_with(" Merge classes, or take one-versus-rest."), "{words}");
+}
