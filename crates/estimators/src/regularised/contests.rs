@@ -288,8 +288,7 @@ mod tests {
         let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
         for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
             let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
-            let settings =
-                Settings { scheme: Some(scheme), regularisation, ..Settings::default() };
+            let settings = Settings { scheme: Some(scheme), regularisation, ..Settings::default() };
             let fitted = settings.fit(&data).unwrap();
             let classes = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
             let wrong = (0..90).filter(|&row| classes[row] != data.labels().index(row)).count();
