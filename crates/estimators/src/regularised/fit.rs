@@ -17,8 +17,9 @@ impl Settings {
     /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many
     /// classes as samples, and more than two. [`Error::Contradiction`]: weights or folds both of
     /// the data and of the settings. [`Error::SeveralClasses`]: more than two classes for
-    /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class that the data do not have; data that the loss, the
-    /// kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
+    /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class
+    /// that the data do not have; data that the loss, the kernel, the solver or the folds cannot
+    /// take; a fit whose numbers overflowed.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
