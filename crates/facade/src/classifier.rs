@@ -104,7 +104,7 @@ impl Classifier {
         &self,
         samples: &X,
     ) -> Result<DMatrix<f64>, Error> {
-        Ok(self.predictor.decision_functions(&self.accepted(samples)?)?)
+        Ok(self.predictor.decision_functions(&*self.accepted(samples)?)?)
     }
 
     /// Returns the samples as a design with the features of the model.
@@ -131,7 +131,7 @@ impl Classifier {
     /// # Errors
     /// [`decision_function`](Self::decision_function) says which.
     pub fn predict_index<X: Features + ?Sized>(&self, samples: &X) -> Result<Vec<usize>, Error> {
-        Ok(self.predictor.predict(&self.accepted(samples)?)?)
+        Ok(self.predictor.predict(&*self.accepted(samples)?)?)
     }
 
     /// Returns the class of every sample as a value of the type that labels were given in, or of
@@ -193,7 +193,7 @@ impl Classifier {
         &self,
         samples: &X,
     ) -> Result<ProbabilityTable, Error> {
-        Ok(self.predictor.probabilities(&self.accepted(samples)?)?)
+        Ok(self.predictor.probabilities(&*self.accepted(samples)?)?)
     }
 
     /// Returns the share of samples whose class is predicted, by weight where the data have any: 1
