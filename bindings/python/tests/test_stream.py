@@ -108,6 +108,34 @@ def test_what_ends_as_asked_or_has_no_gap_is_not_warned_of(estimator, two):
     assert estimator.relative_gap_ > 1e-9 and estimator.status_ in ("rule-met", "converged")
 
 
+def test_batches_do_not_depend_on_chunks(two):
+    X, y = two
+    stream = ml.StreamClassifier("logistic", method="sgd", batch=7)
+    whole = clone(stream).partial_fit(X, y)
+    for size in (1, 10, 50):
+        parts, weights = clone(stream), np.ones(size)
+        for start in range(0, len(y), size):
+            part = slice(start, start + size)
+            parts.partial_fit(X[part], y[part], classes=[0, 1], sample_weight=weights[: len(y[part])])
+            parts = pickle.loads(pickle.dumps(parts))
+        assert np.array_equal(parts.coef_, whole.coef_) and parts.intercept_ == whole.intercept_ and parts.t_ == whole.t_
+    with pytest.raises(ValueError, match="batch"):
+        whole.set_params(batch=3).partial_fit(X, y)
+
+
+def test_samples_of_weight_zero_take_no_part(two):
+    X, y = two
+    for settings in ({}, {"method": "sgd"}, {"method": "sgd", "batch": 7}):
+        stream = ml.StreamClassifier("logistic", **settings)
+        some, weights = np.arange(len(y)) % 3 > 0, (np.arange(len(y)) % 3 > 0).astype(float)
+        expected = clone(stream).partial_fit(X[some], y[some])
+        weighted = clone(stream).partial_fit(X, y, sample_weight=weights)
+        assert np.array_equal(weighted.coef_, expected.coef_)
+        skipped = clone(stream).partial_fit(X, y, sample_weight=np.zeros(len(y)))
+        assert not skipped.coef_.any()
+        assert np.array_equal(skipped.partial_fit(X, y, sample_weight=weights).coef_, expected.coef_)
+
+
 @pytest.mark.parametrize("classes", [None, [0.5, 1.5]])
 def test_measurements_are_no_classes(classes, two):
     X, y = two

@@ -186,9 +186,10 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
         """Takes the steps of a chunk of samples, in their order.
 
-        A chunk goes on from the chunks before it, or from the last step of `fit`, whose evidence is then gone. `clone` of scikit-learn
-        makes a classifier that begins anew, as another `lam` or `method` needs it. `epochs`, `replacement`, `tol` and `time_limit` are for
-        `fit` alone.
+        A chunk goes on from the chunks before it, or from the last step of `fit`, whose evidence is then gone. The classifier does not
+        depend on how the samples are cut into chunks: with `batch`, samples of an incomplete batch count as a smaller one until the next
+        chunk completes it. `clone` of scikit-learn makes a classifier that starts from scratch, as another `lam`, `method` or `batch`
+        needs it. `epochs`, `replacement`, `tol` and `time_limit` are for `fit` alone.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         classes : array of shape (2,) or None, default=None
             The classes of the stream, which the first chunk must tell unless it has both.
         sample_weight : array of shape (n_samples,) or None, default=None
-            The weights of the samples, 1 for None.
+            The weights of the samples, 1 for None; a sample of weight 0 takes no part.
 
         Returns
         -------
@@ -212,7 +213,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         y = column_or_1d(array_of(y), warn=True)
         refuse_gaps(y, "y")
         known = self._known_classes(y, classes, first)
-        weights = weights_of(sample_weight, X)
+        weights = weights_of(sample_weight, X, zeros=True)
         strange = y[~np.isin(y, known)]
         if len(y) != X.shape[0] or len(strange):
             what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"

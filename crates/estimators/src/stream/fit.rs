@@ -107,7 +107,10 @@ impl Settings {
         };
         let Some(at) = self.rescale_at else {
             let (fit, learner) = training.stochastic(data, self.lambda, gradient)?;
-            let state = self.check_chunks().is_ok().then(|| State::new(data.rows(), learner));
+            let state = self
+                .check_chunks()
+                .is_ok()
+                .then(|| State::new(data.rows(), gradient.batch, learner));
             return Ok(Solved { fit, loss: Arc::clone(&self.loss), state });
         };
         let Some((gamma, scale)) = margin_pursuit(&*self.loss) else {
@@ -141,11 +144,9 @@ impl Settings {
             let (signs, weights) = (labels.signs(), weights.as_deref());
             class_order.take(signs);
             let learn = || {
-                let mut row = 0;
-                learner.take_and_show(design, signs, weights, |score| {
+                learner.take_and_show(design, signs, weights, |row, score| {
                     let weight = weights.map_or(1.0, |weights| weights[row]);
                     tally.add(is_mistake(score, signs[row]), weight);
-                    row += 1;
                 })
             };
             // The next rows are read while these are learnt.
@@ -155,6 +156,7 @@ impl Settings {
         }
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;
+        learner.finish()?;
         let (rows, steps) = (stream.rows(), learner.steps());
         let names = stream.feature_names().map(<[String]>::to_vec);
         let model = learner.model((&negative, &positive), names)?;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_model::{Model, TrainingSummary};
-use margins_optim::online::stochastic;
+use margins_optim::online::stochastic::{self, Batches};
 use margins_optim::online::{OnlineLearner, Scorer};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ use crate::{Error, linear_model};
 #[derive(Debug, Clone)]
 pub struct Learner {
     settings: Settings,
-    batch: usize,
+    batches: Batches,
     gradient: stochastic::Learner<Arc<dyn MarginLoss>>,
     rows: u64,
 }
@@ -44,13 +44,14 @@ const KIND: &str = "the state of a stream";
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct State {
     rows: u64,
+    batches: Batches,
     gradient: stochastic::Learner<()>,
 }
 
 impl State {
-    /// Returns the state after the last step of a fit to so many rows.
-    pub(super) fn new(rows: usize, gradient: stochastic::Learner<()>) -> Self {
-        State { rows: rows as u64, gradient }
+    /// Returns the state after the last step of a fit to so many rows, in batches of so many.
+    pub(super) fn new(rows: usize, batch: usize, gradient: stochastic::Learner<()>) -> Self {
+        State { rows: rows as u64, batches: Batches::new(batch), gradient }
     }
 
     /// Returns the state as bytes with a checksum.
@@ -88,9 +89,9 @@ impl Settings {
         self.check_chunks()?;
         let gradient = self.gradient()?;
         // Nothing of the settings for streams depends on the number of steps.
-        let (loss, batch) = (Arc::clone(&self.loss), gradient.batch);
+        let (loss, batches) = (Arc::clone(&self.loss), Batches::new(gradient.batch));
         let gradient = gradient.learner(loss, features, self.lambda, self.intercept, 0)?;
-        Ok(Learner { settings: self.clone(), batch, gradient, rows: 0 })
+        Ok(Learner { settings: self.clone(), batches, gradient, rows: 0 })
     }
 
     /// Returns the learner that goes on from the [state](Learner::state) of another or of a
@@ -101,22 +102,29 @@ impl Settings {
     /// features, or of settings other than these.
     pub fn resumed(&self, features: usize, state: State) -> Result<Learner, Error> {
         let fresh = self.learner(features)?;
-        let State { rows, gradient } = state;
+        let State { rows, batches, gradient } = state;
         let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
         let found = gradient.snapshot().coef.len();
         if found != features {
             return Err(Error::State(format!("it has {found} features, not {features}")));
         }
-        if !gradient.has_settings_of(&fresh.gradient) {
-            let reason = "its steps, lambda, intercept, ball or mean are not those of the settings";
+        if !batches.fit(features) {
+            return Err(Error::State(format!("a sample that waits has not {features} features")));
+        }
+        let same_batches = batches.size() == fresh.batches.size();
+        if !(same_batches && gradient.has_settings_of(&fresh.gradient)) {
+            let reason =
+                "its steps, lambda, intercept, batch, ball or mean are not those of the settings";
             return Err(Error::State(reason.to_owned()));
         }
-        Ok(Learner { gradient, rows, ..fresh })
+        Ok(Learner { gradient, batches, rows, ..fresh })
     }
 }
 
 impl Learner {
-    /// Takes the steps of a chunk of samples, in their order.
+    /// Takes the steps of a chunk of samples, in their order. A sample of weight 0 takes no part.
+    /// The samples of an incomplete batch at the end wait for the next chunk, so that the batches do
+    /// not depend on the chunks; [`model`](Self::model) counts them in.
     ///
     /// # Errors
     /// [`Error::Optim`]: steps that diverge, with step and row; a weight that is negative or not
@@ -131,11 +139,11 @@ impl Learner {
         signs: &[f64],
         weights: Option<&[f64]>,
     ) -> Result<(), Error> {
-        self.take_and_show(design, signs, weights, |_| ())
+        self.take_and_show(design, signs, weights, |_, _| ())
     }
 
-    /// Takes the steps of a chunk of samples as [`take`](Self::take) does, and shows the score of
-    /// each sample before its step, or before that of its batch.
+    /// Takes the steps of a chunk of samples as [`take`](Self::take) does, and shows each sample that
+    /// takes part, by its place in the chunk, with its score before the step of its batch.
     ///
     /// # Errors
     /// The errors of [`take`](Self::take).
@@ -147,17 +155,26 @@ impl Learner {
         design: &Design,
         signs: &[f64],
         weights: Option<&[f64]>,
-        show: impl FnMut(f64),
+        show: impl FnMut(usize, f64),
     ) -> Result<(), Error> {
         let is_wrong = |c: &f64| !(c.is_finite() && *c >= 0.0);
         let weights_given = weights.unwrap_or_default();
         if let Some(row) = weights_given.iter().position(is_wrong) {
             return Err(margins_optim::Error::Weight { row, value: weights_given[row] }.into());
         }
-        let (batch, before) = (self.batch, self.rows);
-        stochastic::pass(&mut self.gradient, design, signs, weights, batch, before, show)?;
+        let (batches, before) = (&mut self.batches, self.rows);
+        stochastic::pass(&mut self.gradient, design, signs, weights, batches, before, show)?;
         self.rows += signs.len() as u64;
         Ok(())
+    }
+
+    /// Takes the step of the samples that wait for the rest of their batch, as the end of a stream
+    /// does.
+    ///
+    /// # Errors
+    /// [`Error::Optim`]: a step that diverges, with step and row.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        Ok(self.batches.finish(&mut self.gradient)?)
     }
 
     /// Returns the scores of samples under the present iterate.
@@ -175,9 +192,11 @@ impl Learner {
         self.gradient.steps()
     }
 
-    /// Returns the classifier of the two classes, the negative and the positive one.
+    /// Returns the classifier of the two classes, the negative and the positive one. Samples that
+    /// wait for the rest of their batch count as a smaller batch.
     ///
     /// # Errors
+    /// [`Error::Optim`]: the step of the smaller batch diverges.
     /// [`Error::Model`]: coefficients that are not finite, or another number of names than of
     /// features.
     pub fn model(
@@ -187,12 +206,15 @@ impl Learner {
     ) -> Result<Model, Error> {
         let Settings { loss, lambda, .. } = &self.settings;
         let training = TrainingSummary::uncertified(self.rows as usize);
-        let classifier = self.gradient.snapshot();
+        let mut whole = self.clone();
+        whole.finish()?;
+        let classifier = whole.gradient.snapshot();
         Ok(linear_model(&**loss, Some(*lambda), classes, feature_names, training, &classifier)?)
     }
 
     /// Returns the state from which a learner [goes on](Settings::resumed) later.
     pub fn state(&self) -> State {
-        State { rows: self.rows, gradient: self.gradient.clone().map_loss(drop) }
+        let gradient = self.gradient.clone().map_loss(drop);
+        State { rows: self.rows, batches: self.batches.clone(), gradient }
     }
 }

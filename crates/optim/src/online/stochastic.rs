@@ -28,6 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod batches;
 mod epochs;
 mod learner;
 mod run;
@@ -45,6 +46,7 @@ use epochs::Visits;
 use run::Run;
 
 pub use crate::online::schedule::Schedule;
+pub use batches::Batches;
 pub use learner::Learner;
 pub use settings::{Averaging, EarlyStopping, Sampling, Start, Steps, StochasticGradient};
 
@@ -137,28 +139,33 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 }
 
 /// Takes a learner over the samples of a part of a stream once, in order; `before` samples came
-/// before this part. Weights, if there are any, multiply the losses. The score of each sample
-/// before its step, or before that of its batch, is shown.
+/// before this part. Weights, if there are any, multiply the losses; a sample of weight 0 takes no
+/// part. The samples of an incomplete batch at the end wait for the next part, or for
+/// [`Batches::finish`]. `show` receives each sample that takes part, by its place in this part, with
+/// its score before the step of its batch.
 ///
 /// # Errors
 /// [`Error::AtSample`]: a number is not finite; the error names step and row.
 ///
 /// # Panics
-/// The function panics if signs or weights are not one a sample, the features are not those of the
-/// learner, or a batch is empty.
+/// The function panics if signs or weights are not one a sample, or the features are not those of
+/// the learner.
 pub fn pass<L: MarginLoss>(
     learner: &mut Learner<L>,
     design: &Design,
     signs: &[f64],
     weights: Option<&[f64]>,
-    batch: usize,
+    batches: &mut Batches,
     before: u64,
-    show: impl FnMut(f64),
+    mut show: impl FnMut(usize, f64),
 ) -> Result<(), Error> {
     assert_eq!(signs.len(), design.rows(), "one sign a sample");
     let count = weights.map_or(signs.len(), <[f64]>::len);
     assert_eq!(count, design.rows(), "one weight a sample");
-    let order: Vec<usize> = (0..design.rows()).collect();
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
-    epochs::pass(learner, &Visits { design, signs, weights: &weights }, &order, batch, before, show)
+    let order: Vec<usize> = (0..design.rows()).filter(|&i| weights[i] != 0.0).collect();
+    let mut rows = order.iter();
+    let show_row = |score| rows.next().into_iter().for_each(|&row| show(row, score));
+    let samples = Visits { design, signs, weights: &weights };
+    batches.take(learner, &samples, &order, before, show_row)
 }

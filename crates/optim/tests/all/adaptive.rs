@@ -3,7 +3,7 @@
 
 use margins_data::{Design, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss};
-use margins_optim::online::stochastic::{Start, StochasticGradient, pass};
+use margins_optim::online::stochastic::{Batches, Start, StochasticGradient, pass};
 use margins_optim::online::{Adaptive, Experts, OnlineLearner, Scorer};
 use margins_optim::{Error, Lambda};
 use margins_test_support::loss;
@@ -121,20 +121,21 @@ fn small_weights_are_repetitions() {
     let design = |rows: &[Vec<f64>]| Design::from_rows(rows).unwrap();
     let warm: Vec<Vec<f64>> = stream(500).into_iter().map(|(x, _)| x).collect();
     let signs: Vec<f64> = stream(500).into_iter().map(|(_, y)| y).collect();
+    let mut one_by_one = Batches::new(1);
     for name in ["logistic", "squared-hinge", "hinge"] {
         let settings = StochasticGradient::adaptive(Experts::All);
         let tiny = Lambda::new(1e-12).unwrap();
         let mut once = settings
             .learner(std::sync::Arc::<dyn MarginLoss>::from(loss(name)), 2, tiny, true, 0)
             .unwrap();
-        pass(&mut once, &design(&warm), &signs, None, 1, 0, |_| ()).unwrap();
+        pass(&mut once, &design(&warm), &signs, None, &mut one_by_one, 0, |_, _| ()).unwrap();
         let mut often = once.clone();
         let x = vec![200.0, 5e-4];
         let before = once.score(&Sample::Dense(&x));
         let one = design(std::slice::from_ref(&x));
-        pass(&mut once, &one, &[-1.0], Some(&[0.03]), 1, 0, |_| ()).unwrap();
+        pass(&mut once, &one, &[-1.0], Some(&[0.03]), &mut one_by_one, 0, |_, _| ()).unwrap();
         for _ in 0..3 {
-            pass(&mut often, &one, &[-1.0], Some(&[0.01]), 1, 0, |_| ()).unwrap();
+            pass(&mut often, &one, &[-1.0], Some(&[0.01]), &mut one_by_one, 0, |_, _| ()).unwrap();
         }
         let (a, b) =
             (once.score(&Sample::Dense(&x)) - before, often.score(&Sample::Dense(&x)) - before);

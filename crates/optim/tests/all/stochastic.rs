@@ -8,7 +8,8 @@ use std::time::Instant;
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, SmoothedHinge, SquaredHinge};
 use margins_optim::online::stochastic::{
-    self, Averaging, EarlyStopping, Rescaled, Sampling, Schedule, Start, StochasticGradient,
+    self, Averaging, Batches, EarlyStopping, Rescaled, Sampling, Schedule, Start,
+    StochasticGradient,
 };
 use margins_optim::online::{
     Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
@@ -160,8 +161,20 @@ fn lazy(
         learner = learner.averaged_after(after);
     }
     let mut learner = stochastic::Learner::Gradient(learner);
-    stochastic::pass(&mut learner, design, signs, None, settings.batch, 0, |_| ()).expect("finite");
+    take(&mut learner, &mut Batches::new(settings.batch), (design, signs), None, |_, _| ());
     learner
+}
+
+/// Takes the steps of a chunk, and of its last batch.
+fn take(
+    learner: &mut stochastic::Learner<Box<dyn MarginLoss>>,
+    batches: &mut Batches,
+    (design, signs): (&Design, &[f64]),
+    weights: Option<&[f64]>,
+    show: impl FnMut(usize, f64),
+) {
+    stochastic::pass(learner, design, signs, weights, batches, 0, show).expect("finite");
+    batches.finish(learner).expect("finite");
 }
 
 proptest! {
@@ -178,6 +191,37 @@ proptest! {
             for x in design.samples() {
                 prop_assert!(close(learner.score(&x), classifier.score(&x)));
             }
+        }
+    }
+
+    /// Batches, and the scores before their steps, do not depend on how samples come in chunks; a
+    /// sample of weight 0 is as none.
+    #[test]
+    fn batches_do_not_depend_on_chunks(
+        (rows, signs) in samples(), settings in settings(), every in 1usize..9,
+    ) {
+        for design in [Design::from_rows(&rows).unwrap(), sparse(&rows)] {
+            let (n, mut whole) = (rows.len(), Vec::new());
+            let mut expected = lazy(&settings, &design.select(&[]), &[]);
+            let mut batches = Batches::new(settings.batch);
+            take(&mut expected, &mut batches, (&design, &signs), None, |_, score| whole.push(score));
+            let mut learner = lazy(&settings, &design.select(&[]), &[]);
+            let (mut batches, mut scores) = (Batches::new(settings.batch), vec![f64::NAN; n]);
+            for start in (0..n).step_by(every) {
+                // The chunk with its first sample once more, with weight 0.
+                let end = (start + every).min(n);
+                let order: Vec<usize> = (start..end).chain([start]).collect();
+                let mut weights = vec![1.0; order.len()];
+                weights[end - start] = 0.0;
+                let signs: Vec<f64> = order.iter().map(|&i| signs[i]).collect();
+                let (chunk, weights) = (design.select(&order), Some(&weights[..]));
+                let show = |row: usize, score: f64| scores[start + row] = score;
+                stochastic::pass(&mut learner, &chunk, &signs, weights, &mut batches, 0, show)
+                    .expect("finite");
+            }
+            batches.finish(&mut learner).expect("finite");
+            prop_assert_eq!(&scores, &whole, "{:?}", settings);
+            prop_assert_eq!(learner.map_loss(drop), expected.map_loss(drop), "{:?}", settings);
         }
     }
 

@@ -37,7 +37,7 @@ impl Visits<'_> {
     }
 
     #[inline(always)]
-    fn example(&self, i: usize) -> Example<'_> {
+    pub(super) fn example(&self, i: usize) -> Example<'_> {
         Example { x: self.design.sample(i), y: self.signs[i], weight: self.weights[i] }
     }
 }
