@@ -77,6 +77,17 @@ fn platt_on_separable_and_constant_scores() {
 }
 
 #[test]
+fn platt_never_falls_as_scores_rise() {
+    let signs = SIGNS.map(|sign| -sign);
+    let platt = PlattScaling::fit(&SCORES, &signs).unwrap();
+    assert_eq!((platt.slope(), platt.probability(-9.0)), (0.0, platt.probability(9.0)));
+    // The best constant is the mean target, by symmetry one half here.
+    assert!((platt.probability(0.0) - 0.5).abs() < 1e-15);
+    let weighted = PlattScaling::fit_weighted(&SCORES, &signs, &[2.0; 8]).unwrap();
+    assert_eq!(weighted.slope(), 0.0);
+}
+
+#[test]
 fn platt_at_extreme_scores() {
     // The targets keep an outlier from certainty: it alone sets the slope.
     for outlier in [1e10, 1e150, 1e308] {
@@ -94,7 +105,7 @@ fn platt_at_extreme_scores() {
 #[test]
 fn platt_is_equivariant() {
     let base = PlattScaling::fit(&SCORES, &SIGNS).unwrap();
-    for (factor, shift) in [(1e150, 0.0), (1e-150, 0.0), (-3.0, 1.0), (1e-3, 100.0), (1e8, -2.0)] {
+    for (factor, shift) in [(1e150, 0.0), (1e-150, 0.0), (3.0, 1.0), (1e-3, 100.0), (1e8, -2.0)] {
         let scores = SCORES.map(|f| factor * f + shift);
         let platt = PlattScaling::fit(&scores, &SIGNS).unwrap();
         for (moved, f) in scores.into_iter().zip(SCORES) {
@@ -351,7 +362,10 @@ proptest! {
             along_score += f * excess;
             total += excess;
         }
-        prop_assert!(total.abs() < 1e-8 && along_score.abs() < 1e-7, "{total} {along_score}");
+        // At a slope of 0 the function may fall towards slopes that are not allowed.
+        let is_flat = platt.slope() == 0.0 && along_score > 0.0;
+        prop_assert!(platt.slope() <= 0.0);
+        prop_assert!(total.abs() < 1e-8 && (is_flat || along_score.abs() < 1e-7), "{total} {along_score}");
     }
 
     #[test]

@@ -8,8 +8,10 @@ use crate::Error;
 /// Platt scaling: `P(y = +1 | f) = 1/(1 + exp(a f + b))` for a score f.
 ///
 /// a and b minimise the cross-entropy with the targets `(N+ + 1)/(N+ + 2)` for the N+ positives and
-/// `1/(N- + 2)` for the N- negatives, which keep the minimiser finite on separable scores. If all
-/// scores are equal, then a = 0 and the probability is the mean target. With weights, N+ and N- are
+/// `1/(N- + 2)` for the N- negatives, which keep the minimiser finite on separable scores. a is at
+/// most 0, so that probabilities never fall as scores rise. Where the minimum is at a = 0, as for
+/// equal scores or scores that speak for the wrong class, the probability is the mean target at every
+/// score. With weights, N+ and N- are
 /// the sums of the weights, and a sample of weight k counts as k samples of weight 1.
 ///
 /// Source: Platt 1999; Lin, Lin and Weng, *A note on Platt's probabilistic outputs for support
@@ -125,13 +127,16 @@ impl PlattScaling {
         let (center, spread) = center_and_spread(&samples);
         let high = (positives + 1.0) / (positives + 2.0);
         let low = 1.0 / (negatives + 2.0);
-        if spread == 0.0 {
+        let constant = |iterations| {
             let (yes, no) = (
                 positives * high + negatives * low,
                 positives * (1.0 - high) + negatives * (1.0 - low),
             );
             let intercept = (no / yes).ln();
-            return Ok(PlattScaling { center, spread, slope: 0.0, intercept, iterations: 0 });
+            PlattScaling { center, spread, slope: 0.0, intercept, iterations }
+        };
+        if spread == 0.0 {
+            return Ok(constant(0));
         }
         let entropy = CrossEntropy {
             samples: samples
@@ -144,6 +149,10 @@ impl PlattScaling {
         };
         let start = [0.0, ((negatives + 1.0) / (positives + 1.0)).ln()];
         let ([slope, intercept], iterations) = entropy.minimize(start)?;
+        // The function is convex: a minimum at a > 0 leaves a = 0 as the best of the others.
+        if slope >= 0.0 {
+            return Ok(constant(iterations));
+        }
         Ok(PlattScaling { center, spread, slope, intercept, iterations })
     }
 
@@ -158,7 +167,7 @@ impl PlattScaling {
         logistic(z)
     }
 
-    /// Returns a, negative if larger scores speak for +1.
+    /// Returns a, negative if larger scores speak for +1, else 0.
     pub fn slope(&self) -> f64 {
         if self.spread == 0.0 { 0.0 } else { self.slope / self.spread }
     }

@@ -56,6 +56,7 @@ pub(super) fn cv(
     let certified = curve.certified.iter().copied();
     let mut warnings = Warnings::default();
     warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]));
+    warnings.add_report(&fitted.report);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

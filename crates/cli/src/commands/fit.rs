@@ -52,6 +52,7 @@ pub(super) fn fit(
     }
     let mut warnings = task.warnings(fitted.fits.iter());
     warnings.add(of_step(arguments.step, fit.report.converged()));
+    warnings.add_report(&fitted.report);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

@@ -58,6 +58,7 @@ pub(super) fn fit(
     let certified = curve.iter().flat_map(|curve| curve.certified.iter().copied());
     warnings.add(of_gaps(certified, None, &ends));
     warnings.add(of_members(&ends));
+    warnings.add_report(summary);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

@@ -2,9 +2,9 @@
 
 use margins::data::Counted;
 use margins::optim::{Status, StepRule};
-use margins::status_in_words;
+use margins::{TrainingReport, status_in_words};
 
-use crate::messages::warn;
+use crate::messages::{note, warn};
 
 /// The warnings of a run: sentences that standard error was told, for the page.
 #[derive(Debug, Default)]
@@ -18,17 +18,31 @@ impl Warnings {
         self.sentences.extend(sentence.into().inspect(|sentence| tell(sentence)));
     }
 
+    /// Prints what the report on a fit says of it beside its numbers, and keeps it.
+    pub(crate) fn add_report(&mut self, report: &TrainingReport) {
+        for sentence in &report.notes {
+            note(as_message(sentence));
+            self.sentences.push(sentence.clone());
+        }
+        report.warnings.iter().for_each(|sentence| self.add(sentence.clone()));
+    }
+
     /// Returns the sentences that were told.
     pub(crate) fn into_sentences(self) -> Vec<String> {
         self.sentences
     }
 }
 
-/// Tells a sentence as the messages on standard error are: without its capital and its point.
+/// Prints a sentence as a warning on standard error.
 pub(crate) fn tell(sentence: &str) {
+    warn(as_message(sentence));
+}
+
+/// Returns a sentence as messages on standard error are: without its capital and its point.
+fn as_message(sentence: &str) -> String {
     let mut letters = sentence.strip_suffix('.').unwrap_or(sentence).chars();
     let first = letters.next().map(char::to_lowercase).into_iter().flatten();
-    warn(format_args!("{}{}", first.collect::<String>(), letters.as_str()));
+    first.chain(letters).collect()
 }
 
 /// Returns the sentence on fits without a certificate: at each lambda, and on the one at the lambda

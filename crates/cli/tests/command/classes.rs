@@ -296,6 +296,51 @@ fn platt_scaling_gives_any_loss_probabilities() {
     }
 }
 
+/// A class with fewer rows than folds has one in each of as many folds.
+#[test]
+fn platt_scaling_takes_no_more_folds_than_a_class_has_rows() {
+    let workshop = Workshop::new();
+    let labels = ["a", "a", "b", "a", "a", "b", "a", "a", "b", "a"];
+    let rows = labels.iter().enumerate();
+    let rows: String = rows.map(|(row, label)| format!("{},{label}\n", row * 7 % 10)).collect();
+    workshop.write("few.csv", format!("x,label\n{rows}").as_bytes());
+    let fit = ["fit", "--data", "few.csv", "--loss", "hinge", "--lambda", "0.1"];
+    for more in [&[][..], &["--multi-class", "ovr"]] {
+        let output = workshop.run(&[&fit[..], more, &["--probability", "platt"]].concat());
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{message}");
+        let note = "note: the Platt scaling takes 3 folds instead of 5: class 'b' has 3 rows";
+        assert!(message.contains(note), "{message}");
+    }
+}
+
+/// Probabilities do not fall as scores rise; a warning says that they are all equal.
+#[test]
+fn platt_scaling_of_scores_without_worth_warns() {
+    let workshop = Workshop::new();
+    // Each of four groups has as many rows of one class as of the other: a row that is held out
+    // leaves more rows of the other class to learn from.
+    let row = |row: usize| {
+        let of_group = |group: usize| u8::from(row % 4 == group);
+        let label = ["a", "b"][row / 4 % 2];
+        format!("{},{},{},{},{label}\n", of_group(0), of_group(1), of_group(2), of_group(3))
+    };
+    let rows: String = (0..40).map(row).collect();
+    workshop.write("worthless.csv", format!("p,q,r,s,label\n{rows}").as_bytes());
+    let fit = ["fit", "--data", "worthless.csv", "--lambda", "0.01", "--probability", "platt"];
+    let output = workshop.run(&[&fit[..], &["--out", "m.json", "--format", "json"]].concat());
+    let message = text(&output.stderr);
+    let warning =
+        "warning: the Platt scaling of 'b' against 'a' gives every sample the same probability";
+    assert!(message.contains(warning), "{message}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(number(&document["platt"]["slope"]), 0.0);
+    let predicted = workshop.json(&["predict", "--model", "m.json", "--data", "worthless.csv"]);
+    let predicted = predicted["predictions"].as_array().expect("a list");
+    let p = |row: usize| number(&predicted[row]["probability"]);
+    assert!((0..40).all(|row| (p(row) - p(0)).abs() < 1e-9));
+}
+
 #[test]
 fn platt_scaling_is_refused_without_held_out_folds() {
     let workshop = Workshop::new();

@@ -3,8 +3,9 @@ use margins_model::Scheme;
 use margins_optim::Fit;
 
 use super::contests::Contests;
-use super::cross_validation::{Folds, folds_of};
+use super::cross_validation::Folds;
 use super::fitted::{Choice, Fitted, Ground, Here, Path};
+use super::platt::PlattFolds;
 use super::search::Selected;
 use super::settings::{Probabilities, Regularisation, Settings};
 use super::time_limit::TimeLimit;
@@ -108,18 +109,18 @@ impl Settings {
         let Selected { prepared, way, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
         let fits = path.pop().unwrap_or_default();
-        let platt = match self.probabilities {
-            Probabilities::OfTheLoss => None,
-            Probabilities::Platt { folds } => {
-                let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
-                let deadline = limit.and_then(|limit| limit.of_fit());
-                let training = self.training(rows, deadline);
-                Some(contests.platt(&prepared, &training, &folds, &way)?)
-            }
-        };
+        let (mut platt, mut note) = (None, None);
+        if let Probabilities::Platt { folds } = self.probabilities {
+            let folds = PlattFolds::new(contests.classes(), folds, self.seed)?;
+            let deadline = limit.and_then(|limit| limit.of_fit());
+            let training = self.training(rows, deadline);
+            platt = Some(contests.platt(&prepared, &training, &folds.of_rows, &way)?);
+            note = folds.note;
+        }
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
-        let fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
+        let mut fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
+        fitted.report.notes.extend(note);
         let fitted = fitted.certified(self)?;
         Ok(fitted)
     }

@@ -5,6 +5,8 @@ use margins_optim::{ErrorCurve, Report, Status};
 
 use margins_model::{Model, Scheme, TrainingSummary};
 
+use super::platt::of_constant_probabilities;
+
 /// The report on a fit: what was fitted, and how far from the optimum it can be.
 ///
 /// Displayed it is a page of text: what was fitted, objective and duality gap of every member (of
@@ -28,6 +30,10 @@ pub struct TrainingReport {
     /// least error was taken, of several the first. Those for which the time limit left no
     /// certified lambda are missing.
     pub kernels: Vec<KernelReport>,
+    /// Sentences on what the fit did otherwise than asked.
+    pub notes: Vec<String>,
+    /// Sentences on what is wrong with the probabilities.
+    pub warnings: Vec<String>,
 }
 
 /// A kernel that could have been chosen.
@@ -85,6 +91,8 @@ impl TrainingReport {
                 .collect(),
             curve,
             kernels: Vec::new(),
+            notes: Vec::new(),
+            warnings: of_constant_probabilities(model).into_iter().collect(),
         }
     }
 
@@ -121,13 +129,12 @@ impl fmt::Display for TrainingReport {
             writeln!(f, "... and {more} more; {certified} of all {all} are certified")?;
         }
         write_kernels(f, &self.kernels, self.kernel.as_deref())?;
-        match &self.curve {
-            Some(curve) => {
-                let chosen = self.members.first().and_then(|member| member.lambda);
-                write_curve(f, curve, chosen)
-            }
-            None => Ok(()),
+        if let Some(curve) = &self.curve {
+            let chosen = self.members.first().and_then(|member| member.lambda);
+            write_curve(f, curve, chosen)?;
         }
+        let mut sentences = self.notes.iter().chain(&self.warnings);
+        sentences.try_for_each(|sentence| writeln!(f, "{sentence}"))
     }
 }
 
