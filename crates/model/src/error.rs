@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 /// The latest version of the layouts that this crate reads and writes.
 #[cfg(feature = "serde")]
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]

@@ -17,9 +17,16 @@ const FIRST_SEVERAL: u32 = 3;
 /// The first version that may have an encoding.
 const FIRST_ENCODED: u32 = 4;
 
+/// The first version that may have a type of labels.
+const FIRST_TYPED: u32 = 5;
+
 /// Returns the version in which a model is written: the first that can hold it.
 fn version_of(model: &Model) -> u32 {
-    if model.encoding().is_some() { FIRST_ENCODED } else { FIRST_SEVERAL }
+    match (model.label_type(), model.encoding()) {
+        (Some(_), _) => FIRST_TYPED,
+        (None, Some(_)) => FIRST_ENCODED,
+        (None, None) => FIRST_SEVERAL,
+    }
 }
 
 /// The form in which a model is written.

@@ -8,7 +8,7 @@ use margins_kernels::Kernel;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::{Basis, Error, Member, Registry, Scheme};
+use crate::{Basis, Error, LabelType, Member, Registry, Scheme};
 
 /// A classifier: one binary classifier for two classes, several for more, over the same functions
 /// of a sample.
@@ -22,6 +22,7 @@ pub struct Model {
     classes: Vec<String>,
     /// The classes by their names.
     index: ClassIndex,
+    label_type: Option<LabelType>,
     scheme: Scheme,
     feature_names: Option<Vec<String>>,
     encoding: Option<Encoding>,
@@ -51,6 +52,13 @@ impl Model {
         Ok(self)
     }
 
+    /// Returns the model with the type that its labels had, which files keep.
+    #[must_use]
+    pub fn with_label_type(mut self, label_type: Option<LabelType>) -> Self {
+        self.label_type = label_type;
+        self
+    }
+
     /// Returns the model of binary classifiers that share a basis, in the order of the [`Scheme`];
     /// without a basis they are linear in the features.
     ///
@@ -69,8 +77,18 @@ impl Model {
     ) -> Result<Self, Error> {
         let loss = loss.specification();
         let index = ClassIndex::new(&classes).map_err(|error| Error::Invalid(error.to_string()))?;
-        let encoding = None;
-        let model = Model { loss, classes, index, scheme, feature_names, encoding, basis, members };
+        let (encoding, label_type) = (None, None);
+        let model = Model {
+            loss,
+            classes,
+            index,
+            label_type,
+            scheme,
+            feature_names,
+            encoding,
+            basis,
+            members,
+        };
         model.check().map_err(Error::Invalid)?;
         Ok(model)
     }
@@ -116,6 +134,11 @@ impl Model {
     /// second of two is the one of positive scores.
     pub fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// Returns the type that the labels had, if it is known.
+    pub fn label_type(&self) -> Option<LabelType> {
+        self.label_type
     }
 
     /// Returns the scheme by which the members decide.

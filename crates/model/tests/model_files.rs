@@ -11,7 +11,8 @@ use margins_data::{Design, read};
 use margins_kernels::{Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine};
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{
-    Basis, Error, Format, Functions, Header, Member, Model, Registry, Scheme, TrainingSummary,
+    Basis, Error, Format, Functions, Header, LabelType, Member, Model, Registry, Scheme,
+    TrainingSummary,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -444,6 +445,41 @@ fn encoded_models_take_raw_rows_as_when_they_were_written() {
     }
 }
 
+/// A model of labels of every type, with an encoding and without one.
+fn typed() -> Vec<Model> {
+    use LabelType::{Boolean, Real, Signed, Text, Unsigned};
+    let types = [Text, Boolean, Signed, Unsigned, Real].map(Some);
+    let plain = present().remove(0).1;
+    let plain = types.map(|label_type| plain.clone().with_label_type(label_type));
+    plain.into_iter().chain([encoded().with_label_type(Some(Unsigned))]).collect()
+}
+
+/// Writes the fixtures of models with a type of labels, as [`write_fixtures`] does the others.
+#[test]
+#[ignore = "writes the fixtures of the present version"]
+fn write_typed_fixtures() {
+    let model = typed().pop().expect("a model");
+    for name in ["encoded/v5.json", "encoded/v5.mgn"] {
+        model.save(fixtures().join(name)).expect("written");
+    }
+}
+
+#[test]
+fn files_keep_the_type_of_labels() {
+    for model in typed() {
+        for format in [Format::Json, Format::Binary] {
+            let bytes = model.to_bytes(format).expect("bytes");
+            assert_eq!(load(&bytes).expect("a model"), model);
+        }
+    }
+    for name in ["encoded/v5.json", "encoded/v5.mgn"] {
+        let registry = Registry::standard();
+        let (header, model) =
+            Model::load_with_header(fixtures().join(name), &registry).expect("a fixture");
+        assert_eq!((header.version, Some(model)), (5, typed().pop()), "{name}");
+    }
+}
+
 #[test]
 fn wrong_encodings_are_refused() {
     let text = std::fs::read_to_string(fixtures().join("encoded/v4.json")).expect("a fixture");
@@ -591,7 +627,7 @@ fn foreign_losses_are_read_by_a_registry() {
     assert_eq!(registry.deserialize(value.clone()).unwrap(), model);
     for (field, wrong, reason) in [
         ("format", json!("recipe"), "its format is 'recipe'"),
-        ("version", json!(5), "it has model version 5"),
+        ("version", json!(6), "it has model version 6"),
         ("classes", json!(["a"]), "binary is not for 1 classes"),
     ] {
         let mut value = value.clone();
@@ -630,7 +666,7 @@ fn refusals_name_place_and_value() {
         ("cut", whole[..200].to_vec()),
         ("through text", [&whole[..4], &as_text[5..]].concat()),
         ("one bit", damaged),
-        ("of the future", patched(8, &[5])),
+        ("of the future", patched(8, &[6])),
         ("of no past", patched(8, &[2])),
         ("long description", patched(16, &(1u64 << 40).to_le_bytes())),
         ("two parts that overflow", patched(24, &u64::MAX.to_le_bytes())),

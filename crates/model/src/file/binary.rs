@@ -17,9 +17,9 @@ use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{self, Frame, PREFIX};
-use super::{FIRST_ENCODED, FIRST_SEVERAL, Format, Header, version_of};
+use super::{FIRST_ENCODED, FIRST_SEVERAL, FIRST_TYPED, Format, Header, version_of};
 use crate::error::VERSION;
-use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
+use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme, TrainingSummary};
 
 /// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
 /// transfer as text would change.
@@ -112,10 +112,14 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     };
     let mut bytes = vec![0; PREFIX];
     append(&mut bytes, &description, encoding::<MOST_DESCRIPTION>())?;
-    if let Some(columns) = model.encoding() {
-        let text = serde_json::to_string(columns);
+    let version = version_of(model);
+    if version >= FIRST_ENCODED {
+        let text = serde_json::to_string(&model.encoding());
         let text = text.map_err(|error| Error::Invalid(error.to_string()))?;
         append(&mut bytes, &text, encoding::<MOST_DESCRIPTION>())?;
+    }
+    if let Some(label_type) = model.label_type() {
+        append(&mut bytes, &label_type, encoding::<MOST_DESCRIPTION>())?;
     }
     let description_length = bytes.len() - PREFIX;
     if description_length > MOST_DESCRIPTION {
@@ -124,7 +128,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         )));
     }
     append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
-    Ok(frame::close(bytes, &MAGIC, version_of(model), description_length))
+    Ok(frame::close(bytes, &MAGIC, version, description_length))
 }
 
 fn borrowed(list: &[String]) -> Vec<&str> {
@@ -151,16 +155,21 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
         return Err(Error::Checksum { stored, computed });
     }
     let most = encoding::<MOST_DESCRIPTION>();
-    let (description, columns): (Description<'_>, Option<Encoding>) = match version {
-        FIRST_ENCODED.. => {
-            // Texts are borrowed: for owned ones bincode reserves whatever length it is told.
-            let (description, text): (_, &str) = decode("description", description, most)?;
-            let columns = serde_json::from_str(text);
-            let refuse = |error| Error::NotAModel(format!("its encoding: {error}"));
-            (description, Some(columns.map_err(refuse)?))
-        }
-        _ => (decode("description", description, most)?, None),
-    };
+    // Texts are borrowed: for owned ones bincode reserves whatever length it is told.
+    let (description, columns, label_type): (Description<'_>, &str, Option<LabelType>) =
+        match version {
+            FIRST_TYPED.. => {
+                let (description, text, label_type) = decode("description", description, most)?;
+                (description, text, Some(label_type))
+            }
+            FIRST_ENCODED => {
+                let (description, text) = decode("description", description, most)?;
+                (description, text, None)
+            }
+            _ => (decode("description", description, most)?, "null", None),
+        };
+    let columns: Option<Encoding> = serde_json::from_str(columns)
+        .map_err(|error| Error::NotAModel(format!("its encoding: {error}")))?;
     let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
     let header = Header {
         format: Format::Binary,
@@ -170,7 +179,7 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
         checksum: Some(stored),
     };
     let model = model(description, numbers, registry)?.with_encoding(columns)?;
-    Ok((header, model))
+    Ok((header, model.with_label_type(label_type)))
 }
 
 /// Returns the frame, and the bytes of description and numbers.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FIRST_SEVERAL, Format, Header, version_of};
 use crate::error::VERSION;
-use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
+use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme, TrainingSummary};
 
 /// The first field of every model in JSON.
 const FORMAT: &str = "margins-model";
@@ -21,7 +21,8 @@ struct Preamble {
     version: Option<u64>,
 }
 
-/// A model in version 3, or in version 4, which may have an encoding.
+/// A model in version 3, in version 4, which may have an encoding, or in version 5, which may have a
+/// type of labels too.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<'a> {
@@ -31,6 +32,8 @@ struct Document<'a> {
     loss: Cow<'a, str>,
     scheme: Scheme,
     classes: Cow<'a, [String]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label_type: Option<LabelType>,
     feature_names: Option<Cow<'a, [String]>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encoding: Option<Cow<'a, Encoding>>,
@@ -83,6 +86,7 @@ impl Serialize for Model {
             loss: self.loss().into(),
             scheme: self.scheme(),
             classes: self.classes().into(),
+            label_type: self.label_type(),
             feature_names: self.feature_names().map(Cow::Borrowed),
             encoding: self.encoding().map(Cow::Borrowed),
             basis: self.basis().map(BasisDocument::of),
@@ -135,7 +139,7 @@ pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), 
             let document: BinaryDocument = serde_json::from_slice(text).map_err(refuse)?;
             Ok((header(version as u32), document.model(registry)?))
         }
-        Some(version @ 3..=4) => {
+        Some(version @ 3..=5) => {
             let document: Document<'_> = serde_json::from_slice(text).map_err(refuse)?;
             let crate_version = Some(document.crate_version.to_string());
             Ok((Header { crate_version, ..header(version as u32) }, document.model(registry)?))
@@ -173,6 +177,7 @@ impl Document<'_> {
             self.members.into_owned(),
         )?
         .with_encoding(self.encoding.map(Cow::into_owned))
+        .map(|model| model.with_label_type(self.label_type))
     }
 }
 
