@@ -162,7 +162,7 @@ pub(crate) struct Data {
     classes: Classes,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
-    folds: Option<Vec<usize>>,
+    folds: Option<Vec<String>>,
     encode: Option<EncodeOptions>,
 }
 
@@ -215,8 +215,8 @@ impl Data {
         &self.classes
     }
 
-    /// Returns the data with the fold of every row.
-    pub(crate) fn with_folds(self, folds: Vec<usize>) -> Self {
+    /// Returns the data with the name of the fold of every row.
+    pub(crate) fn with_folds(self, folds: Vec<String>) -> Self {
         Data { folds: Some(folds), ..self }
     }
 
@@ -237,7 +237,7 @@ impl Data {
             data = data.with_weights(weights)?;
         }
         if let Some(folds) = self.folds {
-            data = data.with_folds(folds)?;
+            data = data.with_fold_names(&folds)?;
         }
         Ok(data)
     }

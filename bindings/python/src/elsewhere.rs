@@ -161,7 +161,7 @@ struct Given {
     features: usize,
     sparse: bool,
     partitions: Vec<usize>,
-    folds: usize,
+    folds: Vec<String>,
     names: Option<Vec<String>>,
     checkpoint: Option<PathBuf>,
 }
@@ -200,14 +200,14 @@ impl Ground {
     pub(crate) fn default_folds(&self) -> Option<usize> {
         let smallest = match self {
             Ground::Here(data) => data.classes().rows_by_class().iter().map(Vec::len).min(),
-            Ground::Elsewhere(remote) if remote.summary.folds > 0 => return None,
+            Ground::Elsewhere(remote) if !remote.summary.folds.is_empty() => return None,
             Ground::Elsewhere(remote) => remote.summary.class_rows.iter().copied().min(),
         };
         Some(smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS))
     }
 
-    /// Returns the samples with the fold of every row.
-    pub(crate) fn with_folds(self, folds: Vec<usize>) -> PyResult<Self> {
+    /// Returns the samples with the name of the fold of every row.
+    pub(crate) fn with_folds(self, folds: Vec<String>) -> PyResult<Self> {
         match self {
             Ground::Here(data) => Ok(Ground::Here(data.with_folds(folds))),
             Ground::Elsewhere(_) => Err(refuse(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use margins::Registry;
-use margins::model::{Format, Functions};
+use margins::model::{Format, Functions, LabelType};
 use margins::nalgebra::DMatrix;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -16,6 +16,15 @@ use crate::data::Samples;
 use crate::doorway::{Stop, run, run_sized};
 use crate::encode;
 use crate::settings::loss_of;
+
+/// The types of labels by their names.
+static LABEL_TYPES: [(&str, LabelType); 5] = [
+    ("text", LabelType::Text),
+    ("boolean", LabelType::Boolean),
+    ("signed", LabelType::Signed),
+    ("unsigned", LabelType::Unsigned),
+    ("real", LabelType::Real),
+];
 
 /// A classifier, as files keep it.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -38,10 +47,14 @@ impl Model {
         run(py, 1, &Stop::default(), read).map(Model::new)
     }
 
-    /// Writes the model to a file, as JSON if its name ends in .json, else binary.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    /// Writes the model to a file, as JSON if its name ends in .json, else binary, with the type that
+    /// the labels had.
+    fn save(&self, py: Python<'_>, path: PathBuf, label_type: Option<&str>) -> PyResult<()> {
+        let named = |name| LABEL_TYPES.iter().find(|(known, _)| *known == name);
+        let label_type = label_type.and_then(named).map(|(_, label_type)| *label_type);
         let model = Arc::clone(&self.0);
-        run(py, 1, &Stop::default(), move || Ok(model.save(path)?))
+        let write = move || Ok((*model).clone().with_label_type(label_type).save(path)?);
+        run(py, 1, &Stop::default(), write)
     }
 
     /// Returns the bytes of the model, with a checksum.
@@ -81,6 +94,13 @@ impl Model {
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.0.classes().to_vec()
+    }
+
+    /// The type that the labels had, if it is known.
+    #[getter]
+    fn label_type(&self) -> Option<&'static str> {
+        let own = self.0.label_type()?;
+        LABEL_TYPES.iter().find(|(_, known)| *known == own).map(|(name, _)| *name)
     }
 
     /// The scheme by which the members decide: binary, one-versus-rest or one-versus-one.

@@ -101,7 +101,7 @@ pub(crate) fn fit_cross_validated<'py>(
     match given.cv {
         Cv::Default => how.folds = data.default_folds(),
         Cv::Count(count) => how.folds = Some(count),
-        Cv::OfRows(folds) => data = data.with_folds(folds)?,
+        Cv::OfRows(names) => data = data.with_folds(names)?,
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
     let settings = Settings {

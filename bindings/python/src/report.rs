@@ -16,6 +16,7 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDic
     let members = fitted.model.members();
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
     result.set_item("kernel", fitted.report.kernel.clone())?;
+    result.set_item("warnings", [fitted.report.notes, fitted.report.warnings].concat())?;
     result.set_item("names", fitted.model.feature_names().map(<[String]>::to_vec))?;
     if let Some(exact) = fitted.exact {
         result.set_item("exact", of_exact(py, &[exact])?)?;

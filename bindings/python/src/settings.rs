@@ -203,8 +203,8 @@ pub(crate) enum Cv {
     Default,
     /// So many stratified folds.
     Count(usize),
-    /// The fold of every row.
-    OfRows(Vec<usize>),
+    /// The name of the fold of every row.
+    OfRows(Vec<String>),
     /// Every sample is a fold.
     LeaveOneOut(margins::LeaveOneOut),
 }

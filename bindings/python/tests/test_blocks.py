@@ -19,7 +19,7 @@ def test_rows_appended_are_those_written_at_once(tmp_path):
             writer.append(X[part], y[part], weights[part], folds[part])
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     facts = blocks.describe(tmp_path / "one")
-    assert facts["rows"] == [8] * 5 and facts["folds"] == 2 and facts["classes"] == ["no", "yes"]
+    assert facts["rows"] == [8] * 5 and facts["folds"] == ["0", "1"] and facts["classes"] == ["no", "yes"]
 
 
 def test_frames_sparse_rows_and_batches_of_arrow(tmp_path):

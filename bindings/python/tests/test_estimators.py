@@ -358,3 +358,17 @@ def test_a_search_on_a_kernel_matrix_is_one_on_its_kernel(kernels, two, tmp_path
         ml.to_onnx(search)
     with pytest.raises(ValueError, match="is that of one kernel"):
         ml.MarginClassifierCV(kernels=["precomputed", "linear"]).fit(K, y)
+
+
+def test_platt_scaling_says_what_it_could_not_do():
+    X, y = np.arange(20.0)[:, None] * 7 % 20, np.array([0, 1, 0, 0, 0, 0, 0] * 3)[:20]
+    few = "The Platt scaling takes 3 folds instead of 5: class '1' has 3 rows"
+    for classifier in (ml.MarginClassifier("hinge", probability="platt"), ml.MarginClassifierCV("hinge", Cs=[1.0], cv=3, probability="platt")):
+        with pytest.warns(UserWarning, match=few):
+            classifier.fit(X, y)
+    # Each of four groups has as many rows of one class as of the other: what is held out leaves more of the other class to learn from.
+    rows = np.arange(40)
+    groups, halves = np.eye(4)[rows % 4], rows // 4 % 2
+    with pytest.warns(UserWarning, match="The Platt scaling of '1' against '0' gives every sample the same probability"):
+        flat = ml.MarginClassifier("logistic", C=100.0, probability="platt").fit(groups, halves)
+    assert np.ptp(flat.predict_proba(groups)[:, 1]) < 1e-9

@@ -91,13 +91,35 @@ def test_models_of_raw_tables_go_both_ways(command, name, tmp_path):
     np.testing.assert_allclose(theirs.predict_proba(X), ours.predict_proba(X), rtol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["model.json", "model.bin"])
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([1, 2**64 - 1], dtype=np.uint64), np.array([3, 4], dtype=np.uint64), np.array([2**53, 2**53 + 1]), np.array([-1, 1], dtype=np.int8),
+        np.array([False, True]), np.array(["0", "1"]), np.array(["no", "yes"], dtype=object), np.array([0.0, 1.0]), np.array(["False", "True"]),
+    ],
+    ids=lambda classes: f"{classes.dtype}-{classes[1]}",
+)
+def test_files_keep_the_type_of_classes(classes, name, tmp_path):
+    X, y = clouds(60, 2)
+    ours = ml.MarginClassifier("logistic").fit(X, classes[y])
+    ours.save(tmp_path / name)
+    theirs = ml.load(tmp_path / name)
+    assert theirs.classes_.dtype.kind == ("U" if classes.dtype == object else classes.dtype.kind)
+    assert theirs.classes_.tolist() == classes.tolist()
+    assert theirs.predict(X).tolist() == ours.predict(X).tolist()
+    theirs.save(tmp_path / f"again-{name}")
+    assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
 @pytest.mark.parametrize("path", [path for path in FIXTURES if path.suffix == ".mgn"], ids=lambda path: path.name)
 def test_the_documented_layout_is_all_that_a_reader_needs(path):
     reader = runpy.run_path(REPOSITORY / "examples/read_model.py")["read"]
     found, expected = reader(path.read_bytes()), json.loads(path.with_suffix(".json").read_text())
     for name in ["version", "loss", "scheme", "classes", "feature_names"]:
         assert found[name] == expected[name]
-    assert found["encoding"] == expected.get("encoding")
+    for name in ["encoding", "label_type"]:
+        assert found[name] == expected.get(name)
     assert found["kernel"] == (expected["basis"] or {}).get("kernel")
     for one, other in zip(found["members"], expected["members"], strict=True):
         assert [one[name] for name in ["lambda", "intercept", "coef"]] == [other[name] for name in ["lambda", "intercept", "coef"]]

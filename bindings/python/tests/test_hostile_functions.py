@@ -140,7 +140,7 @@ def test_weights_of_a_block_file(kind, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("folds", [np.arange(20) + 0.5, np.full(20, -1), np.full(20, np.nan), ["a"] * 20, [0] * 19, np.zeros((20, 2)), 1j])
+@pytest.mark.parametrize("folds", [np.arange(20) + 0.5, np.full(20, -1), np.full(20, np.nan), ["a"] * 20, [None] * 20, [0] * 19, np.zeros((20, 2)), 1j])
 def test_folds_of_a_block_file(folds, tmp_path):
     with pytest.raises((ValueError, TypeError)):
         ml.blocks.write(tmp_path / "rows", GOOD, LABELS, folds=folds)

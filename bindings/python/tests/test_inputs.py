@@ -145,6 +145,50 @@ def test_folds_of_rows_may_be_of_any_kind(two):
             search.set_params(cv=np.where(np.arange(len(y)) == 3, value, folds)).fit(X, y)
 
 
+def test_folds_have_names(two):
+    X, y = two
+    folds = np.arange(len(y)) // 2 % 3
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0])
+    expected = search.set_params(cv=folds).fit(X, y)
+    names = np.array(["ab", "cd", "ef"])[folds]
+    far = np.array([2**32, 2**63, 2**64 - 1], dtype=np.uint64)[folds]
+    for cv in [names, names.tolist(), pd.Series(names), pd.Series(names, dtype="category"), pl.Series(names), 10 * folds + 7, far, far.tolist()]:
+        found = clone(search).set_params(cv=cv).fit(X, y)
+        assert np.array_equal(found.folds_, folds) and np.array_equal(found.errors_, expected.errors_)
+    one = np.where(y == y[0], 20, 10 * (np.arange(len(y)) % 2))
+    with pytest.raises(ValueError, match="fold '20' holds every sample of class"):
+        search.set_params(cv=one).fit(X, y)
+    with pytest.raises(ValueError, match="every row is in fold '7'"):
+        search.set_params(cv=np.full(len(y), 7)).fit(X, y)
+    for value in (None, "", (1, 2)):
+        given = [value if row == 3 else name for row, name in enumerate(names)]
+        with pytest.raises(ValueError, match=r"cv has .* in row 3"):
+            search.set_params(cv=np.array(given, dtype=object) if value != (1, 2) else _objects(given)).fit(X, y)
+
+
+def _objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def test_classes_and_levels_beyond_the_digits_of_float64(two):
+    X, y = two
+    for low, dtype in [(2**53, np.int64), (-(2**53) - 1, np.int64), (2**64 - 2, np.uint64)]:
+        labels = np.array([low, low + 1], dtype=dtype)[y]
+        fitted = ml.MarginClassifier("logistic").fit(X, labels)
+        assert fitted.classes_.tolist() == [low, low + 1] and fitted.classes_.dtype == dtype
+        assert set(fitted.predict(X)) == {low, low + 1}
+    listed = ml.MarginClassifier("logistic").fit(X, [(7, 2**64 - 1)[k] for k in y])
+    assert listed.classes_.tolist() == [7, 2**64 - 1]
+    codes = np.array([2**53, 2**53 + 1, 2**53 + 2])[np.arange(len(y)) % 3]
+    tables = [pd.DataFrame({"code": codes}), pd.DataFrame({"code": pd.Series(codes, dtype="Int64")}), pl.DataFrame({"code": codes}), pa.table({"code": codes})]
+    for table in tables:
+        fitted = ml.MarginClassifier("logistic", encode={"categorical": ["code"]}).fit(table, y)
+        assert fitted.encoded_names_.tolist() == [f"code={2**53 + k}" for k in range(3)]
+        assert np.array_equal(fitted.predict(table), fitted.predict(tables[0]))
+
+
 def test_nothing_warns_about_lists_or_scalars(two):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,21 +1,16 @@
 use crate::class_name::{check_distinct, ranks, sorted_order};
-use crate::encode::Words;
+use crate::codes::Codes;
+use crate::exact_decimal::ExactDecimal;
 use crate::missing::is_missing_label;
 use crate::{ClassIndex, Error};
 
 /// A collector that turns label values into classes as they come, keeping each spelling once.
 #[derive(Debug, Default)]
 pub(crate) struct ClassCollector {
-    /// The names of the classes, in order of appearance.
-    names: Vec<String>,
-    index: ClassIndex,
-    /// The spellings so far, and the class of each.
-    spellings: Words,
-    classes: Vec<usize>,
-    indices: Vec<usize>,
+    labels: Codes,
     /// True if a third class is refused.
     only_two: bool,
-    /// The marks that tell labels from measurements; `None` where names of classes are given.
+    /// The marks that distinguish labels from measurements; `None` where names of classes are given.
     numbers: Option<Numbers>,
 }
 
@@ -31,12 +26,12 @@ struct Numbers {
 impl Numbers {
     /// Looks at a label that is not missing.
     fn look_at(&mut self, row: usize, value: &str) {
-        match value.trim().parse::<f64>() {
-            Err(_) => self.is_text = true,
-            Ok(x) if self.fraction.is_none() && x.is_finite() && x.fract() != 0.0 => {
+        match ExactDecimal::parse(value) {
+            Some(number) if self.fraction.is_none() && !number.is_whole() => {
                 self.fraction = Some((row, value.to_owned()));
             }
-            Ok(_) => {}
+            Some(_) => {}
+            None => self.is_text |= value.trim().parse::<f64>().is_err(),
         }
     }
 
@@ -72,7 +67,8 @@ impl ClassCollector {
     pub(crate) fn of_known([negative, positive]: [&str; 2]) -> Result<Self, Error> {
         check_distinct(negative, positive)?;
         let names = vec![negative.to_owned(), positive.to_owned()];
-        Ok(ClassCollector { index: ClassIndex::new(&names)?, names, ..Self::of_two() })
+        let index = ClassIndex::new(&names)?;
+        Ok(ClassCollector { labels: Codes::of_known(names, index), ..Self::of_two() })
     }
 
     /// Takes the labels of all rows.
@@ -83,35 +79,28 @@ impl ClassCollector {
 
     /// Takes the label of the next row.
     pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
-        if let Some(spelling) = self.spellings.find(value) {
-            self.indices.push(self.classes[spelling as usize]);
-            return Ok(());
-        }
-        let row = self.indices.len();
+        let code = match self.labels.spelled(value) {
+            Some(code) => code,
+            None => {
+                self.check_spelling(value)?;
+                self.labels.code_of(value)
+            }
+        };
+        self.labels.push_code(code);
+        Ok(())
+    }
+
+    /// Refuses a label in a new spelling that is missing, or of a third class where two are allowed.
+    fn check_spelling(&mut self, value: &str) -> Result<(), Error> {
+        let row = self.labels.rows();
         if is_missing_label(value) {
             return Err(Error::MissingLabel { row, value: value.to_owned() });
         }
         if let Some(numbers) = &mut self.numbers {
             numbers.look_at(row, value);
         }
-        let class = match self.index.get(value) {
-            Some(class) => class,
-            None => {
-                self.check_third(row, value)?;
-                self.names.push(value.to_owned());
-                self.index.add(value)
-            }
-        };
-        self.spellings.number_of(value);
-        self.classes.push(class);
-        self.indices.push(class);
-        Ok(())
-    }
-
-    /// Refuses a new class beside two, if there may be no more.
-    fn check_third(&self, row: usize, value: &str) -> Result<(), Error> {
-        match &self.names[..] {
-            [first, second] if self.only_two => {
+        match self.labels.names() {
+            [first, second] if self.only_two && self.labels.code(value).is_none() => {
                 self.check_whole()?;
                 let classes = [first.clone(), second.clone()];
                 Err(Error::ThirdClass { row, value: value.to_owned(), classes })
@@ -145,24 +134,24 @@ impl ClassCollector {
         positive: Option<&str>,
     ) -> Result<(Vec<bool>, [String; 2]), Error> {
         self.check_whole()?;
-        let indices = std::mem::take(&mut self.indices);
-        let names = &self.names;
-        Self::check_count(names, indices.len())?;
+        let codes = self.labels.take_rows();
+        let names = self.labels.names();
+        Self::check_count(names, codes.len())?;
         let positive_class = match positive {
             None => sorted_order(names)[1],
-            Some(positive) => self.index.get(positive).ok_or_else(|| {
+            Some(positive) => self.labels.code(positive).ok_or_else(|| {
                 let classes = [names[0].clone(), names[1].clone()];
                 Error::UnknownClass { class: positive.to_owned(), classes }
             })?,
         };
-        let is_positive = indices.iter().map(|&class| class == positive_class).collect();
+        let is_positive = codes.iter().map(|&class| class as usize == positive_class).collect();
         Ok((is_positive, [1 - positive_class, positive_class].map(|class| names[class].clone())))
     }
 
     /// Returns the labels so far as codes of their classes, in the order of first sight, and forgets
     /// the labels but for their classes.
     pub(crate) fn take_codes(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.indices).into_iter().map(|class| class as u32).collect()
+        self.labels.take_rows()
     }
 
     /// Returns the names of all classes of so many rows by their codes, and the rank of each in order;
@@ -176,7 +165,7 @@ impl ClassCollector {
         rows: usize,
     ) -> Result<(Vec<String>, Vec<u32>), Error> {
         self.check_whole()?;
-        let names = std::mem::take(self).names;
+        let names = std::mem::take(self).labels.into_names();
         Self::check_count(&names, rows)?;
         let mut order = sorted_order(&names);
         if let Some(positive) = positive {
@@ -203,11 +192,13 @@ impl ClassCollector {
     /// No label; one class only; labels that are measurements.
     pub(crate) fn take_indices(&mut self) -> Result<(Vec<String>, Vec<u32>), Error> {
         self.check_whole()?;
-        let ClassCollector { names, indices, .. } = std::mem::take(self);
-        Self::check_count(&names, indices.len())?;
+        let mut labels = std::mem::take(self).labels;
+        let codes = labels.take_rows();
+        let names = labels.into_names();
+        Self::check_count(&names, codes.len())?;
         let order = sorted_order(&names);
         let rank = ranks(&order);
-        let indices = indices.into_iter().map(|class| rank[class]).collect();
+        let indices = codes.into_iter().map(|class| rank[class as usize]).collect();
         Ok((order.into_iter().map(|class| names[class].clone()).collect(), indices))
     }
 

@@ -2,27 +2,26 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::Error;
-use crate::class_name::number;
+use crate::exact_decimal::ExactDecimal;
 
 /// The key of a class: the number that a name spells, else its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum ClassKey<'a> {
-    Number(u64),
+    Number(ExactDecimal),
     Text(Cow<'a, str>),
 }
 
 impl<'a> ClassKey<'a> {
     fn of(name: &'a str) -> Self {
-        match number(name) {
-            // Zeros of both signs are equal, and become the same bits.
-            Some(number) => ClassKey::Number((number + 0.0).to_bits()),
+        match ExactDecimal::parse(name) {
+            Some(number) => ClassKey::Number(number),
             None => ClassKey::Text(Cow::Borrowed(name)),
         }
     }
 
     fn into_owned(self) -> ClassKey<'static> {
         match self {
-            ClassKey::Number(bits) => ClassKey::Number(bits),
+            ClassKey::Number(number) => ClassKey::Number(number),
             ClassKey::Text(text) => ClassKey::Text(Cow::Owned(text.into_owned())),
         }
     }
@@ -95,8 +94,8 @@ mod tests {
         /// The index finds what a search by pairs finds.
         #[test]
         fn the_index_agrees_with_the_comparison(
-            names in proptest::collection::vec("[-+ ]?[01]{1,2}(\\.0)?|nan|inf|[ab]", 1..9),
-            name in "[-+ ]?[01]{1,2}(\\.0)?|nan|inf|[ab]",
+            names in proptest::collection::vec("[-+ ]?[01]{1,2}(\\.0)?|900719925474099[23]|nan|inf|[ab]", 1..9),
+            name in "[-+ ]?[01]{1,2}(\\.0)?|900719925474099[23]|nan|inf|[ab]",
         ) {
             let searched = names.iter().position(|other| same_class(other, &name));
             match ClassIndex::new(&names) {

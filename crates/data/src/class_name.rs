@@ -3,15 +3,12 @@
 use std::cmp::Ordering;
 
 use crate::Error;
+use crate::exact_decimal::ExactDecimal;
 
-/// Returns the finite number that the name of a class spells, if it does.
-pub(crate) fn number(value: &str) -> Option<f64> {
-    value.trim().parse().ok().filter(|x: &f64| x.is_finite())
-}
-
-/// Returns true if two names of classes are equal as texts or as numbers.
+/// Returns true if two names of classes are equal as texts or as decimal numbers, whose digits all
+/// count: `1`, `+1` and `1.0` are one class, 9007199254740992 and 9007199254740993 are two.
 pub fn same_class(a: &str, b: &str) -> bool {
-    a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
+    a == b || ExactDecimal::parse(a).is_some_and(|a| Some(a) == ExactDecimal::parse(b))
 }
 
 /// Refuses two names of one class.
@@ -26,11 +23,12 @@ pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error
 /// Returns the order of names, as indices: numeric if all of them are numbers, else alphabetical.
 /// (By pairs the two orders together are none: 2 < 10, "10" < "1a" and "1a" < "2".)
 pub(crate) fn sorted_order<S: AsRef<str>>(values: &[S]) -> Vec<usize> {
-    let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value.as_ref())).collect();
+    let numbers: Option<Vec<ExactDecimal>> =
+        values.iter().map(|value| ExactDecimal::parse(value.as_ref())).collect();
     let compare = |&i: &usize, &j: &usize| -> Ordering {
         let by_text = || values[i].as_ref().cmp(values[j].as_ref());
         match &numbers {
-            Some(numbers) => numbers[i].total_cmp(&numbers[j]).then_with(by_text),
+            Some(numbers) => numbers[i].cmp(&numbers[j]).then_with(by_text),
             None => by_text(),
         }
     };

@@ -8,7 +8,7 @@ use crate::encode::{EncodeOptions, Encoded, Encoding, RawTable};
 use crate::error::{check_count, check_len, check_weights};
 use crate::{ClassLabels, Design, Error, Labels};
 pub(crate) use dropped::row_among;
-use folds::{check_folds, renumber};
+pub(crate) use folds::Folds;
 
 /// A design with its labels, those of two classes unless told, and optionally sample weights,
 /// feature names and cross-validation folds.
@@ -30,7 +30,7 @@ pub struct Dataset<Y: ClassLabels = Labels> {
     /// The weights without costs, where there are costs.
     own_weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
-    folds: Option<Vec<usize>>,
+    folds: Option<Folds>,
     /// The table that the features were made of.
     encoded: Option<Encoded>,
     /// The rows of the file that were left out, counted from 0, in ascending order.
@@ -97,13 +97,12 @@ impl<Y: ClassLabels> Dataset<Y> {
     pub(crate) fn with_parts_of(
         mut self,
         weights: Option<Vec<f64>>,
-        folds: Option<Vec<usize>>,
+        folds: Option<Folds>,
     ) -> Result<Self, Error> {
-        let counts = [weights.as_ref().map(Vec::len), folds.as_ref().map(Vec::len)];
-        for (what, count) in ["weights", "folds"].into_iter().zip(counts) {
-            count.map_or(Ok(()), |count| check_count(what, count, "rows", self.rows()))?;
-        }
+        let count = |weights: &Vec<f64>| check_count("weights", weights.len(), "rows", self.rows());
+        weights.as_ref().map_or(Ok(()), count)?;
         weights.as_deref().map_or(Ok(()), check_weights)?;
+        folds.as_ref().map_or(Ok(()), |folds| folds.check_rows(self.rows()))?;
         (self.weights, self.own_weights, self.folds) = (weights, None, folds);
         Ok(self)
     }
@@ -157,17 +156,6 @@ impl<Y: ClassLabels> Dataset<Y> {
             }
         }
         self.feature_names = Some(names);
-        Ok(self)
-    }
-
-    /// Gives every row its cross-validation fold, numbered from 0 without a gap.
-    ///
-    /// # Errors
-    /// Not one fold a row, an empty fold, or fewer than two folds.
-    pub fn with_folds(mut self, folds: Vec<usize>) -> Result<Self, Error> {
-        check_count("folds", folds.len(), "rows", self.rows())?;
-        check_folds(&folds)?;
-        self.folds = Some(folds);
         Ok(self)
     }
 
@@ -252,7 +240,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// was read from a [block file](crate::blocks) they are the folds of the file, some of which may
     /// be empty there.
     pub fn folds(&self) -> Option<&[usize]> {
-        self.folds.as_deref()
+        self.folds.as_ref().map(|folds| &folds.of_rows[..])
     }
 
     /// Returns the way in which the features were made of a raw table, if they were.
@@ -301,7 +289,6 @@ impl<Y: ClassLabels> Dataset<Y> {
     }
 
     fn chosen(&self, indices: &[usize], design: Design) -> Self {
-        let chosen = |folds: &Vec<usize>| indices.iter().map(|&i| folds[i]).collect::<Vec<_>>();
         let weights = |weights: &Vec<f64>| indices.iter().map(|&i| weights[i]).collect();
         Dataset {
             design,
@@ -309,7 +296,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             weights: self.weights.as_ref().map(weights),
             own_weights: self.own_weights.as_ref().map(weights),
             feature_names: None,
-            folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
+            folds: self.folds.as_ref().and_then(|folds| folds.select(indices)),
             encoded: None,
             dropped: Vec::new(),
         }
@@ -374,8 +361,6 @@ mod tests {
                 message(four_rows().with_feature_names(vec![])),
                 message(four_rows().with_feature_names(names("age", "age"))),
                 message(four_rows().with_folds(vec![0, 0, 0, 0])),
-                message(four_rows().with_folds(vec![0, 2, 2, 0])),
-                message(four_rows().with_folds(vec![usize::MAX, 0, 1, 2])),
                 message(four_rows().with_folds(vec![0, 1])),
                 message(four_rows().with_design(Design::from_rows(&[[1.0, 2.0]]).unwrap())),
             ]

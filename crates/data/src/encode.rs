@@ -7,8 +7,8 @@
 //!   1 and 0. A gap becomes the median of the rows learned from.
 //! * A column with any other word is categorical, as are those that [`EncodeOptions`] name: each of
 //!   its levels is a feature that is 1 in the rows of this level, else 0. Levels keep the order of
-//!   first sight. Numbers are compared as numbers, so that `1`, `+1` and `1.0` are one level, but in
-//!   columns of codes, whose cells keep their texts. Files are read so that the columns named have codes.
+//!   first sight. Numbers are compared as numbers, so that `1`, `+1` and `1.0` are one level, and
+//!   from 2^53 on by all of their digits. In columns of codes cells keep their texts. Files are read so that the columns named have codes.
 //! * A column with gaps in the rows learned from has an indicator beside that, 1 where there is a
 //!   gap, else 0. A gap in a categorical column is no level.
 //!
@@ -32,6 +32,7 @@ mod column;
 mod encoded;
 mod features;
 mod learner;
+mod level_name;
 mod median;
 mod numbers;
 mod options;

@@ -213,16 +213,11 @@ pub enum Error {
         /// Zero-based column where it comes again.
         second: usize,
     },
-    /// Folds are not numbered 0 to k-1 with k at least 2 and none empty.
-    #[error(
-        "no row is in fold {empty} (the largest is {largest}), but folds must be numbered from 0 \
-         without a gap, and be at least two"
-    )]
-    EmptyFold {
-        /// The first fold without a row.
-        empty: usize,
-        /// The largest fold.
-        largest: usize,
+    /// All rows are in one fold.
+    #[error("every row is in fold '{fold}', but cross-validation needs at least two folds")]
+    OneFold {
+        /// The name of the fold.
+        fold: String,
     },
     /// A parameter is outside its range.
     #[error("{parameter} is {value}, but must be {requirement}")]

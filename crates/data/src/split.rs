@@ -3,6 +3,8 @@
 //! Each function draws from a ChaCha8 generator seeded with its `seed` alone, so that the same call
 //! gives the same split everywhere. Indices come back in ascending order.
 
+use std::cmp::Reverse;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -37,6 +39,65 @@ pub fn stratified_folds<Y: ClassLabels>(
     let mut folds = vec![0; labels.len()];
     for (row, fold) in classes.into_iter().flatten().zip((0..k).cycle()) {
         folds[row] = fold;
+    }
+    Ok(folds)
+}
+
+/// Distributes groups of rows, such as the visits of one patient, over the folds 0 to k-1, so that
+/// no group is divided. `groups` has the number of the group of every row, from 0 without a gap.
+///
+/// The largest group comes first, groups of one size in random order. Each goes to the fold with the
+/// fewest rows of its classes so far, by their share of all rows of the class.
+///
+/// ```
+/// use margins_data::{Labels, split::grouped_folds};
+///
+/// let labels = Labels::new(&["a", "b", "a", "b", "a", "b", "a", "b"])?;
+/// let folds = grouped_folds(&labels, &[0, 0, 1, 1, 1, 1, 2, 2], 2, 7)?;
+/// assert_eq!(folds, [1, 1, 0, 0, 0, 0, 1, 1]);
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+///
+/// # Errors
+/// `k` is less than 2 or more than the number of groups.
+///
+/// # Panics
+/// If there is not one group a row.
+pub fn grouped_folds<Y: ClassLabels>(
+    labels: &Y,
+    groups: &[usize],
+    k: usize,
+    seed: u64,
+) -> Result<Vec<usize>, Error> {
+    assert_eq!(groups.len(), labels.len(), "one group a row");
+    let count = groups.iter().max().map_or(0, |last| last + 1);
+    if k < 2 || k > count {
+        let range = format!("at least 2 and at most {count}, the number of groups of rows");
+        return Err(Error::parameter("the number of folds", k, range));
+    }
+    let mut rows = vec![Vec::new(); count];
+    groups.iter().enumerate().for_each(|(row, &group)| rows[group].push(row));
+    rows.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    rows.sort_by_key(|rows| Reverse(rows.len()));
+    let classes = labels.names().len();
+    let mut sizes = vec![0.0; classes];
+    (0..labels.len()).for_each(|row| sizes[labels.index(row)] += 1.0);
+    let mut taken = vec![(vec![0.0; classes], 0); k];
+    let mut folds = vec![0; labels.len()];
+    for group in rows {
+        let share = |fold: usize| -> f64 {
+            let of_class = |class: usize| taken[fold].0[class] / (sizes[class] * sizes[class]);
+            group.iter().map(|&row| of_class(labels.index(row))).sum()
+        };
+        let order = |&a: &usize, &b: &usize| {
+            share(a).total_cmp(&share(b)).then(taken[a].1.cmp(&taken[b].1))
+        };
+        let fold = (0..k).min_by(order).unwrap_or(0);
+        for &row in &group {
+            folds[row] = fold;
+            taken[fold].0[labels.index(row)] += 1.0;
+        }
+        taken[fold].1 += group.len();
     }
     Ok(folds)
 }
@@ -175,6 +236,33 @@ mod tests {
         }
 
         #[test]
+        fn groups_stay_together(groups in proptest::collection::vec(0usize..9, 9..60), k in 2usize..10, seed: u64) {
+            let labels = labels(groups.len() / 3, groups.len() - groups.len() / 3);
+            // Every group has a row.
+            let groups: Vec<usize> = groups.iter().enumerate().map(|(row, &g)| if row < 9 { row } else { g }).collect();
+            match grouped_folds(&labels, &groups, k, seed) {
+                Ok(folds) => {
+                    let first = |g: usize| groups.iter().position(|&group| group == g).unwrap();
+                    prop_assert!((0..groups.len()).all(|row| folds[row] == folds[first(groups[row])]));
+                    prop_assert!((0..k).all(|fold| folds.contains(&fold)));
+                    prop_assert_eq!(grouped_folds(&labels, &groups, k, seed).unwrap(), folds);
+                }
+                Err(error) => prop_assert!(k > 9, "{}", error),
+            }
+        }
+
+        /// Groups of one size and composition are spread evenly.
+        #[test]
+        fn equal_groups_are_spread_evenly(of_fold in 1usize..5, k in 2usize..6, seed: u64) {
+            let groups: Vec<usize> = (0..2 * k * of_fold).map(|row| row / 2).collect();
+            let labels = labels(k * of_fold, k * of_fold);
+            let folds = grouped_folds(&labels, &groups, k, seed).unwrap();
+            for fold in 0..k {
+                prop_assert_eq!(folds.iter().filter(|&&f| f == fold).count(), 2 * of_fold);
+            }
+        }
+
+        #[test]
         fn hold_out_keeps_the_class_shares(
             n in 2usize..60, p in 2usize..60, fraction in 0.01..0.99f64, seed: u64,
         ) {
@@ -229,6 +317,7 @@ mod tests {
                 stratified_folds(&labels, 1, 0).unwrap_err().to_string(),
                 stratified_folds(&labels, 4, 0).unwrap_err().to_string(),
                 stratified_folds(&single, 2, 0).unwrap_err().to_string(),
+                grouped_folds(&labels, &[0, 0, 0, 1, 1, 1, 2, 2, 2], 4, 0).unwrap_err().to_string(),
                 hold_out(&labels, 0.0, 0).unwrap_err().to_string(),
                 hold_out(&labels, f64::NAN, 0).unwrap_err().to_string(),
                 hold_out(&single, 0.5, 0).unwrap_err().to_string(),

@@ -23,12 +23,12 @@ use crate::{Dataset, Error};
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Writes CSV: the features under their names, or x1, x2, ... without names, then weights as column
-/// `weight` and folds as column `fold` if there are any, then the class names as column `label`.
+/// `weight` and the names of folds as column `fold` if there are any, then the class names as column `label`.
 ///
 /// A positive class that is not the later one in order must be named when the file is read.
 ///
 /// # Errors
-/// A feature has the name of one of these columns, a name or class is empty, starts or ends with a
+/// A feature has the name of one of these columns, a name, fold or class is empty, starts or ends with a
 /// space or starts with a byte order mark, or the text cannot be written.
 pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
     let mut names: Vec<String> = match data.feature_names() {
@@ -44,7 +44,9 @@ pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
         }
     }
     let classes = [data.labels().negative_class(), data.labels().positive_class()];
-    for text in names.iter().map(String::as_str).chain(classes) {
+    let folds = data.folds().zip(data.fold_names());
+    let fold_names = folds.iter().flat_map(|(_, names)| *names);
+    for text in names.iter().chain(fold_names).map(String::as_str).chain(classes) {
         if text.is_empty() || text.trim() != text || text.starts_with(BYTE_ORDER_MARK) {
             let requirement = "some text without spaces at its ends or a byte order mark at its \
                                start, to be written as CSV";
@@ -60,7 +62,7 @@ pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
         features.iter_mut().for_each(|cell| "0".clone_into(cell));
         sample.for_each(|column, value| features[column] = shortest(value));
         let weight = data.weights().map(|weights| shortest(weights[row]));
-        let fold = data.folds().map(|folds| folds[row].to_string());
+        let fold = folds.map(|(folds, names)| names[folds[row]].clone());
         let label = data.labels().class_name(data.labels().signs()[row]).to_owned();
         for (cell, value) in others.iter_mut().zip(weight.into_iter().chain(fold).chain([label])) {
             *cell = value;

@@ -82,19 +82,16 @@ pub enum Error {
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),
     /// The folds leave a class out of a training set.
-    #[error(
-        "fold {} holds every sample of class '{class}', so nothing is left to train on",
-        fold + 1
-    )]
+    #[error("fold '{fold}' holds every sample of class '{class}', so nothing is left to train on")]
     Fold {
-        /// The fold, counted from 0.
-        fold: usize,
+        /// The name of the fold; its number, counted from 0, if the data do not name it.
+        fold: String,
         /// The class that is missing from its training set.
         class: String,
     },
-    /// A fold number is skipped.
-    #[error("fold {} has no rows", .0 + 1)]
-    EmptyFold(usize),
+    /// No row is in a fold, given by its name, or its number counted from 0.
+    #[error("no row of a positive weight is in fold '{0}'")]
+    EmptyFold(String),
     /// Cross-validation needs two folds or more.
     #[error("cross-validation needs at least 2 folds, found {0}")]
     TooFewFolds(usize),

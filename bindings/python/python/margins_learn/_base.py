@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _native
-from ._inputs import blocks, checked, classes_named, names_of, samples_of, seed_of, targets_of, weights_of
+from ._inputs import blocks, checked, classes_named, label_type_of, names_of, samples_of, seed_of, targets_of, weights_of
 from ._tables import checked_table, columns_of
 
 
@@ -280,7 +280,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         check_is_fitted(self, "model_")
         if self._is_precomputed():
             raise ValueError("A classifier of a kernel matrix is no use without its rows: pickle the estimator instead.")
-        self.model_.save(path)
+        self.model_.save(path, label_type_of(self.classes_))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -309,7 +309,7 @@ class BinaryClassifier:
 
 def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier:
     """Returns the estimator, fitted as far as the model of a file tells."""
-    estimator.classes_ = classes_named(model.classes)
+    estimator.classes_ = classes_named(model.classes, model.label_type)
     encoding = model.encoding
     names = model.feature_names if encoding is None else encoding["columns"]
     estimator.n_features_in_ = model.columns if names is None else len(names)
@@ -335,6 +335,12 @@ def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try ano
         ConvergenceWarning,
         stacklevel=stacklevel,
     )
+
+
+def warn_of_report(report: dict[str, Any], stacklevel: int = 3) -> None:
+    """Repeats what the report on a fit says beside its numbers."""
+    for sentence in report["warnings"]:
+        warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
 
 
 def warn_of_end(report: dict[str, Any], stacklevel: int = 3) -> None:

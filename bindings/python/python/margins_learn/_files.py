@@ -12,8 +12,9 @@ from ._regularised import MarginClassifier
 def load(path: str | PathLike[str]) -> MarginClassifier:
     """Returns the classifier of a file that `save` or the command has written.
 
-    The file tells the loss, the kernel and C, which the estimator has for parameters; all other parameters have their
-    defaults. Classes are whole numbers if the names of all of them are, numbers if those are, and else text.
+    The estimator has the loss, the kernel and C of the file for parameters; all other parameters have their defaults.
+    Classes have the type that they had before `save`. A file of the command names its classes without a type: they are
+    whole numbers if all names are, numbers if all names are numbers, and else text.
 
     Parameters
     ----------

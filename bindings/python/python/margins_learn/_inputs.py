@@ -28,6 +28,10 @@ _DEFAULT_COUNT = 33
 # How numbers are written: "01" and "1_0" are codes, and "inf" and "nan" are words.
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# The types of classes that their names may look like.
+_FORMS = {"signed": _WHOLE, "real": _NUMBER}
+# The types of classes in files, by the kinds of dtypes.
+_LABEL_TYPES = {"U": "text", "b": "boolean", "i": "signed", "u": "unsigned", "f": "real"}
 
 
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -269,6 +273,10 @@ def array_of(values: Any) -> np.ndarray:
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and any(map(is_gap, values)):
         # Among texts numpy makes the text 'nan' of a gap.
         array = np.array(values, dtype=object)
+    if array.dtype == np.float64 and isinstance(values, (list, tuple)) and all(isinstance(value, int) for value in values):
+        # Of whole numbers up to 2^64 numpy makes float64, which does not hold their digits.
+        with suppress(OverflowError):
+            return np.array(values, dtype=np.uint64)
     return array
 
 
@@ -292,12 +300,32 @@ def names_of(classes: np.ndarray) -> list[str]:
     return [str(label) for label in classes.tolist()]
 
 
-def classes_named(names: list[str]) -> np.ndarray:
-    """Returns the classes of a file: whole numbers or numbers where all names are written as such, else the names."""
-    for kind, form in ((int, _WHOLE), (float, _NUMBER)):
-        if all(form.fullmatch(name) for name in names):
-            return np.array([kind(name) for name in names])
-    return np.array(names)
+def label_type_of(classes: np.ndarray) -> str | None:
+    """Returns the type of classes, as files name it; None of objects of several types."""
+    if classes.dtype.kind in _LABEL_TYPES:
+        return _LABEL_TYPES[classes.dtype.kind]
+    kinds = {type(label) for label in classes.tolist()}
+    return _LABEL_TYPES.get(np.dtype(kinds.pop()).kind) if len(kinds) == 1 else None
+
+
+def classes_named(names: list[str], label_type: str | None = None) -> np.ndarray:
+    """Returns the classes of a file by their names, of the type that the file tells.
+
+    Without one they are whole numbers or numbers if all names are written as such, else the names.
+    """
+    if label_type is None:
+        label_type = next((kind for kind, form in _FORMS.items() if all(form.fullmatch(name) for name in names)), "text")
+    if label_type == "boolean":
+        return np.array([name == "True" for name in names])
+    if label_type == "real":
+        return np.array([float(name) for name in names])
+    if label_type == "text":
+        return np.array(names)
+    numbers = [int(name) for name in names]
+    for dtype in (np.uint64,) if label_type == "unsigned" else (np.int64, np.uint64):
+        with suppress(OverflowError):
+            return np.array(numbers, dtype=dtype)
+    return np.array(numbers, dtype=object)
 
 
 def refuse_complex(values: Any, name: str) -> None:
@@ -360,14 +388,27 @@ def weights_of(sample_weight: Any, X: Any, *, zeros: bool = False) -> np.ndarray
     return aligned(np.ascontiguousarray(weights))
 
 
+def fold_names(folds: np.ndarray, name: str) -> list[str]:
+    """Returns the names of the folds of all rows, and refuses those that are neither texts nor whole numbers of at least 0."""
+    if folds.ndim != 1 or folds.dtype.kind not in "OUT":
+        return [str(fold) for fold in whole_folds(folds, name)]
+    names = []
+    for row, fold in enumerate(folds.tolist()):
+        is_number = isinstance(fold, (int, np.integer)) and fold >= 0
+        if not (is_number or isinstance(fold, str) and fold.strip()):
+            raise ValueError(f"{name} has {fold!r} in row {row}, but must have whole numbers of at least 0 or texts.")
+        names.append(str(int(fold)) if is_number else fold)
+    return names
+
+
 def whole_folds(folds: np.ndarray, name: str) -> list[int]:
     """Returns the numbers of folds, and refuses what is no whole number of at least 0."""
     if folds.ndim != 1 or folds.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has the shape {folds.shape} and the dtype {folds.dtype}, but must have the number of a fold for every row.")
+        raise ValueError(f"{name} has the shape {folds.shape} and the dtype {folds.dtype}, but must have the name or number of a fold for every row.")
     strange = np.flatnonzero(~(np.isfinite(folds) & (folds >= 0) & (folds == np.floor(folds))))
     if len(strange):
-        raise ValueError(f"{name} has {folds[strange[0]].item()!r} in row {strange[0]}, but must have whole numbers of at least 0.")
-    return folds.astype(np.int64).tolist()
+        raise ValueError(f"{name} has {folds[strange[0]].item()!r} in row {strange[0]}, but must have whole numbers of at least 0 or texts.")
+    return [int(fold) for fold in folds.tolist()]
 
 
 def seed_of(random_state: Any) -> int:

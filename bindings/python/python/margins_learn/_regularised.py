@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _native
-from ._base import Fitting, ModelClassifier, warn_of_gap
+from ._base import Fitting, ModelClassifier, warn_of_gap, warn_of_report
 from ._inputs import checked, floats_of
 from ._progress import watchers
 from ._tables import checked_table, columns_of, left_out, told
@@ -280,4 +280,5 @@ class MarginClassifier(OneKernel, ModelClassifier):
         self._adopt_report(report)
         self.lambda_ = report["lambdas"][0]
         warn_of_gap(report, self.tol)
+        warn_of_report(report)
         return self

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from . import _native
-from ._base import ModelClassifier, warn_of_gap
-from ._inputs import Cs_given, Cs_of, array_of, numbers_of, whole_folds
+from ._base import ModelClassifier, warn_of_gap, warn_of_report
+from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of
 from ._regularised import PRECOMPUTED, Regularised
 
 
@@ -45,7 +45,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     cv : int, splitter, array or None, default=None
         The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
         samples. Else a splitter of scikit-learn or its splits, such as `list(GroupKFold(5).split(X, y, groups))`,
-        which hold out every row once; the fold of every row, counted from 0; or `"leave-one-out"` or `"one-step"` for
+        which hold out every row once; the name of the fold of every row, a text or a whole number of at least 0; or `"leave-one-out"` or `"one-step"` for
         two classes and a kernel.
     selection : {"best", "one-se"}, default="best"
         The rule: the C of the least error, or the least C within one standard error of it.
@@ -75,7 +75,7 @@ callback, progress
     errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)
         The mean errors.
     folds_ : array of shape (n_samples,)
-        The fold of every row.
+        The fold of every row, counted from 0; folds with names are in the order of these.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, \
 exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the final fit, as `MarginClassifier` has them.
@@ -203,6 +203,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         errors = [curve["mean_error"] for curve in curves]
         self.errors_ = errors[0] if len(errors) == 1 else np.stack(errors)
         warn_of_gap(report, self.tol)
+        warn_of_report(report)
         return self
 
     def _is_precomputed(self) -> bool:
@@ -233,8 +234,8 @@ def specifications(kernels: Any) -> list[str] | None:
     return listed
 
 
-def _folds_given(cv: Any) -> list[int] | None:
-    """Returns the fold of every row, if this is what an array or a list has, and refuses folds that are no whole numbers."""
+def _folds_given(cv: Any) -> list[str] | None:
+    """Returns the name of the fold of every row, if this is what an array or a list has."""
     if not hasattr(cv, "__array__") and not isinstance(cv, (list, tuple)):
         return None
     try:
@@ -242,13 +243,13 @@ def _folds_given(cv: Any) -> list[int] | None:
     except ValueError:
         # Splits of different lengths make no array.
         return None
-    if folds.ndim != 1 or folds.dtype.kind not in "biuf":
+    if folds.ndim != 1 or not len(folds) or isinstance(folds[0], (list, tuple, np.ndarray)):
         return None
-    return whole_folds(folds, "cv")
+    return fold_names(folds, "cv")
 
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:
-    """Returns a number of folds, the fold of every row, or a word, for the native module."""
+    """Returns a number of folds, the name of the fold of every row, or a word, for the native module."""
     if cv is None or isinstance(cv, str):
         return cv
     if isinstance(cv, (int, np.integer)):
@@ -269,4 +270,4 @@ def _folds(cv: Any, X: Any, y: Any) -> Any:
         folds[test] = fold if once else -1
     if (folds < 0).any():
         raise ValueError(f"cv is {cv!r}, but must hold out every row once and train on all others.")
-    return folds.tolist()
+    return [str(fold) for fold in folds.tolist()]

@@ -183,7 +183,7 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) 
         "features": features.pop(),
         "sparse": any(fact["sparse"] for fact in facts if fact["rows"]),
         "partitions": [fact["rows"] for fact in facts],
-        "folds": len(folds),
+        "folds": [str(fold) for fold in folds],
         "names": facts[0]["names"],
     }
 

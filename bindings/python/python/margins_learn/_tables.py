@@ -12,6 +12,9 @@ from sklearn.utils.validation import validate_data
 
 from ._inputs import BLOCK_ROWS, array_of, cut, is_frame, is_gap
 
+# The magnitude below which float64 holds all whole numbers.
+_MOST_EXACT = 2.0**53
+
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Returns a frame as it is, or else an array; the encoding finds the columns of frames by their names."""
@@ -61,16 +64,30 @@ def _columns(X: Any, names: Any) -> list[tuple[str, Any]]:
 
 def _is_categories(column: Any) -> bool:
     """Tells columns of categories: of pandas, of polars, dictionaries of pyarrow."""
-    kind = str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
-    return kind.startswith(("category", "categorical", "enum", "dictionary"))
+    return _type_of(column).startswith(("category", "categorical", "enum", "dictionary"))
 
 
 def _cells(name: str, column: Any) -> Any:
-    """Returns the cells of a column: numbers in which NaN is a gap, or texts and None."""
+    """Returns the cells of a column: numbers in which NaN is a gap, or texts and None.
+
+    Whole numbers that no float64 holds are texts: they may be levels.
+    """
     if hasattr(column, "iloc") and column.dtype.kind in "iuf":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    parts = [_part(name, column, start) for start in range(0, max(1, len(column)), BLOCK_ROWS)]
-    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else list(itertools.chain.from_iterable(parts))
+        cells = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        parts = [_part(name, column, start) for start in range(0, max(1, len(column)), BLOCK_ROWS)]
+        if not isinstance(parts[0], np.ndarray):
+            return list(itertools.chain.from_iterable(parts))
+        cells = np.concatenate(parts)
+    if _type_of(column).startswith(("int64", "uint64")) and (np.abs(cells) >= _MOST_EXACT).any():
+        values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() if hasattr(column, "to_list") else column.tolist()
+        return [_text(name, row, cell) for row, cell in enumerate(values)]
+    return cells
+
+
+def _type_of(column: Any) -> str:
+    """Returns the name of the type of a column, in lower case."""
+    return str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
 
 
 def _part(name: str, column: Any, start: int) -> Any:

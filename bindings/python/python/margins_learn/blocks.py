@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _native
 from ._base import _Rows
-from ._inputs import array_of, columns_named, count_of, floats_of, is_frame, refuse_complex, refuse_gaps, samples_of, weights_of, whole_folds
+from ._inputs import array_of, columns_named, count_of, floats_of, fold_names, is_frame, refuse_complex, refuse_gaps, samples_of, weights_of
 
 __all__ = ["Writer", "describe", "write"]
 
@@ -63,7 +63,7 @@ class Writer:
         sample_weight : array of shape (n_rows,) or None, default=None
             Their weights, for all rows of the file or for none.
         folds : array of shape (n_rows,) or None, default=None
-            The fold of every row, for all rows of the file or for none.
+            The name of the fold of every row, a text or a whole number, for all rows of the file or for none.
         """
         names = None
         if is_frame(X):
@@ -87,7 +87,7 @@ class Writer:
             samples_of(X),
             [str(label) for label in labels.tolist()],
             None if weights is None else weights.tolist(),
-            None if folds is None else [str(fold) for fold in whole_folds(array_of(folds), "folds")],
+            None if folds is None else fold_names(array_of(folds), "folds"),
         )
 
     def __enter__(self) -> Writer:
@@ -116,5 +116,5 @@ def write(path: str | PathLike[str], X: Any, y: Any, sample_weight: Any = None, 
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """Returns what the index of a block file says: classes, features and their names, and rows and bytes of each block."""
+    """Returns what the index of a block file says: classes, names of folds, features and their names, and rows and bytes of each block."""
     return _native.block_file(fspath(path))

@@ -52,7 +52,10 @@ pub(crate) struct CandidatesArguments {
 #[command(next_help_heading = "Regularisation")]
 pub(crate) struct ChoiceArguments {
     /// Number of stratified folds [default: 5]
-    #[arg(long, value_parser = whole::<usize>, value_name = "K", conflicts_with = "fold_column")]
+    ///
+    /// With --fold-column, the number of folds that the values of the column are distributed over;
+    /// rows with the same value stay in one fold.
+    #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) folds: Option<usize>,
     /// Hold out single samples, for kernels
     #[arg(

@@ -93,6 +93,58 @@ fn cv_selects_by_either_rule_and_saves_what_it_selected() {
     }
 }
 
+/// Messages name a fold by the value in its column, and `1` and `1.0` are one fold.
+#[test]
+fn folds_have_the_names_of_their_column() {
+    let workshop = Workshop::new();
+    let rows = |parts: &[&str]| -> String {
+        let label = |part: &str| if part.starts_with("20") { "b" } else { "a" };
+        let rows = parts.iter().enumerate();
+        rows.map(|(row, part)| format!("{},{part},{}\n", row * 7 % 5, label(part))).collect()
+    };
+    let header = "x,part,label\n";
+    let parts = rows(&["0", "10", "20", "30", "0", "10", "20.0", "30", "2e1"]);
+    workshop.write("named.csv", format!("{header}{parts}").as_bytes());
+    let cv = ["cv", "--lambdas", "1:0.1:2", "--fold-column", "part", "--data", "named.csv"];
+    let output = workshop.run(&cv);
+    assert_eq!(output.status.code(), Some(1));
+    let message = text(&output.stderr);
+    assert!(message.contains("fold '20' holds every sample of class 'b'"), "{message}");
+    workshop.output(&[
+        "blocks",
+        "--data",
+        "named.csv",
+        "--fold-column",
+        "part",
+        "--out",
+        "named.blocks",
+    ]);
+    let output = workshop.run(&["cv", "--lambdas", "1:0.1:2", "--data", "named.blocks"]);
+    let message = text(&output.stderr);
+    assert!(message.contains("fold '20' holds every sample of class 'b'"), "{message}");
+}
+
+/// More groups than folds are distributed over them, and no group is divided.
+#[test]
+fn groups_are_distributed_over_folds() {
+    let workshop = Workshop::new();
+    let lines = DATA.lines().enumerate();
+    let grouped: String = lines
+        .map(|(i, line)| match i {
+            0 => format!("{line},patient\n"),
+            _ => format!("{line},p{}\n", i % 6),
+        })
+        .collect();
+    workshop.write("groups.csv", grouped.as_bytes());
+    let cv = ["cv", "--data", "groups.csv", "--fold-column", "patient", "--lambdas", "0.1"];
+    assert_eq!(workshop.json(&cv)["folds"], 6);
+    let document = workshop.json(&[&cv[..], &["--folds", "3"]].concat());
+    assert_eq!((&document["folds"], &document["seed"]), (&3.into(), &1.into()));
+    let output = workshop.run(&[&cv[..], &["--folds", "7"]].concat());
+    let message = text(&output.stderr);
+    assert!(message.contains("at most 6, the number of groups of rows"), "{message}");
+}
+
 #[test]
 fn folds_may_come_with_the_data() {
     let workshop = Workshop::new();

@@ -7,6 +7,8 @@ use super::content::Content;
 use super::index::{Index, Place};
 use super::layout::{BLOCK_HEAD, BlockHead, Layout, MAGIC, check};
 use super::open::{Fault, damage, read_index, wrong};
+use crate::class_name::{ranks, sorted_order};
+use crate::dataset::Folds;
 use crate::encode::Encoding;
 use crate::{ClassLabels, Counted, Dataset, Error, Memory};
 
@@ -21,6 +23,10 @@ pub struct BlockFile {
     classes: Arc<Vec<String>>,
     /// The class of every code.
     class_of: Arc<Vec<u32>>,
+    /// The names of the folds in order.
+    folds: Arc<[String]>,
+    /// The fold of every code.
+    fold_of: Arc<Vec<u32>>,
     /// The number of features, which may be larger than that of the file if it is sparse.
     features: usize,
 }
@@ -56,8 +62,11 @@ impl BlockFile {
         for (class, &rank) in index.classes.iter().zip(&index.class_ranks) {
             classes[rank as usize].clone_from(class);
         }
+        let folds = sorted_order(&index.folds);
         Ok(BlockFile {
             path: path.to_path_buf(),
+            fold_of: Arc::new(ranks(&folds)),
+            folds: folds.into_iter().map(|code| index.folds[code].clone()).collect(),
             layout,
             class_of: Arc::new(index.class_ranks.clone()),
             classes: Arc::new(classes),
@@ -139,9 +148,9 @@ impl BlockFile {
         self.layout.weights
     }
 
-    /// Returns the number of folds; 0 if the rows have none.
-    pub fn folds(&self) -> usize {
-        self.index.fold_ranks.len()
+    /// Returns the names of the folds in order; none if the rows have no folds.
+    pub fn folds(&self) -> &[String] {
+        &self.folds
     }
 
     /// Returns the number of partitions.
@@ -226,9 +235,6 @@ impl BlockFile {
             if let Some(weights) = data.weights().map(<[f64]>::to_vec) {
                 data = data.with_weights(weights)?;
             }
-            if let Some(folds) = data.folds().map(<[usize]>::to_vec) {
-                data = data.with_folds(folds)?;
-            }
             Ok(data)
         });
         whole.map_err(|error| Error::InFile { file: self.name(), error: Box::new(error) })
@@ -255,12 +261,13 @@ impl BlockFile {
             self.class_of.get(class).copied().ok_or(Error::ClassIndex { row, class, count })
         };
         let indices = labels.iter().enumerate().map(class).collect::<Result<_, _>>()?;
-        let fold = |&code: &u32| {
-            let (largest, empty) = (code as usize, self.folds());
-            let rank = self.index.fold_ranks.get(largest).map(|&rank| rank as usize);
-            rank.ok_or(Error::EmptyFold { empty, largest })
+        let fold = |(row, &code): (usize, &u32)| {
+            let (code, what, requirement) = (code as usize, "code of the fold", "in the index");
+            let number = self.fold_of.get(code).map(|&fold| fold as usize);
+            number.ok_or(Error::Entry { what, row, value: code as f64, requirement })
         };
-        let folds = folds.iter().map(fold).collect::<Result<Vec<_>, _>>()?;
+        let of_rows = folds.iter().enumerate().map(fold).collect::<Result<Vec<_>, _>>()?;
+        let folds = Folds { of_rows, names: Arc::clone(&self.folds) };
         let mut data = Dataset::new(design, Y::of_indices(indices, &self.classes))?;
         if let Some(names) = self.feature_names() {
             data = data.with_feature_names(names.to_vec())?;

@@ -17,8 +17,8 @@ pub(super) struct Index {
     pub(super) classes: Vec<String>,
     /// The rank of every class in the order of the labels; with two classes the second is positive.
     pub(super) class_ranks: Vec<u32>,
-    /// The number of every fold by its code.
-    pub(super) fold_ranks: Vec<u32>,
+    /// The names of the folds by their codes; their numbers are in the order of the names.
+    pub(super) folds: Vec<String>,
     pub(super) feature_names: Option<Vec<String>>,
     pub(super) encoding: Option<Encoding>,
 }
@@ -43,7 +43,7 @@ impl Index {
         totals.iter().for_each(|total| out.extend(total.to_le_bytes()));
         put_list(&mut out, &self.classes, text);
         put_list(&mut out, &self.class_ranks, rank);
-        put_list(&mut out, &self.fold_ranks, rank);
+        put_list(&mut out, &self.folds, text);
         out.push(u8::from(self.feature_names.is_some()));
         if let Some(names) = &self.feature_names {
             put_list(&mut out, names, text);
@@ -68,7 +68,7 @@ impl Index {
             stored: rest.u64()?,
             classes: rest.list(Bytes::text)?,
             class_ranks: rest.list(Bytes::u32)?,
-            fold_ranks: rest.list(Bytes::u32)?,
+            folds: rest.list(Bytes::text)?,
             feature_names: rest.bool()?.then(|| rest.list(Bytes::text)).transpose()?,
             encoding: rest.bool()?.then(|| take_encoding(&mut rest)).transpose()?,
         };
@@ -112,11 +112,9 @@ impl Index {
         }
         ClassIndex::new(&self.classes).map_err(|error| error.to_string())?;
         check_ranks(&self.class_ranks, self.classes.len())?;
-        check_ranks(&self.fold_ranks, self.fold_ranks.len())?;
-        if layout.folds != (self.fold_ranks.len() >= 2)
-            || (!layout.folds && !self.fold_ranks.is_empty())
-        {
-            return Err(format!("it has {} folds", self.fold_ranks.len()));
+        ClassIndex::new(&self.folds).map_err(|error| format!("its folds: {error}"))?;
+        if layout.folds != (self.folds.len() >= 2) || (!layout.folds && !self.folds.is_empty()) {
+            return Err(format!("it has {} folds", self.folds.len()));
         }
         let features = self.features;
         if features == 0 || features > u64::from(u32::MAX) {

@@ -25,7 +25,7 @@ pub(crate) struct Ending {
     /// The names of the classes by their codes, and their ranks in order.
     pub(crate) classes: Vec<String>,
     pub(crate) class_ranks: Vec<u32>,
-    pub(crate) fold_ranks: Vec<u32>,
+    pub(crate) folds: Vec<String>,
     /// The number of features; the largest that was seen unless told.
     pub(crate) features: Option<usize>,
     pub(crate) feature_names: Option<Vec<String>>,
@@ -220,7 +220,7 @@ impl RowWriter {
             stored: self.stored,
             classes: ending.classes,
             class_ranks: ending.class_ranks,
-            fold_ranks: ending.fold_ranks,
+            folds: ending.folds,
             feature_names: ending.feature_names,
             encoding: ending.encoding,
         };

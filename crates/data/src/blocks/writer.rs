@@ -3,8 +3,9 @@ use std::path::Path;
 use super::BlockSettings;
 use super::rows::{CodedRows, Ending, RowWriter};
 use crate::class_collector::ClassCollector;
-use crate::class_name::{ranks, sorted_order};
-use crate::encode::{Encoding, Words};
+use crate::codes::Codes;
+use crate::dataset::Folds;
+use crate::encode::Encoding;
 use crate::{ClassLabels, Dataset, Design, Error};
 
 /// A writer of a block file, which takes rows as they come and holds one block of them at a time.
@@ -32,7 +33,7 @@ use crate::{ClassLabels, Dataset, Design, Error};
 pub struct BlockWriter {
     rows: RowWriter,
     labels: ClassCollector,
-    folds: Words,
+    folds: Codes,
     feature_names: Option<Vec<String>>,
     features: Option<usize>,
     encoding: Option<Encoding>,
@@ -60,7 +61,7 @@ impl BlockWriter {
         Ok(BlockWriter {
             rows: RowWriter::create(path.as_ref(), settings)?,
             labels: ClassCollector::of_labels(),
-            folds: Words::default(),
+            folds: Codes::default(),
             feature_names: None,
             features: None,
             encoding: None,
@@ -99,8 +100,8 @@ impl BlockWriter {
         rows.labels.iter().try_for_each(|label| self.labels.push(label.as_ref()))?;
         let labels = self.labels.take_codes();
         let folds = rows.folds.map(|folds| {
-            folds.iter().for_each(|fold| self.folds.push(Some(fold.as_ref())));
-            self.folds.take_codes()
+            folds.iter().for_each(|fold| self.folds.push(fold.as_ref()));
+            self.folds.take_rows()
         });
         let LabelledRows { design, weights, .. } = *rows;
         self.rows.push(CodedRows { design, labels: &labels, weights, folds: folds.as_deref() })
@@ -114,10 +115,14 @@ impl BlockWriter {
     /// written.
     pub fn finish(mut self, positive: Option<&str>) -> Result<(), Error> {
         let (classes, class_ranks) = self.labels.take_classes(positive, self.rows.rows())?;
+        let folds = self.folds.into_names();
+        if !folds.is_empty() {
+            Folds::check_two(&folds)?;
+        }
         let ending = Ending {
             classes,
             class_ranks,
-            fold_ranks: fold_ranks(&self.folds)?,
+            folds,
             features: self.features,
             feature_names: self.feature_names,
             encoding: self.encoding,
@@ -146,23 +151,13 @@ pub fn write<Y: ClassLabels>(
         folds: folds.as_deref(),
     })?;
     let classes = data.labels().names().to_vec();
-    let count = data.folds().map_or(0, |folds| folds.iter().max().map_or(0, |last| last + 1));
     let ending = Ending {
         class_ranks: all(classes.len()),
         classes,
-        fold_ranks: all(count),
+        folds: data.fold_names().unwrap_or_default().to_vec(),
         features: Some(data.columns()),
         feature_names: data.feature_names().map(<[String]>::to_vec),
         encoding: data.encoding().cloned(),
     };
     writer.finish(ending)
-}
-
-/// Returns the number of every fold by its code, in the order of their names: at least two, or none.
-fn fold_ranks(folds: &Words) -> Result<Vec<u32>, Error> {
-    let names = folds.names();
-    if names.len() == 1 {
-        return Err(Error::EmptyFold { empty: 1, largest: 0 });
-    }
-    Ok(ranks(&sorted_order(names)))
 }

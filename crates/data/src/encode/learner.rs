@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
 use super::column::{Kind, MOST_LEVELS, refused_gap, truth};
+use super::level_name::name_of;
 use super::median::Median;
 use super::table::Cells;
-use super::words::name_of;
 use super::{ColumnEncoding, EncodeOptions, Encoding, Missing, RawColumn, RawTable, check_columns};
 use crate::Error;
 
@@ -155,9 +155,13 @@ impl Column {
                 }
             }
             Cells::Numbers(cells) => {
-                for number in cells.iter().flatten() {
+                for (number, digits) in cells.with_digits() {
+                    let Some(number) = number else { continue };
                     // Numbers may turn out to be levels.
-                    self.levels.take_number(number);
+                    match digits {
+                        Some(digits) => _ = self.levels.take(digits),
+                        None => self.levels.take_number(number),
+                    }
                     self.nonzero += u64::from(number != 0.0);
                     self.median.take(number);
                 }

@@ -1,8 +1,9 @@
 use std::borrow::Cow;
 
 use super::MissingWords;
+use super::level_name::{MOST_EXACT, name_of_written, names_itself};
 use super::numbers::Numbers;
-use super::words::{Words, name_of, names_itself};
+use super::words::Words;
 use crate::error::{check_count, quoted};
 use crate::{Error, Memory, Shortage, decimal};
 
@@ -171,10 +172,10 @@ impl RawColumn {
             return Err(format!("{} is not a finite number", quoted(cell)));
         }
         match (&mut self.cells, number) {
-            (Cells::Numbers(cells), Some(number)) => cells.push(Some(number)),
+            (Cells::Numbers(cells), Some(number)) => cells.push_written(number, cell),
             (Cells::Words(words) | Cells::Codes(words), Some(number)) => match names_itself(cell) {
                 true => words.push(Some(cell)),
-                false => words.push(Some(&name_of(number))),
+                false => words.push(Some(&name_of_written(number, cell))),
             },
             (Cells::Words(words) | Cells::Codes(words), None) => words.push(Some(cell)),
             (Cells::Numbers(cells), None) => {
@@ -276,7 +277,8 @@ impl RawTable {
     #[inline]
     pub(crate) fn push_leading(&mut self, column: usize, text: &[u8]) -> Option<usize> {
         let Cells::Numbers(cells) = &mut self.columns[column].cells else { return None };
-        let (number, length) = decimal::leading(text)?;
+        // The digits of a larger number count.
+        let (number, length) = decimal::leading(text).filter(|(x, _)| x.abs() < MOST_EXACT)?;
         cells.push(Some(number));
         Some(length)
     }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
+use super::level_name::name_of;
 use super::numbers::Numbers;
-use crate::decimal;
 
 /// The most names that are compared one by one, which takes less time than a hash.
 const FEW: usize = 8;
@@ -19,10 +19,11 @@ impl Words {
     pub(super) fn of_numbers(numbers: &Numbers) -> Self {
         let mut words = Words::default();
         let mut known = HashMap::new();
-        for cell in numbers.iter() {
-            let number =
-                |x: f64| *known.entry(x.to_bits()).or_insert_with(|| words.number_of(&name_of(x)));
-            let cell = cell.map(number);
+        for (number, digits) in numbers.with_digits() {
+            let cell = number.map(|x| match digits {
+                Some(digits) => words.number_of(digits),
+                None => *known.entry(x.to_bits()).or_insert_with(|| words.number_of(&name_of(x))),
+            });
             words.cells.push(cell);
         }
         words
@@ -74,12 +75,6 @@ impl Words {
         self.cells.iter().flatten().map(|&number| self.names[number as usize].as_str())
     }
 
-    /// Returns the word of every row, each of which has one, by its number, and forgets the rows but
-    /// for their words.
-    pub(crate) fn take_codes(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.cells).into_iter().flatten().collect()
-    }
-
     /// Returns the words that occur.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
@@ -91,27 +86,6 @@ impl Words {
     }
 }
 
-/// Returns a number as the name of a level.
-pub(super) fn name_of(number: f64) -> String {
-    // Minus zero is zero.
-    (number + 0.0).to_string()
-}
-
-/// Returns true if a decimal number surely is its own name: few digits, none of them a zero that could be
-/// left out. Other numbers may be their own names too.
-pub(super) fn names_itself(cell: &str) -> bool {
-    let digits = cell.strip_prefix('-').unwrap_or(cell);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "1"));
-    let are_digits =
-        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    digits.len() <= decimal::DIGITS
-        && are_digits(whole)
-        && are_digits(fraction)
-        && (whole == "0" || !whole.starts_with('0'))
-        && !fraction.ends_with('0')
-        && cell != "-0"
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -119,13 +93,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn a_number_that_names_itself_has_this_name(cell in "-?[01]?[0-9]{0,3}[.]?[0-9]{0,14}") {
-            let number: Option<f64> = cell.parse().ok();
-            let name = number.map(name_of);
-            prop_assert!(!names_itself(&cell) || name.as_deref() == Some(&cell), "{cell}: {name:?}");
-        }
-
         #[test]
         fn words_are_the_same_however_many_there_are(cells in proptest::collection::vec(0_u32..30, 0..60)) {
             let mut words = Words::default();
@@ -139,13 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn short_decimals_name_themselves() {
-        for cell in ["0", "7", "-7", "10", "39.1", "-0.5", "123456789012.5"] {
-            assert!(names_itself(cell) && name_of(cell.parse().unwrap()) == cell, "{cell}");
-        }
-        for cell in ["", "-", "-0", "007", "7.0", "7.", ".5", "1e3", "+1", "1234567890123456", "x"]
-        {
-            assert!(!names_itself(cell), "{cell}");
-        }
+    fn digits_are_kept_where_64_bits_lose_them() {
+        let written =
+            ["9007199254740992", "9007199254740993", "-1e3", "9007199254740993.0", "1e300"];
+        let mut numbers = Numbers::default();
+        written.iter().for_each(|cell| numbers.push_written(cell.parse().unwrap(), cell));
+        let mut twice = numbers.clone();
+        twice.append(&numbers.select(&[3, 0, 2]));
+        let words = Words::of_numbers(&twice);
+        assert_eq!(words.names()[..3], ["9007199254740992", "9007199254740993", "-1000"]);
+        assert_eq!(words.names()[3], format!("1{}", "0".repeat(300)));
+        let cells = [0, 1, 2, 1, 3, 1, 0, 2].map(Some);
+        assert_eq!(words.cells(), cells);
     }
 }

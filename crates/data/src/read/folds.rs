@@ -1,50 +1,53 @@
-use crate::class_name::{ranks, sorted_order};
+use crate::codes::Codes;
+use crate::dataset::Folds;
 use crate::encode::Words;
-use crate::error::quoted;
-use crate::{Error, Place};
+use crate::{Column, Error, Place};
 
 /// The folds of a file: a column whose values, of any kind, name them.
 pub(super) struct FileFolds {
     column: String,
-    values: Words,
+    values: Codes,
 }
 
 impl FileFolds {
     pub(super) fn new(column: &str) -> Self {
-        FileFolds { column: column.to_owned(), values: Words::default() }
+        FileFolds { column: column.to_owned(), values: Codes::default() }
     }
 
     /// Takes the values of further rows.
     pub(super) fn append(&mut self, values: &Words) {
-        values.iter().for_each(|fold| self.values.push(Some(fold)));
+        self.values.append(values);
     }
 
-    /// Returns the codes of the folds of the rows so far, and forgets the rows but for their folds.
+    /// Returns the codes of the folds of the rows so far, and forgets the rows but not their folds.
     pub(super) fn take_codes(&mut self) -> Vec<u32> {
-        self.values.take_codes()
+        self.values.take_rows()
     }
 
     /// Takes further rows of the same column, and returns the codes of their folds.
-    pub(super) fn code(&mut self, more: &FileFolds) -> Vec<u32> {
-        self.append(&more.values);
-        self.take_codes()
+    pub(super) fn code(&mut self, mut more: FileFolds) -> Vec<u32> {
+        let codes: Vec<u32> =
+            more.values.names().iter().map(|name| self.values.code_of(name)).collect();
+        more.take_codes().into_iter().map(|code| codes[code as usize]).collect()
     }
 
-    /// Returns the number of every fold by its code, in the order of their values.
-    pub(super) fn ranks(&self, file: &str) -> Result<Vec<u32>, Error> {
-        if let [only] = self.values.names() {
-            let (column, only) = (&self.column, quoted(only));
-            let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
-            let place = Place::of_file(file);
-            return Err(Error::Malformed { place, reason });
-        }
-        Ok(ranks(&sorted_order(self.values.names())))
+    /// Returns the fold of every row.
+    pub(super) fn folds(self, file: &str) -> Result<Folds, Error> {
+        let FileFolds { column, values } = self;
+        Folds::of_codes(values).map_err(|error| placed(file, column, &error))
     }
 
-    /// Returns the number of the fold of every row.
-    pub(super) fn numbers(mut self, file: &str) -> Result<Vec<usize>, Error> {
-        let ranks = self.ranks(file)?;
-        let codes = self.values.take_codes();
-        Ok(codes.into_iter().map(|code| ranks[code as usize] as usize).collect())
+    /// Returns the names of the folds by their codes.
+    pub(super) fn names(self, file: &str) -> Result<Vec<String>, Error> {
+        let FileFolds { column, values } = self;
+        let names = values.into_names();
+        Folds::check_two(&names).map_err(|error| placed(file, column, &error))?;
+        Ok(names)
     }
+}
+
+/// Gives an error of the folds the place of their column.
+fn placed(file: &str, column: String, error: &Error) -> Error {
+    let place = Place { column: Some(Column::Name(column)), ..Place::of_file(file) };
+    Error::Malformed { place, reason: error.to_string() }
 }

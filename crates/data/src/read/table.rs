@@ -103,7 +103,7 @@ pub(super) fn assemble<Y: ClassLabels>(
         data = data.with_weights(weights)?;
     }
     if let Some(folds) = table.folds {
-        data = data.with_folds(folds.numbers(name)?)?;
+        data = data.in_folds(folds.folds(name)?);
     }
     Ok(data)
 }

@@ -186,7 +186,7 @@ impl Blocks {
         let Part { design, names, labels, weights, folds } = part;
         let labels = self.labels.code(&labels)?;
         let folds = match (&mut self.folds, folds) {
-            (Some(all), Some(more)) => Some(all.code(&more)),
+            (Some(all), Some(more)) => Some(all.code(more)),
             (_, None) => None,
             (all @ None, Some(mut first)) => {
                 let codes = first.take_codes();
@@ -221,7 +221,7 @@ impl Blocks {
         let ending = Ending {
             classes,
             class_ranks,
-            fold_ranks: self.folds.map_or_else(|| Ok(Vec::new()), |folds| folds.ranks(name))?,
+            folds: self.folds.map_or_else(|| Ok(Vec::new()), |folds| folds.names(name))?,
             features: options.columns,
             feature_names: self.names,
             encoding,

@@ -4,6 +4,7 @@ mod block_files;
 mod blocks;
 mod common;
 mod encoding;
+mod exact_numbers;
 mod malformed_files;
 mod other_content;
 mod parquet;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::EncodeOptions;
 use margins_data::read::{self, Chunk, FeatureColumns, Format, ReadOptions, Stream};
-use margins_data::{Classes, Dataset, Design};
+use margins_data::{ClassLabels, Classes, Dataset, Design};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -301,6 +301,25 @@ fn large_codes_differ() {
     let data = read::classes(&path, &options).unwrap();
     let names = ["code=9007199254740992", "code=9007199254740993", "code=-7"];
     assert_eq!(data.feature_names().unwrap(), names);
+}
+
+/// Labels that are whole numbers keep all of their digits too.
+#[test]
+fn large_labels_differ() {
+    let folder = Folder::new();
+    let path = folder.path("labels.parquet");
+    let names = ["9007199254740992", "9007199254740993"];
+    write_whole_numbers(&path, "required int64 class;", [(1 << 53) + 1, 1 << 53, (1 << 53) + 1]);
+    let labelled = ReadOptions {
+        label: Some("class".to_owned()),
+        features: FeatureColumns::Learn(EncodeOptions::default()),
+        ..ReadOptions::default()
+    };
+    let data = read::classes(&path, &labelled).unwrap();
+    assert_eq!(
+        (data.labels().names(), data.labels().indices()),
+        (&names.map(String::from)[..], &[1, 0, 1][..])
+    );
 }
 
 /// A fault in the second of the groups is told by its row in the file.

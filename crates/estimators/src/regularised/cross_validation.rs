@@ -1,4 +1,4 @@
-use margins_data::split::stratified_folds;
+use margins_data::split::{grouped_folds, stratified_folds};
 use margins_data::{ClassLabels, Dataset};
 use margins_optim::{DEFAULT_GRID, ErrorCurve, Lambda, lambda_grid};
 
@@ -70,8 +70,9 @@ pub enum LeaveOneOut {
 pub struct CrossValidation {
     /// The lambdas to choose from; 100 from 1 down to 1e-7 unless told.
     pub lambdas: Vec<Lambda>,
-    /// The number of folds, stratified by class and drawn by the seed; the folds of the data unless
-    /// told, [`DEFAULT_FOLDS`] if they have none.
+    /// The number of folds, stratified by class and drawn by the seed. The folds of the data, if they
+    /// have some, are distributed over so many folds. `None` takes the folds of the data, or
+    /// [`DEFAULT_FOLDS`] if they have none.
     pub folds: Option<usize>,
     /// The rule.
     pub selection: Selection,
@@ -157,24 +158,22 @@ impl Folds {
 /// The number of folds unless told.
 pub const DEFAULT_FOLDS: usize = 5;
 
-/// Returns the cross-validation fold of every row: stratified ones of the number asked for, else
-/// those of the data, else [`DEFAULT_FOLDS`] stratified ones. The second part is true if the seed
-/// has drawn them.
+/// Returns the cross-validation fold of every row: the folds of the data, [distributed](grouped_folds)
+/// over the number of folds asked for if there is one; else so many stratified folds, or
+/// [`DEFAULT_FOLDS`]. The second part is true if the seed has drawn them.
 ///
 /// # Errors
-/// A number of folds for data that have folds already; a number that is less than 2 or more than
-/// the size of the smallest class.
+/// A number that is less than 2, or more than the folds of the data or than the size of the smallest
+/// class.
 pub fn folds_of<Y: ClassLabels>(
     data: &Dataset<Y>,
     count: Option<usize>,
     seed: u64,
 ) -> Result<(Vec<usize>, bool), Error> {
     match (data.folds(), count) {
-        (Some(_), Some(count)) => Err(Error::contradiction(
-            format!("{count} folds"),
-            "the folds of the data".to_owned(),
-            "leave one of them out",
-        )),
+        (Some(groups), Some(count)) => {
+            Ok((grouped_folds(data.labels(), groups, count, seed)?, true))
+        }
         (Some(folds), None) => Ok((folds.to_vec(), false)),
         (None, count) => {
             let folds = stratified_folds(data.labels(), count.unwrap_or(DEFAULT_FOLDS), seed)?;

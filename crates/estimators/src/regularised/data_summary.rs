@@ -14,8 +14,8 @@ pub struct DataSummary {
     pub sparse: bool,
     /// The number of rows of every partition.
     pub partitions: Vec<usize>,
-    /// The number of folds that the samples have; 0 if they have none.
-    pub folds: usize,
+    /// The names of the folds that the samples have, in order; none if they have no folds.
+    pub folds: Vec<String>,
     /// The names of the features, if they have any.
     pub feature_names: Option<Vec<String>>,
     /// The encoding that the features were made by, if they were made of a raw table.
@@ -34,7 +34,7 @@ impl DataSummary {
             features: data.columns(),
             sparse: data.design().is_sparse(),
             partitions: vec![data.rows()],
-            folds: data.folds().and_then(|folds| folds.iter().max()).map_or(0, |last| last + 1),
+            folds: data.fold_names().unwrap_or_default().to_vec(),
             feature_names: data.feature_names().map(<[String]>::to_vec),
             encoding: data.encoding().cloned(),
         }

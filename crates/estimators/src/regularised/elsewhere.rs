@@ -171,7 +171,7 @@ impl Settings {
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", folds),
             (
-                how.is_some_and(|how| how.folds.is_some()) && table.folds > 0,
+                how.is_some_and(|how| how.folds.is_some()) && !table.folds.is_empty(),
                 "a number of folds",
                 "the samples have folds of their own",
             ),
@@ -202,7 +202,10 @@ impl Settings {
 
 /// Returns the number of folds of a cross-validation.
 fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
-    if table.folds > 0 { table.folds } else { how.folds.unwrap_or(DEFAULT_FOLDS) }
+    match table.folds.len() {
+        0 => how.folds.unwrap_or(DEFAULT_FOLDS),
+        own => own,
+    }
 }
 
 impl<'s> Search<'s> {
@@ -237,7 +240,7 @@ impl<'s> Search<'s> {
         let Regularisation::CrossValidated(how) = &self.settings.regularisation else {
             return None;
         };
-        let seed = (self.table.folds == 0).then_some(self.settings.seed);
+        let seed = self.table.folds.is_empty().then_some(self.settings.seed);
         Some(Folds { of_rows: Vec::new(), count: folds(how, self.table), seed })
     }
 
@@ -263,7 +266,7 @@ impl<'s> Search<'s> {
     /// Returns the binary problem that holds out a fold.
     fn problem(&self, held_out: Option<usize>) -> BinaryProblem {
         let draw = match &self.settings.regularisation {
-            Regularisation::CrossValidated(how) if self.table.folds == 0 => {
+            Regularisation::CrossValidated(how) if self.table.folds.is_empty() => {
                 Some(FoldDraw { count: folds(how, self.table) as u32, seed: self.settings.seed })
             }
             _ => None,
@@ -341,9 +344,17 @@ impl<'s> Search<'s> {
             _ => format!("other than {}", classes[problem.class as usize]),
         };
         match problem.held_out {
-            Some(fold) => margins_optim::Error::Fold { fold: fold as usize, class: missing }.into(),
+            Some(fold) => {
+                let fold = self.fold_name(fold as usize);
+                margins_optim::Error::Fold { fold, class: missing }.into()
+            }
             None => margins_optim::Error::OneClass(missing).into(),
         }
+    }
+
+    /// Returns the name of a fold, or its number if the samples do not name it.
+    fn fold_name(&self, fold: usize) -> String {
+        self.table.folds.get(fold).cloned().unwrap_or_else(|| fold.to_string())
     }
 
     /// Returns the weight of the samples held out, or of all, and the errors of fits at each lambda.
@@ -373,7 +384,7 @@ impl<'s> Search<'s> {
             let path = self.paths(Some(fold), &lambdas, deadline)?;
             let (weight, errors) = self.errors(&self.problem(Some(fold)), &path)?;
             if weight <= 0.0 {
-                return Err(margins_optim::Error::EmptyFold(fold).into());
+                return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
             }
             let at = path.iter().zip(errors).map(|(fits, error)| {
                 let gaps = fits.iter().map(|fit| fit.report.relative_gap);

@@ -55,7 +55,7 @@ impl FileRows {
             features: file.features(),
             sparse: file.is_sparse(),
             partitions: (0..file.partitions()).map(|k| file.rows_of(k)).collect(),
-            folds: file.folds(),
+            folds: file.folds().to_vec(),
             feature_names: file.feature_names().map(<[String]>::to_vec),
             encoding: file.encoding().cloned(),
         };

@@ -128,7 +128,7 @@ impl Settings {
     /// certified anew, so that the samples themselves need not be compared.
     fn describe_problem(&self, table: &DataSummary) -> BTreeMap<String, String> {
         let DataSummary { classes, class_rows, features, partitions, folds, .. } = table;
-        let data = format!("{classes:?} {class_rows:?} {features} {partitions:?} {folds}");
+        let data = format!("{classes:?} {class_rows:?} {features} {partitions:?} {folds:?}");
         self.problem_in_words([
             ("data", digest(&data)),
             ("kernel", format!("{:?}", self.kernels.specifications)),

@@ -262,7 +262,11 @@ fn split_at<Y: ClassLabels>(
     let mut trained = vec![false; labels.names().len()];
     rest.iter().filter(|&&i| counts(i)).for_each(|&i| trained[labels.index(i)] = true);
     match trained.iter().rposition(|trained| !trained) {
-        Some(class) => Err(Error::Fold { fold, class: labels.names()[class].clone() }),
+        Some(class) => {
+            let own = data.fold_names().filter(|_| data.folds() == Some(folds));
+            let fold = own.map_or_else(|| fold.to_string(), |names| names[fold].clone());
+            Err(Error::Fold { fold, class: labels.names()[class].clone() })
+        }
         None => Ok((test, rest)),
     }
 }
@@ -288,7 +292,7 @@ fn count_folds(folds: &[usize]) -> Result<usize, Error> {
         seen[fold] = true;
     }
     if let Some(empty) = seen.iter().take(last).position(|seen| !seen) {
-        return Err(Error::EmptyFold(empty));
+        return Err(Error::EmptyFold(empty.to_string()));
     }
     if last == 0 { Err(Error::TooFewFolds(1)) } else { Ok(last + 1) }
 }

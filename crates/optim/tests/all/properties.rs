@@ -476,7 +476,7 @@ fn what_cannot_be_bounded_has_an_infinite_gap() {
     }
     let beyond = vec![usize::MAX; 60];
     let training_folds = cross_validate(&training, &data, &beyond, &[lambda(1.0)]);
-    assert!(matches!(training_folds, Err(Error::EmptyFold(0))));
+    assert!(matches!(training_folds, Err(Error::EmptyFold(fold)) if fold == "0"));
 }
 
 /// Coarse fits bound how far their errors are from those of fine ones, and see through most of

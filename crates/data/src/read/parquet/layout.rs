@@ -76,8 +76,14 @@ impl Layout {
         self.header.iter().enumerate().map(kind).collect()
     }
 
+    /// Returns true if the whole numbers of a column are taken as texts.
     fn has_codes(&self, at: usize) -> bool {
-        self.roles[at] == Role::Feature && self.codes.contains(&self.header[at])
+        match self.roles[at] {
+            Role::Feature => self.codes.contains(&self.header[at]),
+            // Whole numbers in the place of names: all of their digits count.
+            Role::Label | Role::Fold => true,
+            Role::Weight | Role::Dropped => false,
+        }
     }
 
     fn is_read(&self, at: usize) -> bool {
