@@ -166,14 +166,17 @@ fn terms_of(
         ("optimization_error", terms.optimization_error),
         ("epsilon_star", terms.epsilon_star),
         ("statistical_error", terms.statistical_error),
-        ("surrogate_bound", terms.surrogate_bound),
+        ("excess_over_linear", terms.excess_over_linear),
         ("sound_epsilon_star", terms.sound_epsilon_star),
-        ("sound_surrogate_bound", terms.sound_surrogate_bound),
+        ("sound_excess_over_linear", terms.sound_excess_over_linear),
         ("confidence", terms.confidence),
-        ("misclassification_bound", terms.misclassification_bound(|risk| psi.inverse(risk))),
         (
-            "sound_misclassification_bound",
-            terms.sound_misclassification_bound(|risk| psi.inverse(risk)),
+            "misclassification_bound_if_linear_is_best",
+            terms.misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk)),
+        ),
+        (
+            "sound_misclassification_bound_if_linear_is_best",
+            terms.sound_misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk)),
         ),
     ])
 }

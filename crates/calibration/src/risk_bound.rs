@@ -23,7 +23,8 @@ use crate::Error;
 /// let quantities = MarginPursuitBound::new(100_000_000, 5, 0.8, 1.0, 0.01, 2.0)?;
 /// let bound = quantities.evaluate()?;
 /// let psi = PsiTransform::of(MarginPursuit::new(1.0, 0.01)?)?;
-/// assert!(bound.sound_misclassification_bound(|risk| psi.inverse(risk)) < 0.1);
+/// let excess = bound.sound_misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk));
+/// assert!(excess < 0.1);
 /// // Other settings replace those that it chose.
 /// let longer = MarginPursuitBound { iterations: 2 * quantities.iterations, ..quantities };
 /// assert!(longer.evaluate()?.optimization_error < bound.optimization_error);
@@ -75,12 +76,13 @@ pub struct ExcessRiskBound {
     pub epsilon_star: f64,
     /// The term 4 v_X/(beta^2 n) ((1 + delta) v_X + 2 s epsilon*)^2.
     pub statistical_error: f64,
-    /// The sum of both errors, which bounds the excess of the expected loss, as published.
-    pub surrogate_bound: f64,
+    /// The sum of both errors, as published: a bound on the excess of the expected loss over the least
+    /// one of a linear function in W.
+    pub excess_over_linear: f64,
     /// The error epsilon* with the terms that the proof leaves out.
     pub sound_epsilon_star: f64,
-    /// The bound of the excess of the expected loss that the corrected proof gives.
-    pub sound_surrogate_bound: f64,
+    /// The bound on the same excess that the corrected proof gives.
+    pub sound_excess_over_linear: f64,
     /// The probability 1 - 2 delta.
     pub confidence: f64,
 }
@@ -158,8 +160,8 @@ impl MarginPursuitBound {
     /// Hence `sound_epsilon_star` is twice `epsilon_star` with `15 diameter` in place of 3 in its
     /// logarithm, the diameter being raised to `2 delta/sqrt(n)` if below.
     ///
-    /// Either bounds a misclassification risk only if the linear functions attain the infimum of
-    /// the expected loss over all functions, with which the Psi-transform compares.
+    /// The Psi-transform compares with the infimum of the expected loss over all measurable functions.
+    /// So either bounds a misclassification risk only if a linear function attains that infimum.
     ///
     /// # Errors
     /// [`Error::Parameter`] names the first condition that fails: a quantity is not positive and
@@ -198,9 +200,9 @@ impl MarginPursuitBound {
             optimization_error,
             epsilon_star,
             statistical_error,
-            surrogate_bound: optimization_error + statistical_error,
+            excess_over_linear: optimization_error + statistical_error,
             sound_epsilon_star,
-            sound_surrogate_bound: 0.5 * v * sound * sound,
+            sound_excess_over_linear: 0.5 * v * sound * sound,
             confidence: 1.0 - 2.0 * self.delta,
         })
     }
@@ -256,15 +258,22 @@ impl ExcessRiskBound {
         }
     }
 
-    /// Returns the bound of the excess misclassification risk, as published: the given inverse of
-    /// the Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
-    pub fn misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
-        inverse(self.surrogate_bound).min(1.0)
+    /// Returns the bound on the excess misclassification risk, as published: the given inverse of
+    /// the Psi-transform at [`excess_over_linear`](Self::excess_over_linear), at most 1.
+    ///
+    /// It holds if no measurable function has a smaller expected loss than the best linear one. Where
+    /// linear functions are too few, the excess over them may be 0 while the misclassification risk is
+    /// far above that of the best of them.
+    pub fn misclassification_bound_if_linear_is_best(&self, inverse: impl Fn(f64) -> f64) -> f64 {
+        inverse(self.excess_over_linear).min(1.0)
     }
 
-    /// Returns the bound of the excess misclassification risk by
-    /// [`sound_surrogate_bound`](Self::sound_surrogate_bound).
-    pub fn sound_misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
-        inverse(self.sound_surrogate_bound).min(1.0)
+    /// Returns the bound on the excess misclassification risk, on the same condition, by
+    /// [`sound_excess_over_linear`](Self::sound_excess_over_linear).
+    pub fn sound_misclassification_bound_if_linear_is_best(
+        &self,
+        inverse: impl Fn(f64) -> f64,
+    ) -> f64 {
+        inverse(self.sound_excess_over_linear).min(1.0)
     }
 }

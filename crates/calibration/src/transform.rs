@@ -1,6 +1,6 @@
 //! The Psi-transform of any loss.
 
-mod convex;
+mod from_zero;
 mod hull;
 
 use std::fmt;
@@ -55,16 +55,21 @@ impl fmt::Display for NotCalibrated {
 impl std::error::Error for NotCalibrated {}
 
 /// The Psi-transform of a loss: `Psi(R - R*) <= R_L - R_L*` for the misclassification risk R and
-/// the surrogate risk `R_L` of any score.
+/// the surrogate risk `R_L` of any score, `R*` and `R_L*` the least ones of all measurable functions.
+///
+/// It says nothing about excesses over the best function of a class: a linear function of the least
+/// surrogate risk among linear ones may misclassify far more samples than another linear function.
 ///
 /// With `C_eta(u) = eta L(u) + (1 - eta) L(-u)`, `H(eta) = inf C_eta` and `H-` the infimum over the
 /// `u` of the wrong sign, `psi~(a) = H-((1+a)/2) - H((1+a)/2)`, and Psi is its convex biconjugate.
 ///
 /// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form, accurate to
 ///   some units of rounding of Psi itself, also near 0.
-/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so that
-///   `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. The value is a lower bound,
-///   within 1e-10 of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
+/// * Any other calibrated loss for which no score of the wrong sign is better than 0, as for every
+///   convex one, and for the losses of Savage and the tangent: `H-(eta) = L(0)` and `psi~` is convex
+///   itself, so that `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. The value is a
+///   lower bound, within 1e-10 of Psi at `a` less `4e-15`: slopes do not show smaller differences of
+///   classes.
 /// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-9
 ///   of Psi, relative to it.
 ///
@@ -99,7 +104,7 @@ pub struct PsiTransform<L> {
 enum Form {
     Closed,
     MarginPursuit(MarginPursuitPsi),
-    Convex,
+    FromZero,
     Hull(Hull),
 }
 
@@ -108,13 +113,15 @@ impl Form {
         Ok(if let Some(exact) = margin_pursuit(loss) {
             Form::MarginPursuit(exact)
         } else if loss.is_convex() {
-            check_convex(loss)?;
-            if has_closed_form(loss) { Form::Closed } else { Form::Convex }
+            check_at_zero(loss)?;
+            if has_closed_form(loss) { Form::Closed } else { Form::FromZero }
         } else if has_closed_form(loss) && loss.is_classification_calibrated() {
             Form::Closed
         } else if loss.special_case().is_some() && !loss.is_classification_calibrated() {
             // It decides for itself, also where no grid would tell.
             return Err(NotCalibrated::WrongSign { eta: 0.5_f64.next_up() });
+        } else if from_zero::wrong_scores_are_no_better(loss) && check_at_zero(loss).is_ok() {
+            Form::FromZero
         } else {
             Form::Hull(Hull::of(loss)?)
         })
@@ -140,15 +147,17 @@ impl<L: MarginLoss> PsiTransform<L> {
         match &self.form {
             Form::MarginPursuit(exact) => exact.value(a),
             Form::Closed => {
-                self.loss.psi_transform(a).unwrap_or_else(|| convex::transform(&self.loss, a))
+                let computed = || from_zero::transform(&self.loss, a);
+                self.loss.psi_transform(a).unwrap_or_else(computed)
             }
-            Form::Convex => convex::transform(&self.loss, a),
+            Form::FromZero => from_zero::transform(&self.loss, a),
             Form::Hull(hull) => hull.value(a),
         }
     }
 
     /// Returns `Psi^{-1}(risk)`: the largest excess misclassification risk that an excess surrogate
-    /// risk allows; 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
+    /// risk allows, both over all measurable functions; 0 for a risk of at most 0, 1 for one of at
+    /// least `Psi(1)`; NaN for NaN.
     ///
     /// This is the least double at which [`value`](Self::value) reaches the risk; a risk below the
     /// normal numbers counts as the least of those.
@@ -166,17 +175,23 @@ impl<L: MarginLoss> PsiTransform<L> {
         Ok(least_risk(&self.loss, eta))
     }
 
-    /// Returns the misclassification risk that is certain from a surrogate risk and the least
-    /// surrogate risk possible: at most the Bayes error plus this (Bartlett et al., theorem 1).
+    /// Returns a bound on the misclassification risk above the Bayes error, from a surrogate risk and
+    /// the least one of all measurable functions (Bartlett et al., theorem 1). The least surrogate risk
+    /// of a class of functions, such as the linear ones, is larger and gives no bound.
     ///
     /// # Errors
     /// [`Error::Parameter`]: a risk is not finite, or the surrogate risk is below the least one.
-    pub fn excess_misclassification(&self, risk: f64, least_risk: f64) -> Result<f64, Error> {
-        let least_risk =
-            OutOfRange::check("the least surrogate risk", least_risk, "finite", |_| true)?;
-        let requirement = "at least the least surrogate risk";
-        let risk = OutOfRange::check("the surrogate risk", risk, requirement, |r| r >= least_risk)?;
-        Ok(self.inverse(risk - least_risk))
+    pub fn excess_misclassification(&self, risk: f64, least_of_all: f64) -> Result<f64, Error> {
+        let least_of_all = OutOfRange::check(
+            "the least surrogate risk of all functions",
+            least_of_all,
+            "finite",
+            |_| true,
+        )?;
+        let requirement = "at least the least surrogate risk of all functions";
+        let risk =
+            OutOfRange::check("the surrogate risk", risk, requirement, |r| r >= least_of_all)?;
+        Ok(self.inverse(risk - least_of_all))
     }
 }
 
@@ -194,7 +209,9 @@ fn has_closed_form(loss: &dyn MarginLoss) -> bool {
     loss.psi_transform(0.5).is_some()
 }
 
-fn check_convex(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
+/// Refuses a loss with a kink at 0 or that does not fall there: near even odds no score is then better
+/// than 0.
+fn check_at_zero(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
     let slope = loss.derivative(0.0);
     match kink_at_zero(loss) {
         Some((left, right)) => Err(NotCalibrated::KinkAtZero { left, right }),

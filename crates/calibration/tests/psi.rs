@@ -321,3 +321,51 @@ fn inverses_of_every_loss() {
         assert!(transform.excess_misclassification(0.4, 0.9).is_err());
     }
 }
+
+/// The loss of Savage, `1/(1 + e^u)^2`.
+#[derive(Debug)]
+struct Savage;
+
+impl MarginLoss for Savage {
+    fn value(&self, u: f64) -> f64 {
+        (1.0 + u.exp()).powi(-2)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        let share = 1.0 / (1.0 + u.exp());
+        -2.0 * share * share / (1.0 + (-u).exp())
+    }
+    fn is_convex(&self) -> bool {
+        false
+    }
+}
+
+/// The tangent loss, `(2 atan u - 1)^2`.
+#[derive(Debug)]
+struct Tangent;
+
+impl MarginLoss for Tangent {
+    fn value(&self, u: f64) -> f64 {
+        (2.0 * u.atan() - 1.0).powi(2)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        4.0 * (2.0 * u.atan() - 1.0) / (1.0 + u * u)
+    }
+    fn is_convex(&self) -> bool {
+        false
+    }
+}
+
+/// At a = 7e-9 the least risks of right and wrong scores differ by less than rounding.
+#[test]
+fn calibrated_losses_without_convexity_have_their_psi_also_below_rounding() {
+    let losses: [(&dyn MarginLoss, f64); 2] = [(&Savage, 0.25), (&Tangent, 1.0)];
+    for (loss, factor) in losses {
+        let transform = PsiTransform::of(loss).unwrap();
+        for a in [1e-10, 7e-9, 1e-6, 1e-3, 0.02, 0.3, 0.5, 0.9, 0.999, 1.0] {
+            let (psi, exact) = (transform.value(a), factor * a * a);
+            let least = factor * (a - 4e-15_f64).powi(2) * (1.0 - 1e-9);
+            assert!(least <= psi && psi <= exact * (1.0 + 1e-14), "{loss:?} at {a}: {psi:e}");
+            assert!(transform.inverse(exact) >= a * (1.0 - 1e-14), "{loss:?} at {a}");
+        }
+    }
+}

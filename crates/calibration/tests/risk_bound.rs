@@ -51,9 +51,9 @@ fn literals() {
     assert!(close(simple.epsilon_star, (4.0 / 9.0 * 1500f64.ln()).sqrt()));
     assert!(close(simple.epsilon_star, 1.8028644352918315));
     assert!(close(simple.statistical_error, 0.8857553681377838));
-    assert!(close(simple.surrogate_bound, 1.1357553681377839));
+    assert!(close(simple.excess_over_linear, 1.1357553681377839));
     assert!(close(simple.sound_epsilon_star, 2.0 * (4.0 / 9.0 * 22500f64.ln()).sqrt()));
-    assert!(close(simple.sound_surrogate_bound, 2.900052767337033));
+    assert!(close(simple.sound_excess_over_linear, 2.900052767337033));
     assert_eq!(simple.dominant(), DominantTerm::Statistical);
 
     let general = evaluate(&GENERAL);
@@ -62,7 +62,7 @@ fn literals() {
     assert!(close(general.epsilon_star, 8.48761214578906));
     assert!(close(general.statistical_error, 2.947299872369497));
     assert!(close(general.sound_epsilon_star, 19.777822583519303));
-    assert!(close(general.sound_surrogate_bound, 8.294910942455363));
+    assert!(close(general.sound_excess_over_linear, 8.294910942455363));
     let untrained = evaluate(&MarginPursuitBound { iterations: 0, ..GENERAL });
     assert_eq!(untrained.optimization_error, 16.0);
     assert_eq!(untrained.dominant(), DominantTerm::Optimization);
@@ -109,9 +109,15 @@ fn extreme_quantities() {
 fn an_inverse_makes_it_a_misclassification_bound() {
     let bound = evaluate(&GENERAL);
     let inverse = |risk: f64| risk / 10.0;
-    assert_eq!(bound.misclassification_bound(inverse), bound.surrogate_bound / 10.0);
-    assert_eq!(bound.sound_misclassification_bound(inverse), bound.sound_surrogate_bound / 10.0);
-    assert_eq!(bound.misclassification_bound(|risk| risk), 1.0);
+    assert_eq!(
+        bound.misclassification_bound_if_linear_is_best(inverse),
+        bound.excess_over_linear / 10.0
+    );
+    assert_eq!(
+        bound.sound_misclassification_bound_if_linear_is_best(inverse),
+        bound.sound_excess_over_linear / 10.0
+    );
+    assert_eq!(bound.misclassification_bound_if_linear_is_best(|risk| risk), 1.0);
 }
 
 #[test]
@@ -229,8 +235,8 @@ proptest! {
         ];
         for better in better {
             let bound = evaluate(&better);
-            prop_assert!(below(bound.surrogate_bound, low.surrogate_bound), "{better:?}");
-            prop_assert!(below(bound.sound_surrogate_bound, low.sound_surrogate_bound));
+            prop_assert!(below(bound.excess_over_linear, low.excess_over_linear), "{better:?}");
+            prop_assert!(below(bound.sound_excess_over_linear, low.sound_excess_over_linear));
         }
         let worse = [
             MarginPursuitBound { dimension: base.dimension + 1, ..base },
@@ -239,8 +245,8 @@ proptest! {
         ];
         for worse in worse {
             let bound = evaluate(&worse);
-            prop_assert!(below(low.surrogate_bound, bound.surrogate_bound), "{worse:?}");
-            prop_assert!(below(low.sound_surrogate_bound, bound.sound_surrogate_bound));
+            prop_assert!(below(low.excess_over_linear, bound.excess_over_linear), "{worse:?}");
+            prop_assert!(below(low.sound_excess_over_linear, bound.sound_excess_over_linear));
         }
         let sharper = evaluate(&MarginPursuitBound { delta: base.delta / 2.0, ..base });
         prop_assert!(sharper.epsilon_star > low.epsilon_star);

@@ -77,6 +77,10 @@ pub(crate) enum Command {
     /// Write a model in the other format, or one of an older version in the latest
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
+    ///
+    /// Both are excesses over the least risks of all measurable functions. A fit that is the best of a
+    /// class, such as the linear functions, may have an excess of 0 over the class and yet misclassify
+    /// far more rows than another function of it.
     Psi(psi::PsiArguments),
     /// Print ten commands that work as they are, each with what it does
     ///

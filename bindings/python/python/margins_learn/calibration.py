@@ -29,6 +29,7 @@ __all__ = [
 def psi(loss: str, at: Any) -> np.ndarray | float:
     """Returns the Psi-transform: the least excess surrogate risk at an excess misclassification risk in [0, 1].
 
+    Both are excesses over the least risks of all measurable functions, not over those of a class.
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: (risks >= 0) & (risks <= 1), "in [0, 1]")
@@ -36,8 +37,9 @@ def psi(loss: str, at: Any) -> np.ndarray | float:
 
 
 def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
-    """Returns the most that the misclassification risk exceeds the least one by, at an excess surrogate risk.
+    """Returns the most that the misclassification risk exceeds the Bayes error by, at an excess surrogate risk.
 
+    The excess surrogate risk is that over the least one of all measurable functions, not of a class.
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: risks >= 0, "at least 0")
@@ -129,6 +131,8 @@ def margin_pursuit_bound(
 
     The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
     `input_second_moment` unless told. The entries that begin with `sound_` are of the proof as corrected.
+    The entries `excess_over_linear` bound the expected loss above that of the best linear function. Those that end with
+    `if_linear_is_best` bound a misclassification risk only if no measurable function has a smaller expected loss.
     """
     given = locals() | {"operator_norm_moment": input_second_moment if operator_norm_moment is None else operator_norm_moment}
     numbers: Any = {

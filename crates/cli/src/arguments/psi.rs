@@ -12,7 +12,8 @@ pub(crate) struct PsiArguments {
     pub(crate) loss: String,
     /// Excess misclassification risks in [0, 1], separated by commas
     ///
-    /// With --inverse they are excess surrogate risks of at least 0.
+    /// With --inverse they are excess surrogate risks of at least 0. Either is the excess over the
+    /// least risk of all measurable functions, not over that of the linear functions or another class.
     #[arg(
         long,
         value_name = "LIST",
@@ -22,7 +23,7 @@ pub(crate) struct PsiArguments {
         help_heading = "Loss"
     )]
     pub(crate) at: Vec<f64>,
-    /// Evaluate the inverse: the most that the misclassification risk can exceed the least one by
+    /// Evaluate the inverse: the most that the misclassification risk can exceed the Bayes error by
     #[arg(long, help_heading = "Loss")]
     pub(crate) inverse: bool,
     #[command(flatten)]

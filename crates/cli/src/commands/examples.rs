@@ -46,8 +46,8 @@ const EXAMPLES: [(&str, &str); 10] = [
         "massart --data mixture:example=1,n=200,seed=1 --learner auto",
     ),
     (
-        "Say how far the misclassification risk can be above the least one, if the logistic risk is \
-         within 0.02.",
+        "Print how far the misclassification risk can be above the Bayes error, if the logistic risk is \
+         within 0.02 of the least one of all functions.",
         "psi --loss logistic --at 0.02 --inverse",
     ),
 ];

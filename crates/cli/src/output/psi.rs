@@ -23,7 +23,8 @@ pub(crate) struct Value {
 
 impl PsiDocument {
     pub(crate) fn table(&self) -> Table {
-        let mut header = ["excess misclassification risk", "excess surrogate risk"];
+        let mut header =
+            ["misclassification above Bayes", "surrogate risk above the least of all functions"];
         if self.inverse {
             header.reverse();
         }

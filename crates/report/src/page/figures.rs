@@ -222,8 +222,9 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let Measured { value, standard_error } = excess.risk;
     let of_it = if value > 0.0 { "of it " } else { "" };
     let words = format!(
-        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the least possible, the error would \
-         be at most {} above the Bayes error.",
+        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the least mean loss of all \
+         measurable functions, the error would be at most {} above the Bayes error. The excess over the \
+         best function of the class fitted bounds nothing.",
         excess.data,
         short(value),
         short(standard_error),
@@ -234,8 +235,8 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
         key: "excess-risk".to_owned(),
         title: "What Psi makes of the excess risk".to_owned(),
         description: words.clone(),
-        x: Axis::new("excess of the mean loss"),
-        y: Axis::share("excess of the error, at most"),
+        x: Axis::new("excess of the mean loss over the least of all functions"),
+        y: Axis::share("excess over the Bayes error, at most"),
         series: vec![Series::line("inverse of Psi", points)],
     };
     html! { div { (chart.figure()) p { (words) } } }

@@ -1,4 +1,7 @@
-//! Psi of a convex loss that is known by its values and slopes alone.
+//! Psi of a loss that is known by its values and slopes alone, and for which 0 is the best score of the
+//! wrong sign: `H-(eta) = L(0)`.
+//!
+//! `-H` is convex in `a = 2 eta - 1`, and so `psi~(a) = L(0) - H((1+a)/2)` is Psi itself.
 
 use margins_losses::MarginLoss;
 
@@ -7,25 +10,59 @@ use crate::search;
 /// The units of rounding by which the slopes and the values of a loss may be wrong.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
+/// Returns true if no score of the wrong sign has a smaller conditional risk than 0, at any class
+/// probability: with `C_eta(-v) = (L(v) + L(-v))/2 + a (L(-v) - L(v))/2`, if the first part is smallest at
+/// 0 and the second is not negative, by a scan on a logarithmic grid. Where the values of the first part
+/// differ by no more than rounding, its slope decides.
+pub(super) fn wrong_scores_are_no_better(loss: &dyn MarginLoss) -> bool {
+    const STEPS: i32 = 600;
+    /// The powers of ten where the grid begins and ends.
+    const POWERS: (f64, f64) = (-9.0, 6.0);
+    let at_zero = loss.value(0.0);
+    let is_no_better = |k: i32| {
+        let share = f64::from(k) / f64::from(STEPS);
+        let v = 10f64.powf(POWERS.0 + share * (POWERS.1 - POWERS.0));
+        let (right, wrong) = (loss.value(v), loss.value(-v));
+        let rise = 0.5 * (right + wrong) - at_zero;
+        let error = ROUNDING * (right.abs() + wrong.abs() + at_zero.abs());
+        let (ahead, behind) = (loss.derivative(v), loss.derivative(-v));
+        let rises = rise > error
+            || rise >= -error && ahead - behind >= -ROUNDING * (ahead.abs() + behind.abs());
+        rises && wrong >= right
+    };
+    (0..=STEPS).all(is_no_better)
+}
+
 /// Returns a lower bound of `Psi(a) = L(0) - H((1+a)/2)`, within rounding of Psi at `a` less some
-/// 1e-15.
-///
-/// `Psi(a)` is the largest fall `L(0) - C(u)` of the conditional risk, hence any fall is a lower
-/// bound. Where it is large beside `L(0)` it is the difference of the values. Elsewhere that would
-/// cancel, and it is the integral of `-C'` from 0 to its zero.
+/// 1e-15: the larger of the falls of the conditional risk from 0 to where it first ceases to fall, and to
+/// the minimiser that a loss without convexity has.
 pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
     /// The score beyond which an infimum counts as not attained.
     const FAR: f64 = f64::MAX;
-    /// The relative error that a difference of values may have.
-    const PRECISION: f64 = 1e-10;
-    let at_zero = loss.value(0.0);
-    if a == 1.0 {
+    if a == 1.0 && (loss.is_convex() || loss.lower_bound().is_some()) {
+        let at_zero = loss.value(0.0);
         return loss.lower_bound().map_or(f64::INFINITY, |least| (at_zero - least).max(0.0));
     }
     // Slopes that overflow have no difference and end the fall too.
     let falls = |u: f64| descent(loss, a, u) > 0.0;
-    let u = search::first(FAR, |u| !falls(u));
-    let (likely, unlikely) = (0.5 * (1.0 + a) * loss.value(u), 0.5 * (1.0 - a) * loss.value(-u));
+    let first = fall(loss, a, search::first(FAR, |u| !falls(u)));
+    if loss.is_convex() {
+        return first;
+    }
+    let minimizer = loss.population_minimizer(0.5 * (1.0 + a));
+    let is_score = minimizer > 0.0 && minimizer.is_finite();
+    if is_score { first.max(fall(loss, a, minimizer)) } else { first }
+}
+
+/// Returns a lower bound of the fall `L(0) - C(u)` of the conditional risk, which is itself a lower bound
+/// of `Psi(a)`. Where it is large beside `L(0)` it is the difference of the values. Elsewhere that would
+/// cancel, and it is the integral of `-C'` from 0 to u.
+fn fall(loss: &dyn MarginLoss, a: f64, u: f64) -> f64 {
+    /// The relative error that a difference of values may have.
+    const PRECISION: f64 = 1e-10;
+    let at_zero = loss.value(0.0);
+    let part = |share: f64, u: f64| if share == 0.0 { 0.0 } else { share * loss.value(u) };
+    let (likely, unlikely) = (part(0.5 * (1.0 + a), u), part(0.5 * (1.0 - a), -u));
     let fall = at_zero - (likely + unlikely);
     let error = ROUNDING * (at_zero.abs() + likely.abs() + unlikely.abs());
     if error <= PRECISION * fall {
