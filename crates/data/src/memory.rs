@@ -1,5 +1,6 @@
 use std::fmt;
 use std::fs;
+use std::path::Path;
 use std::str::FromStr;
 
 /// An amount of memory.
@@ -52,15 +53,13 @@ impl Memory {
     }
 
     /// Returns the memory that this process can still have: what the system has available, or less
-    /// where its control group or its limit of address space (`ulimit -v`) allows less. `None` where
-    /// the system does not tell, as outside Linux.
+    /// where a limit allows less. Limits are those of the control groups that the process is in, of
+    /// version 1 or 2, as containers, systemd and Slurm set them, and that of address space (`ulimit
+    /// -v`). `None` where the system does not say, as outside Linux.
     pub fn free() -> Option<Self> {
         let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
-        let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
-        let group = number("/sys/fs/cgroup/memory.max").map(|most| {
-            let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
-            most.saturating_sub(used)
-        });
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let group = room_in_groups(Path::new("/sys/fs/cgroup"), &groups);
         let limits = fs::read_to_string("/proc/self/limits").ok();
         let addresses = limits.and_then(|text| address_space(&text)).map(|most| {
             let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -80,6 +79,36 @@ fn kibibytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+/// Returns what the control groups of a process leave it, by the text of `/proc/self/cgroup`: the least of
+/// what the groups and those that they are in have left. Within a container the root is its own group,
+/// whatever the text names.
+fn room_in_groups(root: &Path, text: &str) -> Option<usize> {
+    let lines = text.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let (root, files) = if controllers.is_empty() {
+            (root.to_owned(), ["memory.max", "memory.current"])
+        } else if controllers.split(',').any(|controller| controller == "memory") {
+            (root.join("memory"), ["memory.limit_in_bytes", "memory.usage_in_bytes"])
+        } else {
+            return None;
+        };
+        Some((root, Path::new(path.trim_start_matches('/')), files))
+    });
+    let rooms = lines.flat_map(|(root, path, [limit, used])| {
+        path.ancestors()
+            .filter_map(|group| {
+                let folder = root.join(group);
+                let number = |file: &str| {
+                    fs::read_to_string(folder.join(file)).ok()?.trim().parse::<usize>().ok()
+                };
+                Some(number(limit)?.saturating_sub(number(used).unwrap_or(0)))
+            })
+            .collect::<Vec<usize>>()
+    });
+    rooms.min()
 }
 
 /// Returns the limit of address space, by the text of `/proc/self/limits`, if there is one.
@@ -163,5 +192,33 @@ mod tests {
         let limits = "Max processes  9 9 processes\nMax address space  5000  unlimited  bytes\n";
         assert_eq!(address_space(limits), Some(5000));
         assert_eq!(address_space(&limits.replace("5000", "unlimited")), None);
+    }
+
+    /// A group of systemd in one that has less left, version 1 beside version 2, and a container that
+    /// sees its own group as the root.
+    #[test]
+    fn limits_of_groups_are_found_where_the_process_is() {
+        let root = tempfile::tempdir().expect("a folder");
+        let write = |group: &str, files: [(&str, &str); 2]| {
+            let folder = root.path().join(group);
+            fs::create_dir_all(&folder).expect("a folder");
+            for (name, text) in files {
+                fs::write(folder.join(name), text).expect("a file");
+            }
+        };
+        let room = |text: &str| room_in_groups(root.path(), text);
+        assert_eq!(room("0::/user.slice/job.scope\n"), None);
+        write("user.slice", [("memory.max", "900\n"), ("memory.current", "500\n")]);
+        write("user.slice/job.scope", [("memory.max", "max\n"), ("memory.current", "100\n")]);
+        assert_eq!(room("0::/user.slice/job.scope\n"), Some(400));
+        write("user.slice/job.scope", [("memory.max", "350\n"), ("memory.current", "100\n")]);
+        assert_eq!(room("0::/user.slice/job.scope\n"), Some(250));
+        assert_eq!(room("0::/other\n"), None);
+        let first = [("memory.limit_in_bytes", "70\n"), ("memory.usage_in_bytes", "9\n")];
+        write("memory/slurm/job_1", first);
+        let version_1 = "7:cpu,cpuacct:/slurm\n4:memory:/slurm/job_1/step_0\n";
+        assert_eq!(room(version_1), Some(61));
+        write("memory", [("memory.limit_in_bytes", "50\n"), ("memory.usage_in_bytes", "0\n")]);
+        assert_eq!(room("4:memory:/docker/abc\n"), Some(50));
     }
 }

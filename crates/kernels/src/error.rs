@@ -1,3 +1,4 @@
+use margins_data::{Memory, Shortage};
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
 
@@ -116,14 +117,27 @@ pub enum Error {
     },
     /// The kernel matrix does not fit into memory.
     #[error(
-        "the kernel matrix of {n} rows takes {gigabytes:.0} GB, more than there is; a kernel that is known to be \
-         positive semidefinite does without the matrix, and so do Nystrom or random Fourier features"
+        "the kernel matrix of {n} rows takes {}, more than there is; a kernel that is known to be \
+         positive semidefinite does without the matrix, and so do Nystrom or random Fourier features",
+        in_words(*gigabytes)
     )]
     TooLarge {
         /// Number of samples.
         n: usize,
         /// Size of the matrix.
         gigabytes: f64,
+    },
+    /// What is made of kernel values does not fit into memory.
+    #[error("{what} of {n} rows does not fit into memory: {shortage}; {remedy}")]
+    Memory {
+        /// What does not fit, in words.
+        what: &'static str,
+        /// Number of samples or of landmarks.
+        n: usize,
+        /// The memory that it takes, and what is free.
+        shortage: Shortage,
+        /// What to do, in words.
+        remedy: &'static str,
     },
     /// Something needs the kernel matrix in memory, which computes its entries where they are
     /// needed.
@@ -147,9 +161,11 @@ pub enum Error {
     Trace(String),
     /// A factor of low rank does not fit into the memory that it may take.
     #[error(
-        "pivoted Cholesky stopped at rank {rank}, all that {gigabytes} GB hold for {n} rows, with {left:.1e} of the \
-         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {needed_gigabytes:.3} GB: \
-         allow more memory or a larger tolerance, or take Nystrom or random Fourier features"
+        "pivoted Cholesky stopped at rank {rank}, all that {} hold for {n} rows, with {left:.1e} of the \
+         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {}: \
+         allow more memory or a larger tolerance, or take Nystrom or random Fourier features",
+        in_words(*gigabytes),
+        in_words(*needed_gigabytes)
     )]
     FactorTooLarge {
         /// Number of samples.
@@ -249,4 +265,23 @@ impl Error {
 /// Returns the names of parameters that are listed with their defaults.
 fn names_of(listed: &str) -> impl Iterator<Item = &str> {
     listed.split(", ").filter_map(|parameter| parameter.split(' ').next())
+}
+
+/// Returns an amount of memory in the unit that suits it.
+fn in_words(gigabytes: f64) -> Memory {
+    Memory::from_bytes((1e9 * gigabytes) as usize)
+}
+
+impl Error {
+    /// Refuses what takes so many matrices of double precision of order n beside what there is.
+    pub(crate) fn check_matrices(
+        count: usize,
+        n: usize,
+        what: &'static str,
+        remedy: &'static str,
+    ) -> Result<(), Error> {
+        let entries = n.saturating_mul(n).saturating_mul(count);
+        let bytes = Memory::from_bytes(entries.saturating_mul(size_of::<f64>()));
+        bytes.check_free().map_err(|shortage| Error::Memory { what, n, shortage, remedy })
+    }
 }

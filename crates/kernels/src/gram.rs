@@ -300,7 +300,14 @@ impl Gram {
     /// # Errors
     /// An eigendecomposition that does not converge; [`Error::NotHeld`]: a matrix that is not held.
     pub fn eigenspace(&self) -> Result<&Eigenspace, Error> {
+        // A copy of the matrix, the vectors, and what the decomposition works in.
+        const MATRICES: usize = 4;
         let matrix = self.held_for("its eigenspace")?;
+        if self.eigenspace.get().is_none() {
+            let what = "the eigenspace of the kernel matrix";
+            let remedy = "another --solver needs none";
+            Error::check_matrices(MATRICES, self.len(), what, remedy)?;
+        }
         let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(matrix).ok());
         // Entries are finite: there is no other way to fail.
         let failed = || margins_optim::Error::Eigendecomposition(self.len());

@@ -88,8 +88,13 @@ impl NystromMap {
     /// Makes the map of given landmarks.
     ///
     /// # Errors
-    /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
+    /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry; more
+    /// landmarks than there is memory for.
     pub fn on(kernel: &dyn Kernel, landmarks: &Design) -> Result<Self, Error> {
+        // The matrix, its factor while rows are exchanged, and the rows that are kept.
+        const MATRICES: usize = 3;
+        let what = "the map of landmarks";
+        Error::check_matrices(MATRICES, landmarks.rows(), what, "take fewer landmarks")?;
         let gram = Gram::new(kernel, landmarks)?;
         let (m, matrix) = (gram.len(), gram.held_for("a map of landmarks")?);
         let mut factor = MatRef::from_column_major_slice(matrix.as_slice(), m, m).to_owned();
