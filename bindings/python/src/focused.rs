@@ -3,6 +3,7 @@
 use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{self, Checkpointing, Learner, Settings};
+use margins::optim::Status;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +16,6 @@ use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::report::status_name;
 use crate::settings::{Focused, limit_of, loss_of};
 
 /// The classifiers of a game, which decide together.
@@ -84,7 +84,7 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("max_steps", fitted.max_steps)?;
     result.set_item("consistent_at", fitted.ending.consistent_at)?;
     result.set_item("finished", fitted.finished)?;
-    result.set_item("stopped", fitted.stopped.map(status_name))?;
+    result.set_item("stopped", fitted.stopped.map(Status::name))?;
     result.set_item("max_loss", fitted.evaluation.max_loss())?;
     result.set_item("outliers", fitted.outliers)?;
     result.set_item("kernel", fitted.kernel)?;

@@ -4,6 +4,7 @@ use margins::estimators::Evidence;
 use margins::estimators::massart::{Method, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
+use margins::optim::Status;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,7 +14,6 @@ use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::report::status_name;
 use crate::settings::{Massart, limit_of};
 
 /// Returns the halfspace that a learner finds.
@@ -47,7 +47,7 @@ pub(crate) fn fit_massart<'py>(
     result.set_item("noise", fitted.problem.noise.get())?;
     result.set_item("margin", fitted.problem.margin.get())?;
     result.set_item("end", fitted.end.map(name_of_end))?;
-    result.set_item("stopped", fitted.stopped.map(status_name))?;
+    result.set_item("stopped", fitted.stopped.map(Status::name))?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)
 }
@@ -57,7 +57,7 @@ fn name_of_end(end: End) -> &'static str {
         End::Accepted => "accepted",
         End::Empty => "empty",
         End::CallLimit => "calllimit",
-        End::Stopped(status) => status_name(status),
+        End::Stopped(status) => status.name(),
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn of_reports<'py, 'r>(
     result.set_item("lower_bound", numbers(|report| report.dual_objective).into_pyarray(py))?;
     result.set_item("dual_gap", numbers(|report| report.duality_gap).into_pyarray(py))?;
     result.set_item("relative_gap", numbers(|report| report.relative_gap).into_pyarray(py))?;
+    result.set_item("relative_rounding", numbers(Report::relative_rounding).into_pyarray(py))?;
     result.set_item(
         "iterations",
         reports.clone().map(|report| report.iterations).collect::<Vec<_>>(),
@@ -56,7 +57,7 @@ pub(crate) fn of_reports<'py, 'r>(
     let ends = |name: fn(Status) -> &'static str| -> Vec<_> {
         reports.clone().map(|report| name(report.status)).collect()
     };
-    result.set_item("status", ends(status_name))?;
+    result.set_item("status", ends(Status::name))?;
     result.set_item("reason", ends(status_in_words))?;
     Ok(result)
 }
@@ -95,13 +96,14 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
     result.set_item("lower_bound", numbers(|fit| fit.report.dual_objective))?;
     result.set_item("dual_gap", numbers(|fit| fit.report.duality_gap))?;
     result.set_item("relative_gap", numbers(|fit| fit.report.relative_gap))?;
+    result.set_item("relative_rounding", numbers(|fit| fit.report.relative_rounding()))?;
     result.set_item("iterations", numbers(|fit| fit.report.iterations as f64))?;
     result.set_item("rounds", numbers(|fit| fit.report.rounds as f64))?;
     let statuses = |name: fn(Status) -> &'static str| -> Vec<Vec<&'static str>> {
         let of_members = |fits: &Vec<Fit>| fits.iter().map(|fit| name(fit.report.status)).collect();
         path.fits.iter().map(of_members).collect()
     };
-    result.set_item("status", statuses(status_name))?;
+    result.set_item("status", statuses(Status::name))?;
     result.set_item("reason", statuses(status_in_words))?;
     result.set_item("kernel", path.kernel_specification())?;
     if let Some(exact) = &path.exact {
@@ -121,6 +123,7 @@ fn of_exact<'py>(py: Python<'py>, exact: &[Vec<Certificate>]) -> PyResult<Bound<
     result.set_item("lower_bound", numbers(Certificate::dual_objective))?;
     result.set_item("dual_gap", numbers(|exact| exact.duality_gap))?;
     result.set_item("relative_gap", numbers(Certificate::relative_gap))?;
+    result.set_item("relative_rounding", numbers(Certificate::relative_rounding))?;
     Ok(result)
 }
 
@@ -138,21 +141,4 @@ pub(crate) fn of_iteration<'py>(
     result.set_item("step", iteration.step)?;
     result.set_item("elapsed", iteration.elapsed.as_secs_f64())?;
     Ok(result)
-}
-
-/// Returns the name of a status, as the documents of the command have it.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration-limit",
-        Status::TimeLimit => "time-limit",
-        Status::Interrupted => "interrupted",
-        Status::Stalled => "stalled",
-        Status::RoundingLimit => "rounding-limit",
-        Status::Unbounded => "unbounded",
-        Status::Truncated => "truncated",
-        Status::NumericalTrouble => "numerical-trouble",
-        Status::Contradicted => "contradicted",
-        _ => "rule-met",
-    }
 }

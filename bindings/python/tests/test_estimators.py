@@ -109,6 +109,16 @@ def test_one_warning_names_gap_tolerance_and_remedy(three):
     assert warning.filename == __file__ and model.status_ == "iteration-limit"
 
 
+def test_rounding_above_the_tolerance_is_a_status_of_its_own(two):
+    X, y = two
+    with pytest.warns(ConvergenceWarning, match="allowance for rounding in the relative duality gap is .* above the tolerance 1.0e-17"):
+        model = ml.MarginClassifier("logistic", tol=1e-17).fit(X, y)
+    assert model.status_ == "rounding-limit" and model.relative_gap_ <= 1e-17 < model.relative_rounding_ < 1e-12
+    with pytest.warns(ConvergenceWarning, match="allowance for rounding"):
+        path = ml.MarginPath("logistic", Cs=[1.0, 2.0], tol=1e-17).fit(X, y)
+    assert (path.statuses_ == "rounding-limit").all() and (path.relative_roundings_ > 1e-17).all()
+
+
 def test_cross_validation_finds_what_a_search_by_hand_finds(two):
     X, y = two
     Cs = [1e-3, 1e-2, 1e-1, 1.0]

@@ -95,6 +95,27 @@ pub(crate) fn add_sparse_accurately(
     Arch::new().dispatch(AccurateSparseSum { columns, values, z, out, low });
 }
 
+/// Returns `<x, w>` in twice the working precision, as the number next to it and what that lacks.
+pub(crate) fn dot_accurately(x: &[f64], w: &[f64]) -> (f64, f64) {
+    let (mut sum, mut low) = (0.0, 0.0);
+    x.iter().zip(w).for_each(|(&x, &w)| add_product(w, x, &mut sum, &mut low));
+    next_to(sum, low)
+}
+
+/// Returns [`dot_accurately`] for the stored entries of a sparse `x`.
+pub(crate) fn dot_sparse_accurately(columns: &[usize], values: &[f64], w: &[f64]) -> (f64, f64) {
+    let (mut sum, mut low) = (0.0, 0.0);
+    let entries = columns.iter().zip(values);
+    entries.for_each(|(&column, &x)| add_product(w[column], x, &mut sum, &mut low));
+    next_to(sum, low)
+}
+
+/// Returns the number next to a sum of a number and a far smaller one, and what it lacks (Dekker 1971).
+fn next_to(sum: f64, low: f64) -> (f64, f64) {
+    let high = sum + low;
+    (high, low - (high - sum))
+}
+
 /// Adds `z x` to an unevaluated sum of two numbers: the product and the sum are exact but for what
 /// is lost of the second number (Dekker 1971; Knuth 1969; Ogita, Rump and Oishi, SIAM J. Sci.
 /// Comput. 26, 2005, algorithm 5.3).

@@ -185,7 +185,7 @@ fn batched<L: MarginLoss + ?Sized>(
             scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
             let Point { intercept, coef, products } = point;
             let ending = ending.examined(&risks[fold], &products, intercept);
-            let report = ending.report(passes + 2);
+            let report = ending.report(passes + 2, options.tolerance);
             (training.observer)(&Observed::new(*lambda, &report));
             fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
         }

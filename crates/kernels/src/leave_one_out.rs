@@ -87,7 +87,7 @@ fn refit_alone<L: MarginLoss + ?Sized>(
             let mut solver = SampleNewton::resume(&risk, objective.gram.entries(), preconditioner);
             let mut point = start.clone();
             let ending = solver.minimize(lambda, &mut point, options);
-            let done = ending.certificate.relative_gap() <= options.tolerance;
+            let done = ending.certificate.is_within(options.tolerance);
             scores.push((point.products[i] + point.intercept, done));
             preconditioner = solver.into_preconditioner();
         }
@@ -186,7 +186,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         let norm = norms.norm_of(residual, image);
         let rounding = norms.product_rounding(margins, lambda, &point.coef);
         let certificate = margins.certificate(lambda, *objective, rounding, norm, norms.largest());
-        certificate.relative_gap() <= self.tolerance
+        certificate.is_within(self.tolerance)
     }
 
     /// Takes a Newton step of every refit: `df = -V r'`, `da = -(r + D' df)/(2 lambda)`, where `D'`

@@ -58,7 +58,10 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     if objective.risk.is_unbounded() {
-        return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
+        return Ok(lambdas
+            .iter()
+            .map(|&lambda| unbounded(objective, lambda, options, observer))
+            .collect());
     }
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.entries());
     let factor = match options.solver {
@@ -91,7 +94,12 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
         .into_iter()
         .map(|Solved { lambda, point: Point { intercept, coef, products }, ending, passes }| {
             let ending = ending.examined(&objective.risk, &products, intercept);
-            KernelFit { lambda, intercept, coef, report: ending.report(passes + 1) }
+            KernelFit {
+                lambda,
+                intercept,
+                coef,
+                report: ending.report(passes + 1, options.tolerance),
+            }
         })
         .collect())
 }
@@ -100,12 +108,13 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
 fn unbounded<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambda: Lambda,
+    options: &Options,
     observer: &Observer<'_>,
 ) -> KernelFit {
     let n = objective.gram.len();
     let Point { intercept, coef, products } = Point::zero(n, n);
     let value = objective.risk.margins().risk_at(&products, intercept);
-    let report = Ending::unbounded(value).report(0);
+    let report = Ending::unbounded(value).report(0, options.tolerance);
     observer(&Observed::new(lambda, &report));
     KernelFit { lambda, intercept, coef, report }
 }
@@ -139,7 +148,7 @@ fn newton_path<L: MarginLoss + ?Sized>(
     let mut path = Vec::with_capacity(lambdas.len());
     follow(solver, lambdas, options, |solver, lambda, point, ending, passes| {
         let examined = ending.clone().examined(solver.risk, &point.products, point.intercept);
-        observer(&Observed::new(lambda, &examined.report(passes)));
+        observer(&Observed::new(lambda, &examined.report(passes, options.tolerance)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
     });
     path

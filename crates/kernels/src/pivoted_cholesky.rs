@@ -1,8 +1,8 @@
-use margins_data::Design;
+use margins_data::{Design, Memory};
 use margins_losses::MarginLoss;
-use margins_optim::problem::EmpiricalRisk;
+use margins_optim::problem::{EmpiricalRisk, Margins};
 use margins_optim::solve::Ending;
-use margins_optim::{Lambda, Objective, Observer, Options, Status};
+use margins_optim::{Fit, Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
 use crate::expansion::{combine, combine_all, diagonal};
@@ -48,7 +48,7 @@ impl PivotedCholesky {
     ///
     /// # Errors
     /// The errors of [`new`](Self::new), and [`Error::FactorTooLarge`] where the memory does not
-    /// do; it says about which rank would be needed.
+    /// do, or half of what is free; it says about which rank would be needed.
     pub fn within(
         kernel: &dyn Kernel,
         design: &Design,
@@ -56,6 +56,9 @@ impl PivotedCholesky {
         gigabytes: f64,
     ) -> Result<Self, Error> {
         let n = design.rows();
+        // The fits shift a copy of the factor.
+        let free = Memory::free().map_or(f64::INFINITY, |free| free.half().gigabytes());
+        let gigabytes = gigabytes.min(free);
         let most_pivots = (1e9 * gigabytes / factor_bytes(n, 1)).floor() as usize;
         let factorization = Self::grown(kernel, design, tolerance, most_pivots)?;
         if factorization.pivot(tolerance).is_none() {
@@ -171,50 +174,95 @@ impl PivotedCholesky {
         observer: &Observer<'_>,
     ) -> Result<Vec<KernelFit>, Error> {
         let reduced = Objective::from_risk(risk.clone(), &self.coordinates)?;
-        let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
+        // The slopes at a kink are those of one side, and certify little.
+        let has_kinks = !risk.loss().is_differentiable();
+        let inner = Options { keep_duals: has_kinks, ..*options };
+        let fits = margins_optim::path(&reduced, lambdas, &inner, observer)?;
         let lift = self.lift();
         let coefs: Vec<Vec<f64>> = fits.iter().map(|fit| lift(&fit.coef)).collect();
-        let stack =
-            |rows: &[Vec<f64>]| DMatrix::from_fn(rows.len(), design.rows(), |k, i| rows[k][i]);
-        let scores = combine_all(kernel, design, design, &stack(&coefs))?;
-        let mut margins = risk.margins();
-        let mut gradients = Vec::with_capacity(fits.len());
-        let mut intercepts = Vec::with_capacity(fits.len());
-        for (k, fit) in fits.iter().enumerate() {
-            let scores: Vec<f64> = scores.row(k).iter().copied().collect();
-            intercepts.push(margins.settle(&scores, fit.intercept));
-            let mut gradient = vec![0.0; design.rows()];
-            margins.gradient(&mut gradient);
-            for (r, a) in gradient.iter_mut().zip(&coefs[k]) {
-                *r += 2.0 * fit.lambda.get() * a;
-            }
-            gradients.push(gradient);
-        }
-        let images = combine_all(kernel, design, design, &stack(&gradients))?;
+        let products = |rows: &[Vec<f64>]| {
+            let stacked = DMatrix::from_fn(rows.len(), design.rows(), |k, i| rows[k][i]);
+            combine_all(kernel, design, design, &stacked)
+        };
+        let scores = products(&coefs)?;
+        let functions: Vec<Lifted<'_, '_, L>> = (fits.into_iter().zip(coefs).enumerate())
+            .map(|(k, (fit, coef))| Lifted::new(risk, fit, coef, scores.row(k).iter().copied()))
+            .collect();
+        let gradients: Vec<Vec<f64>> = functions.iter().map(Lifted::gradient).collect();
+        let images = products(&gradients)?;
         let norms = SampleNorms::new(diagonal(kernel, design)?);
-        Ok((fits.into_iter().zip(coefs).enumerate())
-            .map(|(k, (fit, coef))| {
-                let scores: Vec<f64> = scores.row(k).iter().copied().collect();
-                let intercept = margins.settle(&scores, intercepts[k]);
-                let penalty =
-                    fit.lambda.get() * coef.iter().zip(&scores).map(|(a, f)| a * f).sum::<f64>();
+        Ok((functions.into_iter().zip(&gradients).enumerate())
+            .map(|(k, (function, gradient))| {
                 let image: Vec<f64> = images.row(k).iter().copied().collect();
-                let objective = margins.risk() + penalty;
-                let norm = norms.norm_of(&gradients[k], &image);
-                let rounding = norms.product_rounding(&mut margins, fit.lambda, &coef);
-                let certificate =
-                    margins.certificate(fit.lambda, objective, rounding, norm, norms.largest());
-                let status = match fit.report.status {
-                    _ if certificate.relative_gap() <= options.tolerance => Status::Converged,
-                    Status::Converged => Status::Truncated,
-                    other => other,
-                };
-                let (lambda, passes) = (fit.lambda, fit.report.passes + 2);
-                let ending = Ending { certificate, status, ..Ending::from(fit.report) };
-                let ending = ending.examined(risk, &scores, intercept);
-                KernelFit { lambda, intercept, coef, report: ending.report(passes) }
+                let norm = norms.norm_of(gradient, &image);
+                function.certified(&norms, norm, options.tolerance)
             })
             .collect())
+    }
+}
+
+/// A fit in the coordinates of the pivots as a function of the whole kernel.
+struct Lifted<'r, 'a, L: MarginLoss + ?Sized> {
+    risk: &'r EmpiricalRisk<'a, L>,
+    fit: Fit,
+    /// The coefficients of the samples.
+    coef: Vec<f64>,
+    /// The scores of the samples, without intercept.
+    scores: Vec<f64>,
+    /// The margins, settled.
+    margins: Margins<'r, L>,
+}
+
+impl<'r, 'a, L: MarginLoss + ?Sized> Lifted<'r, 'a, L> {
+    fn new(
+        risk: &'r EmpiricalRisk<'a, L>,
+        mut fit: Fit,
+        coef: Vec<f64>,
+        scores: impl Iterator<Item = f64>,
+    ) -> Self {
+        let scores: Vec<f64> = scores.collect();
+        let mut margins = risk.margins();
+        fit.intercept = margins.settle(&scores, fit.intercept);
+        Lifted { risk, fit, coef, scores, margins }
+    }
+
+    /// Returns the coefficients of the gradient of F, a function of the kernel: by the duals of the
+    /// fit, if it has kept them.
+    fn gradient(&self) -> Vec<f64> {
+        let mut gradient = match &self.fit.report.duals {
+            Some(duals) => self.risk.pulls(duals).iter().map(|pull| -pull).collect(),
+            None => {
+                let mut slopes = vec![0.0; self.scores.len()];
+                self.margins.gradient(&mut slopes);
+                slopes
+            }
+        };
+        let ridge = 2.0 * self.fit.lambda.get();
+        gradient.iter_mut().zip(&self.coef).for_each(|(r, a)| *r += ridge * a);
+        gradient
+    }
+
+    /// Returns the fit, certified for the whole kernel by the norm of its gradient.
+    fn certified(mut self, norms: &SampleNorms, norm: f64, tolerance: f64) -> KernelFit {
+        let Fit { lambda, intercept, report, .. } = self.fit;
+        let square: f64 = self.coef.iter().zip(&self.scores).map(|(a, f)| a * f).sum();
+        let objective = self.margins.risk() + lambda.get() * square;
+        let rounding = norms.product_rounding(&mut self.margins, lambda, &self.coef);
+        let certificate = match &report.duals {
+            Some(duals) => {
+                self.margins.certificate_by_duals(lambda, objective, rounding, norm, duals)
+            }
+            None => self.margins.certificate(lambda, objective, rounding, norm, norms.largest()),
+        };
+        let status = match report.status {
+            _ if certificate.relative_gap() <= tolerance => Status::Converged,
+            Status::Converged => Status::Truncated,
+            other => other,
+        };
+        let passes = report.passes + 2;
+        let ending = Ending { certificate, status, ..Ending::from(report) };
+        let ending = ending.examined(self.risk, &self.scores, intercept);
+        KernelFit { lambda, intercept, coef: self.coef, report: ending.report(passes, tolerance) }
     }
 }
 

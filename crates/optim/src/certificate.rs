@@ -15,7 +15,7 @@ mod examine;
 mod primal;
 
 pub use evaluator::Evaluator;
-pub(crate) use evaluator::certify;
+pub(crate) use evaluator::{Valued, certify};
 pub(crate) use examine::contradicts_itself;
 
 /// A bound on the distance of a point to the minimum.
@@ -33,8 +33,9 @@ pub(crate) use examine::contradicts_itself;
 ///
 /// No value of F is better than the rounding of its terms. A certificate holds a bound on it,
 /// `rounding`, and its gap has that bound added, so that `objective - duality_gap` lies below the
-/// minimum also where the minimum is near zero. A gap of up to twice the rounding counts as none:
-/// see [`relative_gap`](Self::relative_gap).
+/// minimum also where the minimum is near zero. A gap of up to twice the rounding counts as none
+/// (see [`relative_gap`](Self::relative_gap)), and what it hides is
+/// [`relative_rounding`](Self::relative_rounding): both must be within a tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// The objective `F`, as computed.
@@ -73,18 +74,36 @@ impl Certificate {
     /// Returns the gap, but for twice the rounding of `F`, relative to the larger size of the
     /// primal and the dual objective.
     ///
-    /// It is 0 at a point that is optimal to rounding: there neither `F` nor the bound can be told
-    /// from the minimum.
+    /// It is 0 at a point that is optimal to rounding: there neither `F` nor the bound can be
+    /// distinguished from the minimum.
     pub fn relative_gap(&self) -> f64 {
-        let size = self.objective.abs().max(self.dual_objective().abs());
         let excess = self.duality_gap - 2.0 * self.rounding;
-        if excess <= 0.0 {
-            0.0
-        } else if excess < f64::INFINITY {
-            excess / size
-        } else {
-            f64::INFINITY
-        }
+        if excess < f64::INFINITY { self.relative(excess.max(0.0)) } else { f64::INFINITY }
+    }
+
+    /// Returns twice the rounding of `F`, the part of the gap that
+    /// [`relative_gap`](Self::relative_gap) leaves out, relative to the same size. Where it is above a
+    /// tolerance, the gap does not show whether the point is within that tolerance of the minimum.
+    pub fn relative_rounding(&self) -> f64 {
+        self.relative(2.0 * self.rounding)
+    }
+
+    /// Returns true if the gap and the rounding that it leaves out are both within a tolerance.
+    pub fn is_within(&self, tolerance: f64) -> bool {
+        self.relative_gap() <= tolerance && !self.hides_a_gap(tolerance)
+    }
+
+    /// Returns true if the rounding that the gap leaves out is above a tolerance. An objective below the
+    /// rounding of 1 counts as zero, of which no tolerance is a share: it is the minimum of a loss like
+    /// the leaky ReLU at a function of 0.
+    pub(crate) fn hides_a_gap(&self, tolerance: f64) -> bool {
+        self.objective.abs() > f64::EPSILON && self.relative_rounding() > tolerance
+    }
+
+    /// Returns a difference of objectives relative to the larger size of the two.
+    fn relative(&self, difference: f64) -> f64 {
+        let size = self.objective.abs().max(self.dual_objective().abs());
+        if difference == 0.0 { 0.0 } else { difference / size }
     }
 
     /// Returns true if numbers overflowed on the way to the objective or to its bound.

@@ -97,7 +97,10 @@ fn path_within<L: MarginLoss + ?Sized>(
     let solver = options.solver.resolve(objective, dense, &lambdas)?;
     let options = &Options { solver, ..*options };
     if objective.risk.is_unbounded() {
-        return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
+        return Ok(lambdas
+            .iter()
+            .map(|&lambda| unbounded(objective, lambda, options, observer))
+            .collect());
     }
     let extent = Extent::of(&objective.design);
     match extent.offsets().filter(|_| objective.risk.intercept) {
@@ -118,12 +121,13 @@ fn path_within<L: MarginLoss + ?Sized>(
 fn unbounded<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
+    options: &Options,
     observer: &Observer<'_>,
 ) -> Fit {
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let Point { intercept, coef, products } = Point::zero(n, p);
     let value = objective.risk.margins().risk_at(&products, intercept);
-    let report = Ending::unbounded(value).report(0);
+    let report = Ending::unbounded(value).report(0, options.tolerance);
     observer(&Observed::new(lambda, &report));
     Fit { lambda, intercept, coef, report }
 }
@@ -163,7 +167,7 @@ fn solve<L: MarginLoss + ?Sized>(
         )
     } else {
         run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
-            let fit = assemble(&objective.risk, lambda, point, ending, passes);
+            let fit = assemble(&objective.risk, lambda, point, ending, passes, options.tolerance);
             observer(&Observed::new(lambda, &fit.report));
             fit
         })
@@ -181,14 +185,15 @@ pub(crate) fn minimum_with_duals<L: MarginLoss + ?Sized>(
     let mut minimum = None;
     let finish = |lambda: Lambda, point: &Point, duals: Option<Vec<f64>>, ending, passes| {
         minimum = duals.map(|duals| (point.clone(), duals));
-        assemble(&objective.risk, lambda, point, ending, passes)
+        assemble(&objective.risk, lambda, point, ending, passes, options.tolerance)
     };
     run(objective, extent, &[lambda], &options, LARGEST_DENSE_ORDER, finish).ok()?;
     minimum
 }
 
 /// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that
-/// certify it if they are not the slopes there, the end of the solver and its passes.
+/// certify it if they are not the slopes there, the end of the solver and its passes. The report keeps
+/// the duals if the options ask for them.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Rc<Extent>,
@@ -197,6 +202,13 @@ fn run<L: MarginLoss + ?Sized>(
     dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Option<Vec<f64>>, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
+    let mut finish = |lambda: Lambda, point: &Point, duals: Option<Vec<f64>>, ending, passes| {
+        let slopes = || objective.risk.margins().settled_duals(&point.products, point.intercept);
+        let kept = options.keep_duals.then(|| duals.clone().unwrap_or_else(slopes));
+        let mut fit = finish(lambda, point, duals, ending, passes);
+        fit.report.duals = kept;
+        fit
+    };
     if options.solver == Solver::MmBatched {
         let paths =
             paths(&objective.design, std::slice::from_ref(&objective.risk), lambdas, options)?;
@@ -211,8 +223,12 @@ fn run<L: MarginLoss + ?Sized>(
     let evaluator = Evaluator::with_extent(objective, extent);
     let mut machine = Machine { engine, evaluator, duals: None };
     let mut fits = Vec::with_capacity(lambdas.len());
-    follow(&mut machine, lambdas, options, |machine, lambda, point, ending, passes| {
-        fits.push(finish(lambda, point, machine.duals.take(), ending, passes));
+    follow(&mut machine, lambdas, options, |machine, lambda, point, mut ending, passes| {
+        let duals = machine.duals.take();
+        let clear = duals.as_ref().and_then(|duals| {
+            ending.clear_of_kinks(&mut machine.evaluator, lambda, point, duals, options.tolerance)
+        });
+        fits.push(finish(lambda, clear.as_ref().unwrap_or(point), duals, ending, passes));
     });
     match options.solver {
         Solver::GradientDescent { step: StepRule::Fixed(step) } if fits.iter().any(diverged) => {

@@ -37,7 +37,6 @@ pub use extent::Extent;
 pub(crate) use fenchel_young::CONJUGATE_ERROR;
 pub use fenchel_young::FenchelYoung;
 pub use in_memory::InMemory;
-pub(crate) use in_memory::pulls;
 pub use intercept::settle;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;

@@ -22,6 +22,7 @@ mod proximal_newton;
 mod report;
 mod sdca;
 mod smoothing;
+mod status;
 mod watch;
 
 pub use batched::{Reached, paths};
@@ -35,8 +36,9 @@ pub use monitor::{Monitor, Rule};
 pub(crate) use newton::{LARGEST_DENSE_ORDER, Newton, System};
 pub use options::{Options, Solver, StepRule, StoppingRule};
 pub(crate) use proximal_newton::{ProximalNewton, radius_near};
-pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
+pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report};
 pub(crate) use sdca::DualAscent;
 pub(crate) use smoothing::{Nearness, Smoothing};
+pub use status::Status;
 pub(crate) use watch::stopping;
 pub use watch::{Iteration, Limits, Watch};

@@ -13,13 +13,14 @@ const FAR: f64 = 3.0;
 const FEW: usize = 10;
 
 impl Report {
-    /// Returns a sentence on every member whose duality gap is above the tolerance. A run of fits says
+    /// Returns a sentence on every member whose duality gap or rounding is above the tolerance. A run of fits says
     /// more of its own, with what may help.
     pub fn uncertified(&self) -> Vec<String> {
         let uncertified = self.members.iter().filter(|m| m.relative_gap.is_some() && !m.converged);
         let sentence = |member: &MemberSummary| {
             format!(
-                "The fit of {} is not certified: its duality gap is above the tolerance.",
+                "The fit of {} is not certified: its duality gap, or the allowance for rounding in it, is \
+                 above the tolerance.",
                 member.name
             )
         };

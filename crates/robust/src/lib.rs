@@ -64,7 +64,8 @@ fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
 
 /// Returns the fit of a descent that nothing certifies, whose point has the intercept first.
 fn uncertified(lambda: Lambda, point: &[f64], ending: Ending, passes: usize) -> Fit {
-    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report: ending.report(passes) }
+    let report = ending.report(passes, f64::INFINITY);
+    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report }
 }
 
 #[cfg(doctest)]

@@ -110,7 +110,7 @@ impl MarginDistribution {
         let solution = self.solve(objective, lambda, options)?;
         let Point { intercept, coef, products } = solution.point;
         let ending = solution.ending.examined(objective.risk(), &products, intercept);
-        let report = ending.report(solution.passes);
+        let report = ending.report(solution.passes, options.tolerance);
         Ok(Fit { lambda, intercept, coef, report })
     }
 

@@ -140,6 +140,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
     lower_bound_: float | np.ndarray
     dual_gap_: float | np.ndarray
     relative_gap_: float | np.ndarray
+    relative_rounding_: float | np.ndarray
     status_: str
     n_iter_: int
 
@@ -177,6 +178,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self.lower_bound_ = number(report["lower_bound"])
         self.dual_gap_ = number(report["dual_gap"])
         self.relative_gap_ = number(report["relative_gap"])
+        self.relative_rounding_ = number(report["relative_rounding"])
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
         self.n_iter_ = max(1, *report["iterations"])
         self.status_ = next((status for status in report["status"] if status != "converged"), "converged")
@@ -324,14 +326,16 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
 
 def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.", stacklevel: int = 3) -> None:
     """Says once that a fit is not certified: with its gap, the tolerance and what to do."""
-    ends = zip(report["relative_gap"], report["status"], report["reason"])
-    left = [end for end in ends if end[1] != "converged"]
+    # What a gap leaves out for rounding counts against the tolerance like the gap.
+    ends = zip(np.maximum(report["relative_gap"], report["relative_rounding"]), report["relative_gap"], report["status"], report["reason"])
+    left = [end for end in ends if end[2] != "converged"]
     if not left:
         return
-    gap, status, reason = max(left, key=lambda end: end[0] if end[0] == end[0] else np.inf)
+    open_, gap, status, reason = max(left, key=lambda end: end[0] if end[0] == end[0] else np.inf)
     remedy = _REMEDIES.get(status, remedy)
+    what = "relative duality gap" if gap == open_ or gap != gap else "allowance for rounding in the relative duality gap"
     warnings.warn(
-        f"The relative duality gap is {gap:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
+        f"The {what} is {open_:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )
@@ -368,6 +372,7 @@ _REMEDIES = {
     "unbounded": "Take class_weight='balanced' or another loss.",
     "truncated": "Let the approximation of the kernel be finer.",
     "numerical-trouble": "Standardize the features.",
+    "contradicted": "Run the test-kit of losses on the loss.",
 }
 
 

@@ -41,7 +41,10 @@ random_state, n_jobs, callback, progress
         The intercepts.
     objectives_, lower_bounds_, dual_gaps_, relative_gaps_ : array of shape (n_Cs, n_members)
         The objectives, bounds below which their minima are not, and the distances.
-    exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_ : array of shape (n_Cs, n_members)
+    relative_roundings_ : array of shape (n_Cs, n_members)
+        The allowances for rounding that the relative gaps leave out.
+    exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_, exact_relative_roundings_ : \
+array of shape (n_Cs, n_members)
         The same numbers for the kernel itself, with `certify_exact`.
     statuses_ : array of shape (n_Cs, n_members)
         The ends of the fits.
@@ -71,10 +74,12 @@ random_state, n_jobs, callback, progress
     lower_bounds_: np.ndarray
     dual_gaps_: np.ndarray
     relative_gaps_: np.ndarray
+    relative_roundings_: np.ndarray
     exact_objectives_: np.ndarray
     exact_lower_bounds_: np.ndarray
     exact_dual_gaps_: np.ndarray
     exact_relative_gaps_: np.ndarray
+    exact_relative_roundings_: np.ndarray
     statuses_: np.ndarray
     n_iter_: int
 
@@ -153,10 +158,11 @@ random_state, n_jobs, callback, progress
         self.coefs_, self.intercepts_ = report["coef"], report["intercept"]
         self.objectives_, self.lower_bounds_ = report["objective"], report["lower_bound"]
         self.dual_gaps_, self.relative_gaps_ = report["dual_gap"], report["relative_gap"]
+        self.relative_roundings_ = report["relative_rounding"]
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self.statuses_ = np.array(report["status"])
         self.n_iter_ = max(1, int(report["iterations"].max()))
-        flat = {name: np.ravel(report[name]) for name in ("relative_gap", "status", "reason")}
+        flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
         warn_of_gap(flat, self.tol)
         return self
 

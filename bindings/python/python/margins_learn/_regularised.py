@@ -179,10 +179,14 @@ class MarginClassifier(OneKernel, ModelClassifier):
         The weight of the penalty, `1/(2 n C)`.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
         The objective, a bound below which its minimum is not, their distance, and that relative to their size.
-    exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_ : float or array of shape (n_members,)
+    relative_rounding_ : float or array of shape (n_members,)
+        The allowance for rounding that the relative gap leaves out.
+    exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_ : \
+float or array of shape (n_members,)
         The same numbers for the kernel itself, with `certify_exact`.
     status_ : str
-        The end of the fit, "converged" if every gap is at most `tol`.
+        The end of the fit, "converged" if every gap and every allowance for rounding is at most `tol`; "rounding-limit"
+        if rounding alone is above it.
     n_iter_ : int
         The most iterations that a binary problem took, at least 1.
     model_ : Model
@@ -212,6 +216,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
     exact_lower_bound_: float | np.ndarray
     exact_dual_gap_: float | np.ndarray
     exact_relative_gap_: float | np.ndarray
+    exact_relative_rounding_: float | np.ndarray
 
     def __init__(
         self,

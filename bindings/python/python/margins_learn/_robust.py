@@ -31,7 +31,7 @@ n_jobs, callback, progress
 
     Attributes
     ----------
-    classes_, coef_, dual_coef_, intercept_, kernel_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
+    classes_, coef_, dual_coef_, intercept_, kernel_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, status_, n_iter_, \
 model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has no gap: it is
         infinite, and `status_` tells how the descent ended: "rule-met" if no step gains more than `tol`, or after all

@@ -76,8 +76,8 @@ callback, progress
         The mean errors.
     folds_ : array of shape (n_samples,)
         The fold of every row, counted from 0; folds with names are in the order of these.
-    classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, \
-exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
+    classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, \
+exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the final fit, as `MarginClassifier` has them.
 
     Examples
@@ -102,6 +102,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
     exact_lower_bound_: float | np.ndarray
     exact_dual_gap_: float | np.ndarray
     exact_relative_gap_: float | np.ndarray
+    exact_relative_rounding_: float | np.ndarray
 
     def __init__(
         self,

@@ -81,7 +81,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     ----------
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
         The facts of the classifier, as `MarginClassifier` has them.
-    objective_, lower_bound_, dual_gap_, relative_gap_, status_
+    objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, status_
         The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream, and `partial_fit` removes them.
         `status_` is "converged" where the gap is at most `tol`, 1e-6 for None, and "rule-met" where the epochs came to their end.
     n_iter_ : int
@@ -268,5 +268,5 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""
-        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "status_"):
+        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "relative_rounding_", "status_"):
             self.__dict__.pop(name, None)

@@ -26,7 +26,7 @@ use crate::output::fits::{
 };
 use crate::output::model::save;
 use crate::output::table::facts;
-use crate::output::warnings::{Warnings, of_gaps};
+use crate::output::warnings::{Warnings, of_gaps, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 
@@ -53,6 +53,7 @@ pub(super) fn cv(
     let fitted = with_progress(settings, &mut rows)?;
     let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
+    refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
     let certified = curve.certified.iter().copied();
     let mut warnings = Warnings::default();
     warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]));

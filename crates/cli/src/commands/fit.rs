@@ -18,7 +18,7 @@ use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::training::PlattDocument;
-use crate::output::warnings::of_step;
+use crate::output::warnings::{of_step, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 
 pub(super) fn fit(
@@ -47,6 +47,7 @@ pub(super) fn fit(
     let fitted = step("fitting", || rows.fit(&settings))?;
     let table = rows.summary();
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
+    refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
     }

@@ -4,6 +4,7 @@ use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 use margins::estimators::regularised::DataSummary;
+use margins::optim::Status;
 use margins_report::Game;
 
 use super::page::{Invocation, Page};
@@ -15,7 +16,6 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -134,7 +134,7 @@ fn document<'a>(
         steps: ending.rounds,
         max_steps: fitted.max_steps,
         finished: fitted.finished,
-        stopped: fitted.stopped.map(status_name),
+        stopped: fitted.stopped.map(Status::name),
         consistent: evaluation.consistent(),
         steps_to_consistency: ending.consistent_at,
         max_loss: evaluation.max_loss(),

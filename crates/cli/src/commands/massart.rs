@@ -6,6 +6,7 @@ use margins::estimators::Evidence;
 use margins::estimators::massart::{Fitted, Method, Selection, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
+use margins::optim::Status;
 use margins_report::CandidateChoice;
 
 use super::page::{Invocation, Page};
@@ -15,7 +16,6 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -171,7 +171,7 @@ fn document<'a>(
         delta: problem.target.delta(),
         seed: arguments.learner.seed,
         steps: fitted.steps,
-        stopped: fitted.stopped.map(status_name),
+        stopped: fitted.stopped.map(Status::name),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
         candidates: selection.map(|selection| selection.candidates),

@@ -3,6 +3,7 @@
 use margins::Registry;
 use margins::data::Labels;
 use margins::estimators::regularised::{Path, Regularisation};
+use margins::optim::Status;
 use margins_report::{DataSummary, PathPoint, Profile, Report};
 
 use super::page::{Invocation, Page};
@@ -17,6 +18,7 @@ use crate::output::data::DataDocument;
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
+use crate::output::warnings::refuse_contradiction;
 use crate::output::{VERSION, write_json};
 use crate::rows::Rows;
 
@@ -48,6 +50,8 @@ pub(super) fn path(
     let path = step("fitting", || rows.path(&settings));
     bar.finish_and_clear();
     let (path, table) = (path?, rows.summary());
+    let ends: Vec<Status> = path.fits.iter().flatten().map(|fit| fit.report.status).collect();
+    refuse_contradiction(&settings.loss.specification(), &ends)?;
     let warnings = task.warnings(path.fits.iter().flatten());
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());

@@ -14,15 +14,16 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, write_chart};
 use crate::output::classes::{
-    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
+    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, rounding_of,
+    status_of,
 };
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
-use crate::output::fits::{cv_table, describe_cv, kernel_documents, status_name, write_kernels};
+use crate::output::fits::{cv_table, describe_cv, kernel_documents, write_kernels};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
 use crate::output::training::PlattDocument;
-use crate::output::warnings::{Warnings, of_gaps, of_members};
+use crate::output::warnings::{Warnings, of_gaps, of_members, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 
@@ -55,6 +56,7 @@ pub(super) fn fit(
     let summary = &fitted.report;
     let curve = summary.curve.as_ref();
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
+    refuse_contradiction(&summary.loss, &ends)?;
     let certified = curve.iter().flat_map(|curve| curve.certified.iter().copied());
     warnings.add(of_gaps(certified, None, &ends));
     warnings.add(of_members(&ends));
@@ -164,8 +166,9 @@ fn document<'c>(
                 dual_objective: member.summary.dual_objective,
                 relative_gap: member.summary.relative_gap,
                 rounding: member.report.as_ref().map(|report| report.rounding),
+                relative_rounding: rounding_of(member),
                 converged: member.summary.converged,
-                status: status_of(member).map_or("", status_name),
+                status: status_of(member).map_or("", Status::name),
                 intercept: fitted.intercept,
                 coef: &fitted.coef,
                 platt: fitted.platt.as_ref().map(PlattDocument::from),

@@ -2,7 +2,7 @@
 
 use margins::MemberReport;
 use margins::estimators::regularised::Fitted;
-use margins::optim::Status;
+use margins::optim::{Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
@@ -46,6 +46,7 @@ pub(crate) struct MemberDocument<'a> {
     pub(crate) dual_objective: Option<f64>,
     pub(crate) relative_gap: Option<f64>,
     pub(crate) rounding: Option<f64>,
+    pub(crate) relative_rounding: Option<f64>,
     pub(crate) converged: bool,
     pub(crate) status: &'static str,
     pub(crate) intercept: f64,
@@ -89,14 +90,20 @@ pub(crate) fn status_of(member: &MemberReport) -> Option<Status> {
     member.report.as_ref().map(|report| report.status)
 }
 
+/// Returns the allowance for rounding of the fit of a member, relative to its objective.
+pub(crate) fn rounding_of(member: &MemberReport) -> Option<f64> {
+    member.report.as_ref().map(Report::relative_rounding)
+}
+
 /// Returns the table of the first members.
 pub(crate) fn member_table(members: &[MemberReport]) -> Table {
-    let mut table = Table::new(&["member", "objective", "relative gap", ""]);
+    let mut table = Table::new(&["member", "objective", "relative gap", "rounding", ""]);
     for member in members.iter().take(MOST_LISTED) {
         table.row(vec![
             name_cell(&member.name),
             member.summary.objective.map(number).unwrap_or_default(),
             member.summary.relative_gap.map(gap).unwrap_or_default(),
+            rounding_of(member).map(gap).unwrap_or_default(),
             status_of(member).map(state).unwrap_or_default(),
         ]);
     }

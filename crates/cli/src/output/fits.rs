@@ -24,6 +24,7 @@ pub(crate) struct FitDocument<'a> {
     dual_objective: f64,
     relative_gap: f64,
     rounding: f64,
+    relative_rounding: f64,
     gradient_norm: f64,
     iterations: usize,
     passes: usize,
@@ -45,6 +46,7 @@ struct ExactDocument {
     objective: f64,
     dual_objective: f64,
     relative_gap: f64,
+    relative_rounding: f64,
 }
 
 impl<'a> FitDocument<'a> {
@@ -55,39 +57,23 @@ impl<'a> FitDocument<'a> {
                 objective: exact.objective,
                 dual_objective: exact.dual_objective(),
                 relative_gap: exact.relative_gap(),
+                relative_rounding: exact.relative_rounding(),
             }),
             lambda: fit.lambda.get(),
             objective: report.objective,
             dual_objective: report.dual_objective,
             relative_gap: report.relative_gap,
             rounding: report.rounding,
+            relative_rounding: report.relative_rounding(),
             gradient_norm: report.gradient_norm,
             iterations: report.iterations,
             passes: report.passes,
             rounds: (report.rounds > 0).then_some(report.rounds),
             converged: report.converged(),
-            status: status_name(report.status),
+            status: report.status.name(),
             intercept: fit.intercept,
             coef: &fit.coef,
         }
-    }
-}
-
-/// Returns the name of a status in documents.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "converged",
-        Status::IterationLimit => "iteration-limit",
-        Status::TimeLimit => "time-limit",
-        Status::Interrupted => "interrupted",
-        Status::Stalled => "stalled",
-        Status::RoundingLimit => "rounding-limit",
-        Status::Unbounded => "unbounded",
-        Status::Truncated => "truncated",
-        Status::Contradicted => "contradicted",
-        Status::NumericalTrouble => "numerical-trouble",
-        Status::RuleMet => "rule-met",
-        _ => "stopped",
     }
 }
 
@@ -158,7 +144,7 @@ impl KernelDocument {
 pub(crate) fn state(end: Status) -> String {
     match end {
         Status::Converged => String::new(),
-        other => format!("not certified: {}", status_name(other)),
+        other => format!("not certified: {}", other.name()),
     }
 }
 
@@ -175,6 +161,9 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
         ("objective", number(report.objective)),
         ("relative gap", format!("{}{state}", gap(report.relative_gap))),
     ];
+    // Without a bound there is no allowance either.
+    let has_bound = report.relative_gap.is_finite();
+    lines.extend(has_bound.then(|| ("rounding", gap(report.relative_rounding()))));
     lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
     lines.push(("iterations", report.iterations.to_string()));
     // Rows in memory are asked without messages.
@@ -189,14 +178,22 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
 
 /// Returns the table of the fits of two classes along a path.
 pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
-    let mut header =
-        vec!["lambda", "objective", "relative gap", "iterations", "norm of w", "error %", ""];
+    let mut header = vec![
+        "lambda",
+        "objective",
+        "relative gap",
+        "rounding",
+        "iterations",
+        "norm of w",
+        "error %",
+        "",
+    ];
     let has_rounds = path.fits.iter().flatten().any(|fit| fit.report.rounds > 0);
     if has_rounds {
-        header.insert(4, "rounds");
+        header.insert(5, "rounds");
     }
     if path.exact.is_some() {
-        header.insert(3, "gap for kernel");
+        header.insert(4, "gap for kernel");
     }
     let mut table = Table::new(&header);
     for (at, fit) in path.fits.iter().flatten().enumerate() {
@@ -204,16 +201,17 @@ pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
             number(fit.lambda.get()),
             number(fit.report.objective),
             gap(fit.report.relative_gap),
+            gap(fit.report.relative_rounding()),
             fit.report.iterations.to_string(),
             number(path.norms(at)?.into_iter().sum()),
             percent(path.training_error(at)?),
             state(fit.report.status),
         ];
         if has_rounds {
-            row.insert(4, fit.report.rounds.to_string());
+            row.insert(5, fit.report.rounds.to_string());
         }
         if let Some(exact) = &path.exact {
-            row.insert(3, gap(exact[at][0].relative_gap()));
+            row.insert(4, gap(exact[at][0].relative_gap()));
         }
         table.row(row);
     }

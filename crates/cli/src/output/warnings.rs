@@ -4,6 +4,7 @@ use margins::data::Counted;
 use margins::optim::{Status, StepRule};
 use margins::{TrainingReport, status_in_words};
 
+use crate::failure::Failure;
 use crate::messages::{note, warn};
 
 /// The warnings of a run: sentences that standard error was told, for the page.
@@ -43,6 +44,18 @@ fn as_message(sentence: &str) -> String {
     let mut letters = sentence.strip_suffix('.').unwrap_or(sentence).chars();
     let first = letters.next().map(char::to_lowercase).into_iter().flatten();
     first.chain(letters).collect()
+}
+
+/// Refuses the result of fits to a loss that contradicts itself, which says nothing.
+pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Failure> {
+    if !ends.contains(&Status::Contradicted) {
+        return Ok(());
+    }
+    Err(Failure::Job(format!(
+        "loss '{loss}' contradicts itself at the margins of a fit: its derivative is not the slope of its \
+         value, or it says that it is convex and is not. Run margins_losses::testkit::check on it, which \
+         names the mistake"
+    )))
 }
 
 /// Returns the sentence on fits without a certificate: at each lambda, and on the one at the lambda
@@ -95,14 +108,17 @@ fn missed_tolerance(who: &str, ends: &[Status]) -> String {
     const SLOW: &str = "--standardize, another --solver, more --max-iterations, a longer --time-limit or a smaller \
          tolerance of an approximation may help";
     const UNBOUNDED: &str = "--class-weight balanced, --no-intercept or a loss that is bounded below gives it a minimum";
-    let unbounded = ends.contains(&Status::Unbounded);
-    let only_unbounded =
-        ends.iter().all(|end| [Status::Converged, Status::Unbounded].contains(end));
+    const ROUNDING: &str = "rounding alone leaves room for a gap above it: a larger --lambda, --standardize or a larger \
+         --tol may help";
     let mut parts = Vec::new();
-    if unbounded {
+    if ends.contains(&Status::Unbounded) {
         parts.extend([status_in_words(Status::Unbounded), UNBOUNDED]);
     }
-    if !(unbounded && only_unbounded) {
+    if ends.contains(&Status::RoundingLimit) {
+        parts.push(ROUNDING);
+    }
+    let explained = [Status::Converged, Status::Unbounded, Status::RoundingLimit];
+    if parts.is_empty() || ends.iter().any(|end| !explained.contains(end)) {
         parts.push(SLOW);
     }
     format!("{who} missed the tolerance of its duality gap; {}.", parts.join("; "))

@@ -1,5 +1,9 @@
 //! Linear fits, paths, cross-validation, and what else is printed.
 
+use std::process::ExitCode;
+
+use margins::Registry;
+use margins::losses::{Logistic, MarginLoss};
 use serde_json::Value;
 
 use crate::{DATA, Workshop, number, text};
@@ -56,6 +60,7 @@ fn the_path_document_is_stable() {
             "objective",
             "passes",
             "relative_gap",
+            "relative_rounding",
             "rounding",
             "status"
         ]
@@ -440,4 +445,68 @@ fn a_cross_validation_goes_on_from_its_checkpoint() {
         );
         std::fs::remove_file(workshop.path("grid.json")).expect("a checkpoint");
     }
+}
+
+/// Below the rounding of sums no gap can be seen, and none is claimed.
+#[test]
+fn rounding_above_the_tolerance_is_told_in_every_form() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--tol", "1e-17"];
+    let output = workshop.run(&[&fit[..], &["--report", "page.html"]].concat());
+    assert!(output.status.success());
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("NOT CERTIFIED: a minimum as far as rounding shows"), "{out}");
+    assert!(out.contains("\nrounding        "), "{out}");
+    assert!(error.contains("rounding alone leaves room for a gap above it"), "{error}");
+    let page = std::fs::read_to_string(workshop.folder.path().join("page.html")).unwrap();
+    for words in ["NOT CERTIFIED: a minimum as far as rounding shows", "rounding alone leaves room"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    let output = workshop.run(&[&fit[..], &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let fit = &document["fits"][0];
+    assert_eq!((&fit["status"], &fit["converged"]), (&"rounding-limit".into(), &false.into()));
+    assert!(number(&fit["relative_rounding"]) > 1e-17);
+}
+
+/// A logistic loss with a derivative that is a tenth too large.
+#[derive(Debug)]
+struct Mistaken;
+
+impl MarginLoss for Mistaken {
+    fn value(&self, u: f64) -> f64 {
+        Logistic.value(u)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        1.1 * Logistic.derivative(u)
+    }
+    fn name(&self) -> &str {
+        "mistaken"
+    }
+}
+
+/// The command over a registry of one's own ends with status 1, and says so where it would write.
+#[test]
+fn a_loss_that_contradicts_itself_is_a_failure() {
+    let registry = Registry::standard().with_loss("mistaken", &[], |_| Ok(Box::new(Mistaken)));
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model.json");
+    let status = |loss: &str, command: &[&str]| {
+        let data = ["margins", command[0], "--data", "mixture:example=1,n=60,seed=1", "--quiet"];
+        let words = [&data[..], &["--loss", loss], &command[1..]].concat();
+        format!("{:?}", margins_cli::run(&registry, words))
+    };
+    let out = model.to_str().unwrap();
+    let commands: [&[&str]; 4] = [
+        &["fit", "--lambda", "0.1", "--out", out],
+        &["fit", "--lambda", "0.1", "--multi-class", "ovr", "--out", out],
+        &["path", "--lambdas", "0.1,1"],
+        &["cv", "--lambdas", "0.1,1", "--folds", "3", "--out", out],
+    ];
+    for command in commands {
+        assert_eq!(status("mistaken", command), format!("{:?}", ExitCode::FAILURE), "{command:?}");
+        assert!(!model.exists(), "{command:?}");
+    }
+    assert_eq!(status("logistic", commands[2]), format!("{:?}", ExitCode::SUCCESS));
 }

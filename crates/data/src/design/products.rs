@@ -35,6 +35,26 @@ impl Design {
         });
     }
 
+    /// Computes `high + low = X w` in twice the working precision: `high` is what
+    /// [`multiply`](Self::multiply) would return without rounding on the way, and `low` what rounding has
+    /// taken from it. The sum is right to `2 p^2 u^2` times the sum of the sizes of its terms, with the
+    /// unit roundoff u.
+    ///
+    /// # Panics
+    /// If the lengths differ from n and p.
+    pub fn multiply_accurately(&self, w: &[f64], high: &mut [f64], low: &mut [f64]) {
+        let (n, p) = (self.rows(), self.columns());
+        assert_eq!((w.len(), high.len(), low.len()), (p, n, n), "shapes of X w");
+        for (i, (high, low)) in high.iter_mut().zip(low).enumerate() {
+            (*high, *low) = match self.sample(i) {
+                Sample::Dense(x) => inner_loops::dot_accurately(x, w),
+                Sample::Sparse { columns, values, .. } => {
+                    inner_loops::dot_sparse_accurately(columns, values, w)
+                }
+            };
+        }
+    }
+
     /// Returns `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one
     /// column a sample. The numbers of a single vector are those of [`multiply`](Self::multiply).
     ///

@@ -54,6 +54,8 @@ impl Settings {
         let gram = gram?;
         let training = self.training(contests.classes().rows(), None);
         let members = contests.datasets()?;
+        let rows: Vec<Option<&[usize]>> =
+            members.iter().map(|member| member.rows.as_deref()).collect();
         let risks = members
             .iter()
             .map(|ContestData { data, rows }| match rows {
@@ -63,15 +65,31 @@ impl Settings {
             .collect::<Result<Vec<EmpiricalRisk<'_, dyn MarginLoss>>, _>>()?;
         let mut functions = Vec::new();
         for fits in fits {
-            for (fit, risk) in fits.iter().zip(&risks) {
+            for ((fit, risk), rows) in fits.iter().zip(&risks).zip(&rows) {
                 let mut scores = prepared.scores(fit)?;
                 scores.iter_mut().for_each(|score| *score -= fit.intercept);
                 let square_norm = fit.coef.iter().map(|w| w * w).sum();
                 let Fit { lambda, intercept, .. } = *fit;
-                functions.push(KnownFunction { risk, lambda, intercept, scores, square_norm });
+                let duals =
+                    fit.report.duals.as_ref().map(|duals| of_all(duals, *rows, scores.len()));
+                let function =
+                    KnownFunction { risk, lambda, intercept, scores, square_norm, duals };
+                functions.push(function);
             }
         }
         let certificates = certify(&gram, &functions)?;
         Ok(Some(certificates.chunks(risks.len()).map(<[Certificate]>::to_vec).collect()))
+    }
+}
+
+/// Returns the duals of all samples, given those of all or of some rows: the others weigh nothing.
+fn of_all(duals: &[f64], rows: Option<&[usize]>, n: usize) -> Vec<f64> {
+    match rows {
+        Some(rows) if duals.len() == rows.len() => {
+            let mut all = vec![0.0; n];
+            rows.iter().zip(duals).for_each(|(&row, &dual)| all[row] = dual);
+            all
+        }
+        _ => duals.to_vec(),
     }
 }

@@ -65,5 +65,5 @@ fn lifted<L: MarginLoss + ?Sized>(
     let ending = ending.certified_by(certificate, options.tolerance);
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, &products, intercept);
-    KernelFit { lambda, intercept, coef, report: ending.report(passes + 3) }
+    KernelFit { lambda, intercept, coef, report: ending.report(passes + 3, options.tolerance) }
 }

@@ -181,7 +181,9 @@ pub fn status_in_words(status: Status) -> &'static str {
              classes differ by more than the slopes of the loss)"
         }
         Status::Truncated => "the approximation of the kernel is too coarse",
-        Status::Contradicted => "the loss contradicts itself, so that nothing is certain",
+        Status::Contradicted => {
+            "the loss contradicts itself, so that nothing is certain; the test-kit of losses names the mistake"
+        }
         Status::NumericalTrouble => "numbers overflowed",
         _ => "a rule without certificate was met",
     }

@@ -309,6 +309,7 @@ impl Settings {
             options: Options {
                 deadline,
                 watch: self.iterations.watch().or(self.options.watch),
+                keep_duals: self.certify_exact && !self.loss.is_differentiable(),
                 ..self.options
             },
             ..Training::new(&*self.loss)

@@ -103,6 +103,30 @@ fn several_classes_are_certified_one_by_one() {
     }
 }
 
+/// With all samples as landmarks a loss with a kink is certified for the kernel to the digits of the fit,
+/// by every solver and for every member.
+#[test]
+fn losses_with_kinks_are_certified_for_the_kernel() {
+    let two = GaussianMixture::example(Example::One, 1).unwrap().sample(60, 2).unwrap();
+    let names: Vec<String> = (0..60).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect();
+    let three = Dataset::new(two.design().clone(), margins_data::Classes::new(&names).unwrap());
+    let three = three.unwrap();
+    for solver in [Solver::Auto, Solver::ProximalNewton] {
+        for specification in ["hinge", "leaky-relu:lambda=0.2"] {
+            let loss = margins_losses::LossRegistry::standard().parse(specification).unwrap();
+            let mut settings = settings(loss.into(), nystrom(60));
+            settings.options.solver = solver;
+            let of_two = settings.path(&two).unwrap().exact.unwrap();
+            settings.scheme = Some(Scheme::OneVersusOne);
+            let of_three = settings.path(&three).unwrap().exact.unwrap();
+            for certificate in of_two.iter().chain(&of_three).flatten() {
+                let gap = certificate.relative_gap();
+                assert!(gap <= 1e-4, "{specification} by {solver:?}: {certificate:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn other_approximations_are_refused() {
     for (approximation, reason) in [

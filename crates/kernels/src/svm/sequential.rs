@@ -80,7 +80,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         };
         let (point, ending) = self.maximize(lambda, start, options);
         self.last = Some((lambda, point.clone()));
-        Solution { lambda, point, report: ending.report(self.passes()) }
+        Solution { lambda, point, report: ending.report(self.passes(), options.tolerance) }
     }
 
     fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {

@@ -231,7 +231,8 @@ fn known<'r, 'a, L: MarginLoss>(
     let scores = objective.gram().multiply(&coef).as_slice().to_vec();
     let square_norm = coef.iter().zip(&scores).map(|(a, f)| a * f).sum();
     let KernelFit { lambda, intercept, .. } = *fit;
-    KnownFunction { risk: objective.risk(), lambda, intercept, scores, square_norm }
+    let risk = objective.risk();
+    KnownFunction { risk, lambda, intercept, scores, square_norm, duals: None }
 }
 
 #[test]

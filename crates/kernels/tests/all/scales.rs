@@ -1,13 +1,16 @@
 //! Kernels, widths and fits at feature scales far from 1.
 
+use std::sync::Arc;
+
 use crate::common::{dense, kernel};
-use margins_data::{Design, Labels};
+use margins_data::{Design, Labels, Memory};
 use margins_kernels::{
-    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
-    SigmaRange, combine, fit, svm,
+    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, KnownFunction,
+    PivotedCholesky, SigmaRange, certify, combine, fit, svm,
 };
 use margins_losses::{LeakyHockeyStick, MarginLoss, Squared};
-use margins_optim::{Options, Solver, Status};
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::{Objective, Options, Solver, Status};
 use margins_test_support::{CONVEX_LOSSES, Column, Table, lambda, loss, tables};
 use proptest::prelude::*;
 
@@ -382,4 +385,88 @@ proptest! {
             prop_assert!(bound <= least, "{who} {name}: bound {bound:e} above {least:e}");
         }
     }
+}
+
+/// `|1 - u|`, with a kink where most margins come to lie.
+#[derive(Debug)]
+struct AbsoluteError;
+
+impl MarginLoss for AbsoluteError {
+    fn value(&self, u: f64) -> f64 {
+        (1.0 - u).abs()
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        if u < 1.0 { -1.0 } else { 1.0 }
+    }
+    fn second_derivative(&self, _: f64) -> f64 {
+        0.0
+    }
+    fn is_differentiable(&self) -> bool {
+        false
+    }
+    fn conjugate(&self, t: f64) -> f64 {
+        if t.abs() <= 1.0 { -t } else { f64::INFINITY }
+    }
+}
+
+fn five() -> (Design, Labels) {
+    let rows = [[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 1.0], [0.5, 3.0]];
+    let labels = Labels::from_signs(vec![-1.0, 1.0, -1.0, 1.0, -1.0]).unwrap();
+    (Design::from_rows(&rows).unwrap(), labels)
+}
+
+/// At full rank the approximation is the kernel, and the gap that of the exact fit.
+#[test]
+fn approximations_of_full_rank_are_certified_whatever_the_kinks() {
+    let (design, labels) = five();
+    let gaussian = Gaussian::new(0.5).unwrap();
+    let factor = PivotedCholesky::within(&gaussian, &design, 1e-8, 1.0).unwrap();
+    assert_eq!(factor.pivots().len(), 5);
+    let gram = Gram::matrix_free(Arc::new(gaussian), design.clone(), Memory::from_bytes(1 << 20));
+    let gram = gram.unwrap();
+    let named = ["hinge", "leaky-relu:lambda=0.1"].map(loss);
+    let losses = named.iter().map(|loss| &**loss).chain([&AbsoluteError as &dyn MarginLoss]);
+    for loss in losses {
+        for intercept in [true, false] {
+            let risk = EmpiricalRisk::new(loss, &labels).unwrap();
+            let risk = if intercept { risk } else { risk.without_intercept() };
+            let lambdas = [0.1, 1e-2, 1e-4].map(lambda);
+            let options = Options::default();
+            let fits = factor.path(&risk, &gaussian, &design, &lambdas, &options, &|_| {}).unwrap();
+            for fit in &fits {
+                assert!(fit.report.converged(), "{loss:?} {:?}", fit.report);
+            }
+            // The same functions as any others of the space, with the duals of the fit and without.
+            let keep_duals = Options { keep_duals: true, ..options };
+            let reduced = Objective::from_risk(risk.clone(), factor.coordinates()).unwrap();
+            for fit in margins_optim::path(&reduced, &lambdas, &keep_duals, &|_| {}).unwrap() {
+                let mut scores = vec![0.0; 5];
+                factor.coordinates().multiply(&fit.coef, &mut scores);
+                let square_norm = fit.coef.iter().map(|w| w * w).sum();
+                let (lambda, intercept, duals) = (fit.lambda, fit.intercept, fit.report.duals);
+                let risk = &risk;
+                let known = KnownFunction { risk, lambda, intercept, scores, square_norm, duals };
+                let by_duals = certify(&gram, &[known]).unwrap()[0];
+                assert!(by_duals.relative_gap() <= 2e-6, "{loss:?} {by_duals:?}");
+            }
+        }
+    }
+}
+
+/// At a lower rank the minimum for the kernel is no lower than the gap says.
+#[test]
+fn coarse_approximations_of_a_support_vector_machine_have_a_true_gap() {
+    let (design, labels) = five();
+    let gaussian = Gaussian::new(0.5).unwrap();
+    let factor = PivotedCholesky::new(&gaussian, &design, 1e-8, 3).unwrap();
+    let hinge = loss("hinge");
+    let risk = EmpiricalRisk::new(&*hinge, &labels).unwrap();
+    let options = Options::default();
+    let fits = factor.path(&risk, &gaussian, &design, &[lambda(1e-2)], &options, &|_| {}).unwrap();
+    let gram = Gram::new(&gaussian, &design).unwrap();
+    let exact = svm::fit(&gram, labels.signs(), None, true, lambda(1e-2), &options).unwrap().report;
+    let report = &fits[0].report;
+    assert_eq!(report.status, Status::Truncated, "{report:?}");
+    assert!(report.dual_objective <= exact.objective && exact.dual_objective <= report.objective);
+    assert!(report.relative_gap < 1.0, "{report:?}");
 }

@@ -3,9 +3,9 @@
 use margins_losses::MarginLoss;
 
 use crate::Lambda;
-use crate::certificate::{Certificate, Evaluator};
+use crate::certificate::{Certificate, Evaluator, Valued};
 use crate::problem::summation::norm;
-use crate::problem::{FenchelYoung, InMemory, Point, Samples};
+use crate::problem::{FenchelYoung, InMemory, Margins, Point, Samples};
 
 impl FenchelYoung {
     /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is
@@ -34,13 +34,38 @@ fn certificate<S: Samples>(
     duals: &S::Duals,
     distance: f64,
 ) -> Certificate {
-    let (objective, rounding, sums) = evaluator.valued(lambda, point);
+    let Valued { objective, rounding, sums, .. } = evaluator.valued(lambda, point);
     let samples = &mut evaluator.samples;
     let unbalanced = if samples.has_intercept() { samples.imbalance(duals).abs() } else { 0.0 };
     let size = sums.largest.max(point.intercept.abs()).max(1.0);
     let apart = (lambda.get().sqrt() * distance).powi(2);
     let rest = apart + unbalanced * size;
     samples.fenchel_young(duals).certificate(objective, rounding, rest)
+}
+
+impl<L: MarginLoss + ?Sized> Margins<'_, L> {
+    /// Returns the certificate that feasible duals give of a point to which the margins are set, given
+    /// its objective, how far the rounding of the products that scores are made of can have moved that,
+    /// and the norm of `2 lambda f - v`, `v = (1/n) sum c_i s_i y_i x_i`, for the function f of the
+    /// point. For a loss with kinks it is far tighter than the
+    /// [certificate by the slopes](Self::certificate), which take one side of every kink.
+    pub fn certificate_by_duals(
+        &mut self,
+        lambda: Lambda,
+        objective: f64,
+        product_rounding: f64,
+        norm: f64,
+        duals: &[f64],
+    ) -> Certificate {
+        let sums = self.sums();
+        let rounding = sums.rounding_of_products(objective, product_rounding);
+        let unbalanced = if self.risk.intercept { self.risk.imbalance(duals).abs() } else { 0.0 };
+        let apart = (0.5 * norm / lambda.get().sqrt()).powi(2);
+        let rest = apart + unbalanced * sums.largest.max(1.0);
+        let certificate =
+            self.risk.fenchel_young(self.get(), duals).certificate(objective, rounding, rest);
+        Certificate { gradient_norm: norm, ..certificate }
+    }
 }
 
 /// Duals with the point that belongs to them and the bound that they give.
@@ -179,4 +204,29 @@ pub(crate) fn certify<S: Samples>(
     let apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
     let certificate = certificate(evaluator, lambda, point, duals, norm(&apart) + error);
     (certificate, apart)
+}
+
+/// Returns a multiple of a point, a few units of rounding larger, with its certificate by the same duals,
+/// if that shows more.
+///
+/// Rounding leaves margins on a kink just short of it, where the loss has the slope of that side. Near a
+/// minimum of almost zero this is all that F consists of beside the penalty, and all that its rounding
+/// consists of. A little farther out both are gone.
+pub(crate) fn clear_of_kinks<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    point: &Point<S::Products>,
+    duals: &S::Duals,
+    known: Certificate,
+) -> Option<(Point<S::Products>, Certificate)> {
+    /// The powers of four by which the point grows, in units of rounding.
+    const POWERS: std::ops::RangeInclusive<i32> = 1..=8;
+    let multiples = POWERS.map(|k| {
+        let multiple = point.scaled(1.0 + 4f64.powi(k) * f64::EPSILON);
+        let (certificate, _) = certify(evaluator, lambda, &multiple, duals);
+        (multiple, Certificate { gradient_norm: known.gradient_norm, ..certificate })
+    });
+    let gap = |(_, certificate): &(Point<S::Products>, Certificate)| certificate.duality_gap;
+    let best = multiples.min_by(|a, b| gap(a).total_cmp(&gap(b)));
+    best.filter(|best| gap(best) < known.duality_gap)
 }

@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::Certificate;
-use crate::problem::summation::{dot, norm};
+use crate::problem::summation::{UNIT, dot, norm};
 use crate::problem::{Extent, InMemory, Objective, Point, Products, Samples, Sums};
 
 /// Evaluates an objective at one point after another, in memory of its own.
@@ -106,11 +106,23 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the
-    /// sums.
-    pub(crate) fn valued<P>(&mut self, lambda: Lambda, point: &Point<P>) -> (f64, f64, Sums) {
+    /// sums. Where rounding shows, the margins are computed again in twice the working precision.
+    pub(crate) fn valued<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Valued {
+        /// The share of F from which on rounding shows.
+        const VISIBLE: f64 = 1e-9;
         let sums = self.samples.sums();
         let (objective, rounding) = valued(&sums, self.samples.extent(), lambda, &point.coef);
-        (objective, rounding, sums)
+        let shows = rounding.is_finite() && 2.0 * rounding > VISIBLE * objective.abs();
+        if !(shows && self.samples.set_accurately(point.intercept, &point.coef)) {
+            return Valued { objective, rounding, sums, is_accurate: false };
+        }
+        self.passes += 1;
+        let sums = self.samples.sums();
+        let objective = sums.risk + lambda.get() * dot(&point.coef, &point.coef);
+        let error = self.samples.extent().accurate_score_error(&point.coef);
+        // Each margin is rounded once.
+        let rounding = sums.rounding(objective, error) + UNIT * sums.arguments;
+        Valued { objective, rounding, sums, is_accurate: true }
     }
 
     /// Sets the gradient in the coefficients from the margins that are set.
@@ -126,10 +138,15 @@ impl<S: Samples> Evaluator<S> {
     pub fn certificate<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
         self.set_gradient(lambda, point);
         self.samples.reached(lambda, point.intercept, &point.coef);
-        let sums = self.samples.sums();
-        let score_error = self.samples.extent().score_error(&point.coef, sums.largest);
+        let Valued { objective, rounding, sums, is_accurate } = self.valued(lambda, point);
+        if is_accurate {
+            self.set_gradient(lambda, point);
+        }
+        let extent = self.samples.extent();
+        let score_error = extent.score_error(&point.coef, sums.largest);
         self.drift = self.drift.hypot(score_error);
-        certify(&sums, self.samples.extent(), lambda, &point.coef, &self.gradient)
+        let norm = norm(&self.gradient) + extent.pull_error(sums.slopes);
+        sums.certificate(lambda, objective, rounding, norm, extent.radius)
     }
 
     /// Returns the derivative of `t -> F(point + t direction)`, setting the margins to that point.
@@ -145,6 +162,17 @@ impl<S: Samples> Evaluator<S> {
         let square = dot(&direction.coef, &direction.coef);
         risk + 2.0 * lambda.get() * (cross + t * square)
     }
+}
+
+/// The value of `F` at a point.
+pub(crate) struct Valued {
+    pub(crate) objective: f64,
+    /// A bound on how far rounding can have moved it.
+    pub(crate) rounding: f64,
+    /// The sums that it is made of.
+    pub(crate) sums: Sums,
+    /// True if the margins are set to scores computed in twice the working precision.
+    pub(crate) is_accurate: bool,
 }
 
 /// Returns the certificate of a point with a settled intercept, from its sums and the gradient of F

@@ -18,14 +18,20 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         norm: f64,
         radius: f64,
     ) -> Certificate {
-        const UNITS: f64 = 16.0;
         let sums = self.sums();
-        let rounding = sums.rounding(objective, UNITS * UNIT * sums.largest) + product_rounding;
+        let rounding = sums.rounding_of_products(objective, product_rounding);
         sums.certificate(lambda, objective, rounding, norm, radius)
     }
 }
 
 impl Sums {
+    /// Returns how far rounding can have moved an objective whose scores are made of products that are
+    /// right to within a change of the objective by `product_rounding`.
+    pub(super) fn rounding_of_products(&self, objective: f64, product_rounding: f64) -> f64 {
+        const UNITS: f64 = 16.0;
+        self.rounding(objective, UNITS * UNIT * self.largest) + product_rounding
+    }
+
     /// Returns the certificate of a point with a settled intercept whose objective is right to
     /// `rounding`, from the norm of the gradient in the coefficients and the largest norm R of a
     /// sample.

@@ -158,16 +158,17 @@ pub(crate) fn fit_to_part<L: MarginLoss + ?Sized>(
     fit(part, lambda, &Options { tolerance, watch: None, history: false, ..*options })
 }
 
-/// Returns the fit of a point that a solver has reached.
+/// Returns the fit of a point that a solver has reached, for this tolerance.
 pub(super) fn assemble<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     lambda: Lambda,
     point: &Point,
     ending: Ending,
     passes: usize,
+    tolerance: f64,
 ) -> Fit {
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, products, *intercept);
     let (intercept, coef) = (*intercept, coef.clone());
-    Fit { lambda, intercept, coef, report: ending.report(passes) }
+    Fit { lambda, intercept, coef, report: ending.report(passes, tolerance) }
 }

@@ -18,7 +18,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         &mut self,
         lambda: Lambda,
         reduced: &Point,
-        duals: Option<Vec<f64>>,
+        mut duals: Option<Vec<f64>>,
         ending: Ending,
         passes: usize,
         options: &Options,
@@ -30,12 +30,17 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         self.evaluator.settle_intercept(&mut point);
         let mut certificate = self.evaluator.appraise_settled(lambda, &point);
         if certificate.relative_gap() > options.tolerance {
-            let duals = duals.unwrap_or_else(|| self.slopes_at(reduced));
+            let duals = duals.get_or_insert_with(|| self.slopes_at(reduced));
             let gradient_norm = certificate.gradient_norm;
-            let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, &duals);
+            let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, duals);
             certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
         }
         let mut ending = Ending { certificate, ..ending };
+        let clear = duals.and_then(|duals| {
+            ending.clear_of_kinks(&mut self.evaluator, lambda, &point, &duals, options.tolerance)
+        });
+        point = clear.unwrap_or(point);
+        let certificate = ending.certificate;
         let certified = certificate.relative_gap() <= options.tolerance;
         let by_newton = options.solver == Solver::Newton && self.row_space.is_lossy();
         if certified {
@@ -54,7 +59,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             ending = Ending { history, ..polish.after(ending) };
         }
         let passes = passes + 2 + self.evaluator.passes - before;
-        assemble(&objective.risk, lambda, &point, ending, passes)
+        assemble(&objective.risk, lambda, &point, ending, passes, options.tolerance)
     }
 
     /// Returns the feasible duals of the slopes at a point in row-space coordinates, by the scores

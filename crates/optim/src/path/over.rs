@@ -58,7 +58,7 @@ pub(crate) fn path_from<S: Samples>(
         if failure.is_some() {
             return;
         }
-        let fit = walk.fit(lambda, point, ending, passes);
+        let fit = walk.fit(lambda, point, ending, passes, options.tolerance);
         observer(&Observed::new(lambda, &fit.report));
         fits.push(fit);
     };
@@ -91,9 +91,10 @@ impl<S: Samples> Walk<S> {
         point: &Point<S::Products>,
         ending: Ending,
         passes: usize,
+        tolerance: f64,
     ) -> Fit {
         let contradicted = || self.evaluator.samples.is_contradicted(point);
-        let mut report = ending.examined_by(contradicted).report(passes);
+        let mut report = ending.examined_by(contradicted).report(passes, tolerance);
         let rounds = self.evaluator.samples.rounds();
         report.rounds = rounds - std::mem::replace(&mut self.rounds, rounds);
         Fit { lambda, intercept: point.intercept, coef: point.coef.clone(), report }

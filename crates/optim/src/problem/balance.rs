@@ -74,6 +74,12 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         self.intercept && is_unbounded(self.domain(), [weight_of(1.0), weight_of(-1.0)])
     }
 
+    /// Returns `c_i s_i y_i / n`, of which v is the image under X'.
+    pub fn pulls(&self, duals: &[f64]) -> Vec<f64> {
+        let pull = |(i, s): (usize, &f64)| self.signs.get(i) * self.weights.get(i) * s;
+        duals.iter().enumerate().map(pull).collect()
+    }
+
     /// Returns `(1/n) sum c_i s_i y_i`.
     pub fn imbalance(&self, duals: &[f64]) -> f64 {
         let term = |i: usize| [self.signs.get(i) * self.weights.get(i) * duals[i]];
@@ -160,7 +166,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns feasible duals at a settled intercept, `-s_i` subgradients of L at the margins. If
     /// the intercept rests on kinks, the duals on either side of it, a hair apart, are mixed to the
     /// sum zero.
-    pub(crate) fn settled_duals(&mut self, scores: &[f64], intercept: f64) -> Vec<f64> {
+    pub fn settled_duals(&mut self, scores: &[f64], intercept: f64) -> Vec<f64> {
         let slope = self.set(scores, intercept);
         let mut duals = self.duals();
         if self.risk.intercept && slope.abs() > 1e-12 * self.total_slope() {

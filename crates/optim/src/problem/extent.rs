@@ -137,6 +137,16 @@ impl Extent {
         UNIT * (additions * (terms + taken.sum::<f64>()) + UPDATES * largest)
     }
 
+    /// Returns how far the scores of coefficients can be off if they are computed in twice the working
+    /// precision, beside a unit of roundoff of each margin.
+    pub(crate) fn accurate_score_error(&self, coef: &[f64]) -> f64 {
+        const SHIFTS: f64 = 8.0;
+        let terms = self.radius * dot(coef, coef).sqrt();
+        let taken: f64 = self.taken.iter().zip(coef).map(|(t, w)| (t * w).abs()).sum();
+        let sums = 2.0 * (self.longest as f64 * UNIT).powi(2) * terms;
+        SHIFTS * UNIT * taken + sums
+    }
+
     /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm, if the sizes `c_i |s_i| / n`
     /// sum to `total`.
     ///

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::problem::margins::weighted;
 use crate::problem::summation::sum;
 use crate::problem::{
-    EmpiricalRisk, Extent, FenchelYoung, MarginSummary, Margins, Objective, Point, Samples, Sums,
+    Extent, FenchelYoung, MarginSummary, Margins, Objective, Point, Samples, Sums,
 };
 
 /// Samples in memory.
@@ -31,15 +31,6 @@ impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
         let margins = objective.risk.margins();
         InMemory { objective, margins, extent, curvatures: Vec::new() }
     }
-}
-
-/// Returns `c_i s_i y_i / n`, of which v is the image under X'.
-pub(crate) fn pulls<L: MarginLoss + ?Sized>(
-    risk: &EmpiricalRisk<'_, L>,
-    duals: &[f64],
-) -> Vec<f64> {
-    let pull = |(i, s): (usize, &f64)| risk.signs.get(i) * risk.weights.get(i) * s;
-    duals.iter().enumerate().map(pull).collect()
 }
 
 impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
@@ -74,6 +65,14 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn set(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
         self.margins.set(products, intercept)
+    }
+
+    fn set_accurately(&mut self, intercept: f64, coef: &[f64]) -> bool {
+        let n = self.objective.design.rows();
+        let (mut high, mut low) = (vec![0.0; n], vec![0.0; n]);
+        self.objective.design.multiply_accurately(coef, &mut high, &mut low);
+        self.margins.set_accurately(&high, &low, intercept);
+        true
     }
 
     fn settle(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
@@ -156,7 +155,7 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn pull(&mut self, duals: &Vec<f64>, accurately: bool, out: &mut [f64]) {
         let design = &self.objective.design;
-        let pulls = pulls(&self.objective.risk, duals);
+        let pulls = self.objective.risk.pulls(duals);
         if accurately {
             design.multiply_transposed_accurately(&pulls, out);
         } else {

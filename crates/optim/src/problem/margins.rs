@@ -111,6 +111,25 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     fn set_to(&mut self, scores: Scores<'_>, intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
+        self.set_slopes()
+    }
+
+    /// Sets margins and slopes to those of scores that are each the sum of two numbers.
+    pub(crate) fn set_accurately(&mut self, high: &[f64], low: &[f64], intercept: f64) {
+        let scores = high.iter().zip(low).enumerate();
+        for (u, (i, (high, low))) in self.margins.iter_mut().zip(scores) {
+            // The sum and what rounding takes from it (Knuth 1969).
+            let sum = high + intercept;
+            let part = sum - high;
+            let lost = (high - (sum - part)) + (intercept - part);
+            *u = self.risk.signs.get(i) * (sum + (lost + low));
+        }
+        let slope = self.set_slopes();
+        self.residual = if self.risk.intercept { slope } else { 0.0 };
+    }
+
+    /// Sets the slopes at the margins and returns the derivative of the risk in the intercept.
+    fn set_slopes(&mut self) -> f64 {
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let (signs, slopes) = (&self.risk.signs, &self.slopes);
         let room: &mut Room = &mut [0.0; BLOCK];

@@ -48,6 +48,12 @@ pub trait Samples {
     /// Sets the margins and returns the derivative of the risk in the intercept.
     fn set(&mut self, products: &Self::Products, intercept: f64) -> f64;
 
+    /// Sets the margins to those at a point, computed in twice the working precision and rounded once;
+    /// returns false, and does nothing, where that is not possible.
+    fn set_accurately(&mut self, _intercept: f64, _coef: &[f64]) -> bool {
+        false
+    }
+
     /// Sets the margins to those at the intercept that minimises the risk, searched for from a
     /// given one, and returns it; 0 if the problem has no intercept.
     fn settle(&mut self, products: &Self::Products, intercept: f64) -> f64;

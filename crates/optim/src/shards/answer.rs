@@ -8,7 +8,7 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, pulls, weighted};
+use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
 
@@ -258,7 +258,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
 
     fn pull(&mut self, duals: &[DualStep], accurately: bool) -> Result<Vec<f64>, Failure> {
         let design = self.design()?;
-        let pulls = pulls(&self.risk, &self.duals(duals)?);
+        let pulls = self.risk.pulls(&self.duals(duals)?);
         let mut out = vec![0.0; design.columns()];
         if accurately {
             design.multiply_transposed_accurately(&pulls, &mut out);

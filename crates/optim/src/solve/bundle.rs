@@ -18,9 +18,9 @@
 use margins_losses::MarginLoss;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use crate::certificate::Evaluator;
+use crate::certificate::{Evaluator, Valued};
 use crate::problem::summation::dot;
-use crate::problem::{InMemory, Point, Samples, pulls};
+use crate::problem::{InMemory, Point, Samples};
 use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
@@ -122,7 +122,7 @@ impl Bundle {
         let objective = evaluator.samples.objective;
         let duals = evaluator.samples.margins.settled_duals(&point.products, point.intercept);
         let mut pull = vec![0.0; objective.design.columns()];
-        objective.design.multiply_transposed(&pulls(&objective.risk, &duals), &mut pull);
+        objective.design.multiply_transposed(&objective.risk.pulls(&duals), &mut pull);
         evaluator.passes += 1;
         // The imbalance that rounding left counts times the size of the margins.
         let size = evaluator.samples.margins.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
@@ -318,7 +318,7 @@ fn valued_at<L: MarginLoss + ?Sized>(
     point: &Point,
 ) -> (f64, f64) {
     evaluator.intercept_slope(point);
-    let (objective, rounding, _) = evaluator.valued(lambda, point);
+    let Valued { objective, rounding, .. } = evaluator.valued(lambda, point);
     (objective, rounding)
 }
 

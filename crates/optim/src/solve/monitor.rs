@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use crate::Certificate;
 use crate::problem::{Lambda, MarginSummary};
-use crate::solve::report::{Ending, HistoryEntry, Status};
+use crate::solve::Status;
+use crate::solve::report::{Ending, HistoryEntry};
 use crate::solve::{Elapsed, Iteration, Options};
 
 /// The rule that ends a solver before its limits do.
@@ -154,6 +155,11 @@ impl<'o> Monitor<'o> {
     /// Records the length of the last step along its direction, for the callback.
     pub fn stepped(&mut self, length: f64) {
         self.step = Some(length);
+    }
+
+    /// Returns the relative duality gap to reach.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.options.tolerance
     }
 
     /// Returns the number of iterations so far.

@@ -216,6 +216,8 @@ pub struct Options<'w> {
     pub closed_form_ray: bool,
     /// True if reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
     pub history: bool,
+    /// True if reports of linear fits keep the [duals](crate::Report::duals) that certify them.
+    pub keep_duals: bool,
     /// A callback that sees every iteration and may stop the solver.
     pub watch: Option<Watch<'w>>,
 }
@@ -229,6 +231,7 @@ impl Default for Options<'_> {
             deadline: None,
             closed_form_ray: true,
             history: false,
+            keep_duals: false,
             watch: None,
         }
     }

@@ -4,43 +4,10 @@ use std::time::Duration;
 use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 
-use crate::problem::{EmpiricalRisk, MarginSummary};
+use crate::certificate::{Evaluator, dual};
+use crate::problem::{EmpiricalRisk, InMemory, MarginSummary, Point};
+use crate::solve::Status;
 use crate::{Certificate, Lambda};
-
-/// The reason why a solver stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
-    /// The relative duality gap is at most the tolerance.
-    Converged,
-    /// The iteration limit came first.
-    IterationLimit,
-    /// The deadline came first.
-    TimeLimit,
-    /// The callback of [`Options::watch`](crate::Options::watch) or of
-    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the solver.
-    Interrupted,
-    /// No step makes further progress, yet the gap is above the tolerance.
-    Stalled,
-    /// The point is a minimum as far as rounding lets one tell, but rounding also keeps the gap
-    /// above the tolerance: features of very different scales, all but unpenalised, magnify it.
-    RoundingLimit,
-    /// The objective has no minimum: it falls without bound along the intercept, because no dual
-    /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
-    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
-    Unbounded,
-    /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
-    /// problem above the tolerance.
-    Truncated,
-    /// Numbers overflowed.
-    NumericalTrouble,
-    /// The loss says that it is convex, but no convex function has its values and derivatives at
-    /// the margins, so that nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss)
-    /// and its test-kit.
-    Contradicted,
-    /// A rule without a certificate was met, and the gap is above the tolerance.
-    RuleMet,
-}
 
 /// A time that was measured. All such times compare as equal, so that results do not differ by the
 /// time they took.
@@ -91,20 +58,41 @@ pub struct Report {
     pub elapsed: Elapsed,
     /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
+    /// The duals `s_i` that certify the result, one a sample, in the domain of the conjugate and with
+    /// `sum c_i s_i y_i = 0` to rounding if there is an intercept. They are kept for a linear fit where
+    /// [`Options::keep_duals`](crate::Options::keep_duals) asks for them.
+    pub duals: Option<Vec<f64>>,
 }
 
 impl Report {
-    /// Returns true if the relative duality gap reached the tolerance.
+    /// Returns twice the rounding, relative to the larger size of the two objectives: what the relative
+    /// gap leaves out. See [`Certificate::relative_rounding`].
+    pub fn relative_rounding(&self) -> f64 {
+        self.certificate().relative_rounding()
+    }
+
+    fn certificate(&self) -> Certificate {
+        Certificate {
+            objective: self.objective,
+            duality_gap: self.duality_gap,
+            rounding: self.rounding,
+            gradient_norm: self.gradient_norm,
+            contradicted: false,
+        }
+    }
+
+    /// Returns true if the fit is certified to the tolerance.
     pub fn converged(&self) -> bool {
         self.status == Status::Converged
     }
 
     /// Makes it the report of a solver for this tolerance that has aimed at a smaller gap: it has
-    /// converged if the gap is within the tolerance, unless something has stopped it.
+    /// converged if the gap is within the tolerance and rounding leaves that visible, unless something
+    /// has stopped it.
     pub fn converge_to(&mut self, tolerance: f64) {
         let stopped = matches!(self.status, Status::Interrupted | Status::Contradicted);
         if !stopped && self.relative_gap <= tolerance {
-            self.status = Status::Converged;
+            self.status = Status::Converged.under(&self.certificate(), tolerance);
         }
     }
 }
@@ -185,6 +173,26 @@ impl Ending {
         Ending { status, ..self }
     }
 
+    /// Takes over the certificate of a point that is [clear of kinks](dual::clear_of_kinks), and returns
+    /// that point, where the rounding at kinks is above the tolerance.
+    pub(crate) fn clear_of_kinks<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        point: &Point,
+        duals: &Vec<f64>,
+        tolerance: f64,
+    ) -> Option<Point> {
+        let known = self.certificate;
+        let has_kinks = !evaluator.samples.objective.risk.loss.is_differentiable();
+        if !has_kinks || known.relative_rounding() <= tolerance {
+            return None;
+        }
+        let (point, certificate) = dual::clear_of_kinks(evaluator, lambda, point, duals, known)?;
+        *self = self.clone().certified_by(certificate, tolerance);
+        Some(point)
+    }
+
     /// Returns the end without a bound if the loss contradicts itself at the margins of these
     /// scores: a certificate believes it to be convex and its derivatives to be those of its
     /// values. A caller asks this last before a report. It takes no more than some hundred
@@ -217,8 +225,10 @@ impl Ending {
         Ending { iterations: 0, status: Status::Unbounded, certificate, elapsed, history }
     }
 
-    /// Returns the report on a solution that took this number of passes.
-    pub fn report(self, passes: usize) -> Report {
+    /// Returns the report on a solution that took this number of passes, for a caller who asked for
+    /// this tolerance: an end that counts the rounding as none has not converged where the rounding is
+    /// above the tolerance.
+    pub fn report(self, passes: usize, tolerance: f64) -> Report {
         let certificate = self.certificate;
         Report {
             objective: certificate.objective,
@@ -230,9 +240,10 @@ impl Ending {
             iterations: self.iterations,
             passes,
             rounds: 0,
-            status: self.status,
+            status: self.status.under(&certificate, tolerance),
             elapsed: self.elapsed,
             history: self.history,
+            duals: None,
         }
     }
 }
@@ -240,14 +251,9 @@ impl Ending {
 impl From<Report> for Ending {
     fn from(report: Report) -> Self {
         Ending {
+            certificate: report.certificate(),
             iterations: report.iterations,
             status: report.status,
-            certificate: Certificate::new(
-                report.objective,
-                report.duality_gap - report.rounding,
-                report.rounding,
-                report.gradient_norm,
-            ),
             elapsed: report.elapsed,
             history: report.history,
         }
@@ -321,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_gap_within_the_tolerance_is_enough_unless_something_stopped_the_solver() {
-        let mut report = Ending::unbounded(1.0).report(0);
+        let mut report = Ending::unbounded(1.0).report(0, 1e-6);
         for (status, gap, expected) in [
             (Status::Stalled, 1e-7, Status::Converged),
             (Status::IterationLimit, 1e-6, Status::Converged),

@@ -11,7 +11,7 @@
 //! a solution in memory. How far is far follows from how far margins are from those at the minimum, or, if
 //! that is not known, from how many samples can be held.
 
-use crate::certificate::{Evaluator, dual};
+use crate::certificate::{Evaluator, Valued, dual};
 use crate::problem::summation::norm;
 use crate::problem::{MergedProblem, Point, Products, Samples};
 use crate::solve::newton::{Newton, System};
@@ -34,7 +34,7 @@ fn unit<S: Samples>(
     point: &Point<S::Products>,
 ) -> f64 {
     const LARGEST: f64 = 1e15;
-    let (objective, _, sums) = evaluator.valued(lambda, point);
+    let Valued { objective, sums, .. } = evaluator.valued(lambda, point);
     (1.0 / objective.max(sums.slopes)).clamp(1.0, LARGEST)
 }
 
@@ -247,7 +247,7 @@ fn by_merging<S: Samples>(
     let about = best.point.place();
     evaluator.intercept_slope(best.point);
     let mut left = Vec::new();
-    best.objective = evaluator.valued(lambda, &about).0;
+    best.objective = evaluator.valued(lambda, &about).objective;
     // Where the radius is known, or no sample is merged, the first problem may be the last one.
     let is_known = nearness.is_some() || radius == MergedProblem::ALL;
     let mut gap = if is_known { 0.0 } else { UNKNOWN };
@@ -304,7 +304,7 @@ fn come_nearer<S: Samples>(
     let Nearness { mut radius, mut samples } = nearness;
     let all = evaluator.samples.shape().0;
     evaluator.intercept_slope(best.point);
-    let mut lowest = evaluator.valued(lambda, best.point).0;
+    let mut lowest = evaluator.valued(lambda, best.point).objective;
     let stop = || monitor.is_stopped();
     while LARGER * samples < 2 * all {
         let next = (LARGER * samples).min(all / 2);
@@ -317,7 +317,7 @@ fn come_nearer<S: Samples>(
         let merged = MergedProblem { about, radius, left, of, tolerance, deadline, stop };
         let (nearer, _) = solve_merged(evaluator, lambda, &merged)?;
         evaluator.intercept_slope(&nearer);
-        let value = evaluator.valued(lambda, &nearer).0;
+        let value = evaluator.valued(lambda, &nearer).objective;
         // A point that is better than the minimum for the part is as near.
         let near = radius_near(evaluator.samples.summary().variance, nearer.coef.len() + 1, next);
         radius = near.map_or(radius, |near| near.min(radius));

@@ -190,9 +190,9 @@ fn an_offset_of_a_column_changes_nothing() {
 }
 
 /// `F(b, w)` of four points at -1 and 1 with the loss of the paper has its minimum 1.7e-17 at w =
-/// 2.718.
+/// 2.718. Terms of size 1 cancel in it, so that their rounding is above any share of it.
 #[test]
-fn a_minimum_of_nearly_zero_is_certified_by_every_solver() {
+fn a_minimum_of_nearly_zero_is_bounded_by_every_solver() {
     const MINIMUM: f64 = 1.7e-17;
     let design = Design::from_rows(&[[1.0], [-1.0], [1.0], [-1.0]]).unwrap();
     let labels = Labels::from_signs(vec![1.0, -1.0, 1.0, -1.0]).unwrap();
@@ -201,7 +201,9 @@ fn a_minimum_of_nearly_zero_is_certified_by_every_solver() {
     for solver in SOLVERS {
         let options = Options { solver, ..Options::default() };
         let report = fit(&objective, lambda(0.183_939_720_585_721_17), &options).unwrap().report;
-        assert!(report.converged() && report.iterations <= 50, "{solver:?} {report:?}");
+        let ends = [Status::Converged, Status::RoundingLimit];
+        assert!(ends.contains(&report.status), "{solver:?} {report:?}");
+        assert!(report.relative_gap <= 1e-6 && report.iterations <= 50, "{solver:?} {report:?}");
         assert!(report.dual_objective <= MINIMUM && MINIMUM <= report.objective + report.rounding);
         assert!(report.duality_gap <= 1e-13, "{solver:?} {report:?}");
     }
@@ -294,5 +296,63 @@ fn lambdas_near_the_least_number_end_soon() {
         let report = fit(&objective, lambda(1e-307), &options).unwrap().report;
         assert!(report.converged() || report.iterations < 1000, "{name} {report:?}");
         assert!(report.objective.is_finite() || report.status == Status::NumericalTrouble);
+    }
+}
+
+/// Six points that a line separates, with some margins exactly 1 at the minimum for every small lambda:
+/// there the minimum is lambda times the square of one norm. Rounding moves the loss of such a sample by
+/// 1e-16, a thousandth of the minimum at 1e-12.
+#[test]
+fn separable_classes_are_certified_down_to_a_minimum_of_almost_zero() {
+    const SQUARE: f64 = 0.080_997_74;
+    let rows =
+        [[4.78, 0.45], [2.86, 4.01], [4.35, 3.65], [-1.5, -2.71], [-2.45, -2.82], [-4.07, -3.85]];
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(vec![1.0, 1.0, 1.0, -1.0, -1.0, -1.0]).unwrap();
+    let hinge = loss("hinge");
+    let objective = Objective::new(&*hinge, &design, &labels).unwrap();
+    for solver in [Solver::Auto, Solver::ProximalNewton] {
+        let options = Options { solver, ..Options::default() };
+        for at in [1e-10, 1e-12, 1e-14, 1e-18] {
+            let report = fit(&objective, lambda(at), &options).unwrap().report;
+            let apart = (report.objective / at / SQUARE - 1.0).abs();
+            assert!(report.converged() && apart <= 1e-6, "{solver:?} {at:e}: {report:?}");
+            assert!(report.relative_rounding() <= 1e-6, "{solver:?} {at:e}: {report:?}");
+        }
+    }
+}
+
+/// Sums of 50,000 products lose five digits more than the margins need.
+#[test]
+fn many_features_are_certified_where_the_minimum_is_almost_zero() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
+    let rows: Vec<Vec<f64>> = (0..20).map(|_| (0..50_000).map(|_| draw()).collect()).collect();
+    let signs = (0..20).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(signs).unwrap();
+    let hinge = loss("hinge");
+    let objective = Objective::new(&*hinge, &design, &labels).unwrap();
+    let [one, other] = [1e-4, 2.5e-8].map(|at| {
+        let report = fit(&objective, lambda(at), &Options::default()).unwrap().report;
+        assert!(report.converged() && report.relative_rounding() <= 1e-6, "{at:e}: {report:?}");
+        report.objective / at
+    });
+    assert!((one / other - 1.0).abs() <= 3e-6, "{one} {other}");
+}
+
+/// A gap that cannot be seen below the rounding is no gap within the tolerance.
+#[test]
+fn rounding_above_the_tolerance_is_a_status_of_its_own() {
+    let rows: Vec<[f64; 2]> = (0..30).map(|i| [f64::from(i).sin(), f64::from(i).cos()]).collect();
+    let signs = (0..30).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(signs).unwrap();
+    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    for (tolerance, expected) in [(1e-10, Status::Converged), (1e-16, Status::RoundingLimit)] {
+        let options = Options { tolerance, ..Options::default() };
+        let report = fit(&objective, lambda(1e-2), &options).unwrap().report;
+        assert_eq!(report.status, expected, "{report:?}");
+        assert_eq!(report.relative_rounding() <= tolerance, report.converged());
     }
 }

@@ -170,10 +170,11 @@ impl<'d> Run<'d> {
         let (point, certificate) = self.appraise(objective, intercept, coef);
         let cut = self.epochs.done < self.settings.epochs;
         let passes = 2 * self.epochs.done + 2;
+        let tolerance = self.monitor.tolerance();
         let ending = self.monitor.end_by_rule(self.stopped.filter(|_| cut), certificate);
         let ending = ending.examined(&objective.risk, &point.products, point.intercept);
         let Point { intercept, coef, .. } = point;
-        let report = ending.report(passes);
+        let report = ending.report(passes, tolerance);
         Ok(Fit { lambda: self.lambda, intercept, coef, report })
     }
 }

@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::{MarginLoss, SpecialCase};
+use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
     CrossValidation, ErrorCurve, Fit, Lambda, Options, ScoredFold, Sensitivity, Solver, Status,
     Training, cross_validate_by,
@@ -106,7 +107,13 @@ impl FeatureSpace {
         let products = if learner.is_none() { self.products(training)? } else { None };
         let Some(gram) = products else { return linear(lambdas) };
         let fits = svm_path_of_rows(training, data, gram, rows, lambdas)?;
-        let mut fits: Vec<Fit> = fits.into_iter().map(|fit| self.in_features(fit)).collect();
+        let risk = || match rows {
+            Some(rows) => training.risk_of_rows(data, rows),
+            None => training.risk(data),
+        };
+        let kept = training.options.keep_duals.then(risk).transpose()?;
+        let in_features = |fit| self.in_features(fit, kept.as_ref());
+        let mut fits: Vec<Fit> = fits.into_iter().map(in_features).collect();
         // Steps in single precision may end before the tolerance.
         let is_stuck = |fit: &Fit| {
             let status = fit.report.status;
@@ -131,9 +138,14 @@ impl FeatureSpace {
         self.features.rows() * self.features.columns() * size_of::<f64>() > LARGE
     }
 
-    /// Returns the fit in the coordinates of the features.
-    fn in_features(&self, fit: KernelFit) -> Fit {
-        let KernelFit { lambda, intercept, coef, report } = fit;
+    /// Returns the fit in the coordinates of the features, with its duals if the risk is given.
+    fn in_features<L: MarginLoss + ?Sized>(
+        &self,
+        fit: KernelFit,
+        risk: Option<&EmpiricalRisk<'_, L>>,
+    ) -> Fit {
+        let KernelFit { lambda, intercept, coef, mut report } = fit;
+        report.duals = risk.map(|risk| hinge_duals(risk, lambda, &coef));
         let mut w = vec![0.0; self.features.columns()];
         self.features.multiply_transposed(&coef, &mut w);
         Fit { lambda, intercept, coef: w, report }
@@ -175,4 +187,21 @@ impl FeatureSpace {
         )?;
         Ok((curve, Some(fits)))
     }
+}
+
+/// Returns the duals `s_i = 2 lambda a_i y_i / (c_i/n)` of a support vector machine, 0 for a sample that
+/// weighs nothing.
+fn hinge_duals<L: MarginLoss + ?Sized>(
+    risk: &EmpiricalRisk<'_, L>,
+    lambda: Lambda,
+    coef: &[f64],
+) -> Vec<f64> {
+    let samples = coef.iter().zip(risk.signs()).zip(risk.weights());
+    samples
+        .map(
+            |((a, y), c)| {
+                if *c > 0.0 { (2.0 * lambda.get() * a * y / c).clamp(0.0, 1.0) } else { 0.0 }
+            },
+        )
+        .collect()
 }
