@@ -51,7 +51,7 @@ def read(content):
         "crate_version": file.text(),
         "loss": file.text(),
         "kernel": file.option(file.text),
-        "scheme": ["binary", "one-versus-rest", "one-versus-one"][file.take("I")],
+        "scheme": ["binary", "one-versus-rest", "one-versus-one", "majority"][file.take("I")],
         "classes": file.list(file.text),
         "feature_names": file.option(lambda: file.list(file.text)),
         "members": file.list(lambda: member(file)),

@@ -86,6 +86,9 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("finished", fitted.finished)?;
     result.set_item("stopped", fitted.stopped.map(Status::name))?;
     result.set_item("max_loss", fitted.evaluation.max_loss())?;
+    let rows = fitted.evaluation.losses.len() as f64;
+    result.set_item("error", fitted.evaluation.mistakes as f64 / rows)?;
+    result.set_item("baseline", fitted.baseline)?;
     result.set_item("outliers", fitted.outliers)?;
     result.set_item("kernel", fitted.kernel)?;
     result.set_item("model", fitted.model.map(Model::new))?;
@@ -122,13 +125,10 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
     }
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
     let loss = if given.loss.trim() == "ramp" { "hinge" } else { &given.loss };
-    let combination = match given.combine.as_deref() {
-        None => None,
-        Some("majority") => Some(Combination::Majority),
-        Some("average") => Some(Combination::Average),
-        Some(other) => {
-            return Err(refuse("combine", format!("'{other}'"), "None, 'majority' or 'average'"));
-        }
+    let combination = match given.combine.as_str() {
+        "majority" => Combination::Majority,
+        "average" => Combination::Average,
+        other => return Err(refuse("combine", format!("'{other}'"), "'majority' or 'average'")),
     };
     if given.pause_at.is_some() && given.checkpoint.is_none() {
         return Err(PyValueError::new_err(
@@ -138,6 +138,8 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
     Ok(Settings {
         loss: loss_of(loss)?,
         learner,
+        epsilon: given.epsilon,
+        standardize: given.standardize,
         intercept: given.fit_intercept,
         max_steps: given.max_steps,
         outputs: given.outputs,

@@ -1,7 +1,7 @@
 //! Halfspaces under Massart noise.
 
 use margins::estimators::Evidence;
-use margins::estimators::massart::{Method, Settings};
+use margins::estimators::massart::{Method, RowScaling, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
@@ -29,6 +29,14 @@ pub(crate) fn fit_massart<'py>(
     let settings = Settings {
         method: method_of(&given)?,
         intercept: given.fit_intercept,
+        standardize: given.standardize,
+        scaling: Some(match given.scale_rows.as_str() {
+            "largest" => RowScaling::Largest,
+            "each" => RowScaling::Each,
+            other => {
+                return Err(refuse("scale_rows", format!("'{other}'"), "'largest' or 'each'"));
+            }
+        }),
         seed: given.random_state,
         time_limit: limit_of(given.time_limit)?,
         iterations: stop.observer(watchers.callback),
@@ -42,6 +50,11 @@ pub(crate) fn fit_massart<'py>(
         result.set_item("delta", delta)?;
     }
     result.set_item("training_error", fitted.training_error)?;
+    result.set_item("held_out_error", fitted.selection.error)?;
+    result.set_item("held_out", fitted.selection.held_out)?;
+    result.set_item("baseline", fitted.baseline)?;
+    result.set_item("divisor", fitted.divisor)?;
+    result.set_item("distance", fitted.distance)?;
     result.set_item("steps", fitted.steps)?;
     result.set_item("dimensions", fitted.dimensions)?;
     result.set_item("noise", fitted.problem.noise.get())?;

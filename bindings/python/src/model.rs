@@ -103,7 +103,7 @@ impl Model {
         LABEL_TYPES.iter().find(|(_, known)| *known == own).map(|(name, _)| *name)
     }
 
-    /// The scheme by which the members decide: binary, one-versus-rest or one-versus-one.
+    /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one or majority.
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()
@@ -197,7 +197,7 @@ impl Model {
         Ok(Some(result))
     }
 
-    /// Returns the score of every sample under every member, one sample a row.
+    /// Returns the scores of every sample, one sample a row: one a member, or one of a majority.
     fn scores<'py>(
         &self,
         py: Python<'py>,
@@ -246,7 +246,8 @@ impl Model {
     #[getter]
     fn has_probabilities(&self) -> PyResult<bool> {
         let loss = loss_of(self.0.loss())?;
-        Ok(self.0.members().iter().all(|member| member.probability(&*loss, 0.0).is_some()))
+        let of_member = |member: &margins::model::Member| member.probability(&*loss, 0.0).is_some();
+        Ok(self.0.scheme() != margins::Scheme::Majority && self.0.members().iter().all(of_member))
     }
 }
 
@@ -259,7 +260,7 @@ impl Model {
     /// Returns scores as the library has them.
     fn checked(&self, scores: &PyReadonlyArray2<'_, f64>) -> PyResult<DMatrix<f64>> {
         let scores = scores.as_array();
-        let (found, expected) = (scores.ncols(), self.0.members().len());
+        let (found, expected) = (scores.ncols(), self.0.scores_per_sample());
         if found != expected {
             let message = format!("there are {found} columns of scores, but must be {expected}");
             return Err(PyValueError::new_err(message));

@@ -87,15 +87,15 @@ settings! {
     /// The settings of `MassartClassifier`.
     Massart {
         learner: String, eta: Option<f64>, gamma: Option<f64>, epsilon: f64, delta: f64, project: Option<usize>,
-        fit_intercept: bool, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+        fit_intercept: bool, standardize: bool, scale_rows: String, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }
 
 settings! {
     /// The settings of `FocusedClassifier`.
     Focused {
-        learner: String, kernel: Option<String>, loss: String, fit_intercept: bool, max_steps: Option<u64>,
-        outputs: Option<usize>, combine: Option<String>, slack: Option<String>, subsample: Option<String>,
+        learner: String, kernel: Option<String>, loss: String, epsilon: f64, standardize: bool, fit_intercept: bool,
+        max_steps: Option<u64>, outputs: Option<usize>, combine: String, slack: Option<String>, subsample: Option<String>,
         checkpoint: Option<std::path::PathBuf>, pause_at: Option<u64>, time_limit: Option<f64>,
         random_state: u64, n_jobs: usize,
     }

@@ -220,7 +220,66 @@ def test_halfspaces_have_a_bound_on_their_error():
     model = ml.MassartClassifier("sgd", eta=0.12, gamma=0.1).fit(X, y)
     assert model.score(X, clean) > 0.9 and 0.1 < model.error_bound_ < 0.5 and model.intercept_[0] != 0
     cuts = ml.MassartClassifier("cuts", eta=0.12, gamma=0.1).fit(X, y)
-    assert cuts.error_bound_ is None and cuts.end_ is not None
+    assert cuts.held_out_error_ < cuts.error_bound_ < 0.5 and cuts.end_ is not None
+
+
+def raw_table(flip=0.0):
+    """Age, income and body mass index, of which the class depends on the first and the last."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(45, 15, 1500), rng.normal(50_000, 15_000, 1500), rng.normal(26, 5, 1500)])
+    risk = (X[:, 0] - 45) / 15 + (X[:, 2] - 26) / 5
+    X, risk = X[abs(risk) > 0.2], risk[abs(risk) > 0.2]
+    return X, np.where((risk > 0) ^ (rng.random(len(X)) < flip), "ill", "well")
+
+
+@pytest.mark.parametrize("estimator", [ml.MassartClassifier(), ml.FocusedClassifier(max_steps=400, outputs=9)], ids=repr)
+def test_raw_tables_are_learned_standardised(estimator, tmp_path):
+    X, y = raw_table()
+    with pytest.warns(UserWarning, match="no less often than always predicting the larger class.*standardize=True"):
+        raw = estimator.fit(X, y)
+    assert raw.score(X, y) < 0.7
+    fitted = type(estimator)(**estimator.get_params() | {"standardize": True}).fit(X, y)
+    assert fitted.score(X, y) > 0.93
+    fitted.save(tmp_path / "model.json")
+    assert np.array_equal(ml.load(tmp_path / "model.json").predict(X), fitted.predict(X))
+
+
+def test_majorities_are_models(two, tmp_path):
+    X, y = two
+    for settings in ({}, {"learner": "kernel-perceptron:budget=50", "kernel": "gaussian"}):
+        vote = ml.FocusedClassifier(**settings, max_steps=500, outputs=7).fit(X, y)
+        assert vote.model_.scheme == "majority" and vote.model_.coef.shape[0] == 7 and not hasattr(vote, "coef_")
+        assert set(np.round(7 * vote.decision_function(X)).astype(int)) <= set(range(-7, 8, 2))
+        vote.save(tmp_path / "vote.mgn")
+        read = ml.load(tmp_path / "vote.mgn")
+        assert np.array_equal(read.decision_function(X), vote.decision_function(X)) and np.array_equal(read.predict(X), vote.predict(X))
+        assert not hasattr(read, "predict_proba")
+    average = ml.FocusedClassifier(combine="average", max_steps=500).fit(X, y)
+    assert average.coef_.shape == (1, X.shape[1])
+
+
+def test_a_game_is_played_until_the_largest_loss_is_small():
+    X, y = clouds(60, 2)
+    X += 20 * np.where(y, 1, -1)[:, None]
+    ramp = ml.FocusedClassifier(loss="ramp", epsilon=0.2).fit(X, y)
+    assert ramp.max_loss_ <= 0.2 and ramp.consistent_at_ is not None and ramp.status_ == "rule-met"
+    with pytest.raises(ValueError, match="epsilon is 2, but must be between 0 and 1"):
+        ml.FocusedClassifier(epsilon=2).fit(X, y)
+    with pytest.raises(ValueError, match="no column has two values"):
+        ml.FocusedClassifier("stump").fit(np.ones((4, 2)), [0, 1, 0, 1])
+
+
+def test_gamma_has_the_units_of_the_features():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 2))
+    y = X[:, 0] > 0
+    fit = lambda **settings: ml.MassartClassifier("sgd", eta=0.1, gamma=0.2, fit_intercept=False, **settings).fit(X, y)
+    assert fit().distance_ == pytest.approx(0.2 * np.linalg.norm(X, axis=1).max())
+    assert fit(scale_rows="each").distance_ is None
+    X[0] = 0
+    assert fit().score(X, y) > 0.8 and fit(scale_rows="each").score(X, y) > 0.8
+    with pytest.raises(ValueError, match="scale_rows is 'none', but must be 'largest' or 'each'"):
+        fit(scale_rows="none")
 
 
 @pytest.mark.parametrize("learner", ["perceptron", "stump", "mlp:hidden=4", "kernel-perceptron:budget=50"])

@@ -30,8 +30,8 @@ def main(folder: Path) -> None:
     classifiers = {
         "logistic": MarginClassifier("logistic"),
         "Catoni's risk of it": RobustClassifier("catoni:alpha=1", "logistic"),
-        "Massart, cutting planes": MassartClassifier("cuts", eta=0.15, gamma=0.02),
-        "Massart, stochastic gradient": MassartClassifier("sgd", eta=0.15, gamma=0.1),
+        "Massart, cutting planes": MassartClassifier("cuts", eta=0.15, gamma=0.02, scale_rows="each"),
+        "Massart, stochastic gradient": MassartClassifier("sgd", eta=0.15, gamma=0.1, scale_rows="each"),
     }
     figure, axes = plt.subplots(1, 4, figsize=(15, 4), sharex=True, sharey=True, layout="constrained")
     grid = np.stack(np.meshgrid(np.linspace(-4, 12, 80), np.linspace(-5, 5, 60)), axis=-1)

@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
         "mean loss": MarginClassifier("logistic", C=0.01),
         "rare errors cost 50": MarginClassifier("logistic", C=0.01, class_weight={True: 50.0}),
         "balanced": MarginClassifier("logistic", C=0.01, class_weight="balanced"),
-        "largest loss": FocusedClassifier(max_steps=200_000),
+        "largest loss": FocusedClassifier(combine="average", max_steps=200_000),
     }
     figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for name, classifier in classifiers.items():

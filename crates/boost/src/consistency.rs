@@ -1,15 +1,18 @@
 use margins_data::Design;
+use margins_losses::MarginLoss;
 use margins_optim::online::Scorer;
 use serde::{Deserialize, Serialize};
 
 use crate::Ensemble;
+use crate::evaluation::clipped;
 
-/// A check that an ensemble that grows is right on every sample, made a few samples at a time.
+/// A check that a growing ensemble is right on every sample, with a loss of at most epsilon. It
+/// visits a few samples at a time.
 ///
-/// The sum of votes (or scores) of every sample is kept, and brought up to date when the sample's
-/// turn comes: every member is asked about every sample at most once. Samples are visited in a
-/// circle; the ensemble is consistent when m of them in a row were right and no member came in
-/// between. A sample that is wrong stays so until the next member comes, and nothing is looked at
+/// The check keeps the sum of votes (or scores) of every sample, and brings it up to date when it
+/// visits the sample: every member is evaluated on every sample at most once. Samples are visited
+/// in a circle; the ensemble is consistent when m of them in a row were right and no member came in
+/// between. A sample that is wrong stays so until the next member comes, and no sample is visited
 /// meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +24,17 @@ pub(crate) struct ConsistencyCheck {
     /// The number of samples found right in a row, with this number of members.
     right: usize,
     members: usize,
+    /// The largest loss at which a sample counts as right.
+    epsilon: f64,
     stuck: bool,
+}
+
+/// The samples of a game, with the largest loss that their classifier may have.
+pub(crate) struct Goal<'a> {
+    pub(crate) design: &'a Design,
+    pub(crate) signs: &'a [f64],
+    pub(crate) loss: &'a dyn MarginLoss,
+    pub(crate) epsilon: f64,
 }
 
 impl ConsistencyCheck {
@@ -32,6 +45,7 @@ impl ConsistencyCheck {
             next: 0,
             right: 0,
             members: 0,
+            epsilon: 1.0,
             stuck: true,
         }
     }
@@ -49,17 +63,17 @@ impl ConsistencyCheck {
             && self.counted.iter().all(|&counted| counted <= members)
     }
 
-    /// Visits at most so many samples; whether the ensemble is known to be consistent.
+    /// Visits at most so many samples; whether the ensemble is known to reach the goal.
     pub(crate) fn advance<S: Scorer>(
         &mut self,
         ensemble: &Ensemble<S>,
-        design: &Design,
-        signs: &[f64],
+        goal: &Goal<'_>,
         visits: usize,
     ) -> bool {
+        let Goal { design, signs, loss, epsilon } = *goal;
         let members = ensemble.members().len();
-        if self.members != members {
-            (self.members, self.right, self.stuck) = (members, 0, false);
+        if self.members != members || self.epsilon != epsilon {
+            (self.members, self.epsilon, self.right, self.stuck) = (members, epsilon, 0, false);
         }
         for _ in 0..visits {
             if self.stuck || self.right == signs.len() {
@@ -68,7 +82,9 @@ impl ConsistencyCheck {
             let row = self.next;
             self.sums[row] += ensemble.sum_from(self.counted[row], &design.sample(row));
             self.counted[row] = members;
-            if signs[row] * self.sums[row] > 0.0 {
+            let score = self.sums[row] / members.max(1) as f64;
+            let small = clipped(loss, row, signs[row], score).is_ok_and(|loss| loss <= epsilon);
+            if small && signs[row] * score > 0.0 {
                 self.right += 1;
                 self.next = (row + 1) % signs.len();
             } else {

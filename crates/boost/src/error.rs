@@ -11,6 +11,12 @@ pub enum Error {
     /// A tree has at least one weight.
     #[error("there are no weights to draw from")]
     NoWeights,
+    /// No feature has two values, between which a stump could decide.
+    #[error(
+        "no column has two values, so that there is no decision stump: add a column that varies, or \
+         choose another learner"
+    )]
+    NoStumps,
     /// Nothing can be drawn when all weights are 0.
     #[error("no weight is positive, so that nothing can be drawn")]
     NoPositiveWeight,

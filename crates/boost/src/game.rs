@@ -5,7 +5,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::checkpoint::{Checkpoint, Fingerprint};
-use crate::consistency::ConsistencyCheck;
+use crate::consistency::{ConsistencyCheck, Goal};
 use crate::evaluation::clipped;
 use crate::{Combination, Ensemble, Error, FocusedPlayer, Horizon, SamplePlayer, Slack};
 
@@ -47,14 +47,16 @@ pub struct Game<'a, P, L: OnlineLearner> {
 }
 
 /// The rule by which a game ends before its last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
     /// The game stops after its last round, as theorem 1 has it.
     Never,
-    /// The game stops as soon as the ensemble is known to be right on every sample. The check takes
-    /// samples at a rate of two samples for every one that a new member comes for, never in a full
-    /// pass.
+    /// The game stops as soon as the ensemble is known to be right on every sample. The check visits
+    /// two samples for every one that a new member comes for, never all of them in one round.
     Consistent,
+    /// The game stops as soon as the ensemble is known to be right on every sample, with a loss,
+    /// clipped to [0, 1], of at most this. The check is that of [`Consistent`](Self::Consistent).
+    LossAtMost(f64),
 }
 
 /// The end of a game.
@@ -62,7 +64,8 @@ pub enum Stop {
 pub struct GameOutcome {
     /// The number of rounds played.
     pub rounds: u64,
-    /// The round by which the ensemble was known to be consistent, if it was looked after.
+    /// The round by which the ensemble was known to reach the goal of [`Stop`]; `None` if it never
+    /// was.
     pub consistent_at: Option<u64>,
     /// The sum of the losses that were seen.
     pub seen_loss: f64,
@@ -208,10 +211,17 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// The errors of [`play`](Self::play).
     pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<GameOutcome, Error> {
         let visits = self.visits();
+        let epsilon = match stop {
+            Stop::Never => None,
+            Stop::Consistent => Some(1.0),
+            Stop::LossAtMost(epsilon) => Some(epsilon),
+        };
+        let (design, signs, loss) = (self.design, self.signs, self.loss);
+        let goal = epsilon.map(|epsilon| Goal { design, signs, loss, epsilon });
         while self.state.round < rounds && self.state.consistent_at.is_none() && self.play()? {
             let state = &mut self.state;
-            if stop == Stop::Consistent
-                && state.check.advance(&state.ensemble, self.design, self.signs, visits)
+            if let Some(goal) = &goal
+                && state.check.advance(&state.ensemble, goal, visits)
             {
                 state.consistent_at = Some(state.round);
             }

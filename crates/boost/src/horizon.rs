@@ -1,9 +1,9 @@
-use margins_losses::OutOfRange;
+use margins_losses::{MarginLoss, OutOfRange};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Combination, Error};
 
 /// The horizon of a game: the number T of its rounds, and the number k of its classifiers that make
 /// the ensemble.
@@ -71,6 +71,44 @@ impl Horizon {
     /// The errors of [`theorem_1`](Self::theorem_1).
     pub fn classification(m: usize, delta: f64, mistakes: f64) -> Result<Self, Error> {
         Self::theorem_1(m, CLASSIFICATION_EPSILON, delta, mistakes)
+    }
+
+    /// Returns the largest mean loss of the classifiers, at most `epsilon` and 0.49, with which the
+    /// loss of their combination is at most `epsilon`; `None` if that of a unanimous vote is larger.
+    ///
+    /// A majority of which a share w is wrong has the margin `1 - 2w`: the share is the largest one
+    /// with `L(1 - 2w) <= epsilon`, and it is at most the mean loss if `L(u) >= 1` wherever
+    /// `u <= 0`, as of the 0-1 loss and the hinge loss. An average has at most the mean loss if L is
+    /// convex where the scores are (corollary 2).
+    ///
+    /// ```
+    /// use margins_boost::{Combination, Horizon};
+    /// use margins_losses::{Hinge, ZeroOne};
+    ///
+    /// let share = |loss, epsilon| Horizon::mean_loss_for(Combination::Majority, loss, epsilon);
+    /// assert_eq!((share(&ZeroOne, 0.9), share(&ZeroOne, 0.2)), (Some(0.49), Some(0.2)));
+    /// assert!((share(&Hinge, 0.2).unwrap() - 0.1).abs() < 1e-12);
+    /// ```
+    pub fn mean_loss_for(
+        combination: Combination,
+        loss: &dyn MarginLoss,
+        epsilon: f64,
+    ) -> Option<f64> {
+        let most = epsilon.min(CLASSIFICATION_EPSILON);
+        let reaches = |wrong: f64| loss.value(1.0 - 2.0 * wrong) <= epsilon;
+        match combination {
+            Combination::Average => Some(most),
+            Combination::Majority if !reaches(0.0) => None,
+            Combination::Majority if reaches(most) => Some(most),
+            Combination::Majority => {
+                let halved = |(low, high): (f64, f64)| {
+                    let middle = 0.5 * low + 0.5 * high;
+                    if reaches(middle) { (middle, high) } else { (low, middle) }
+                };
+                let (share, _) = (0..60).fold((0.0, most), |ends, _| halved(ends));
+                (share > 0.0).then_some(share)
+            }
+        }
     }
 
     /// Returns the number of rounds T.

@@ -1,14 +1,15 @@
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use margins_data::Sample;
+use margins_data::{Design, Sample};
 use margins_losses::OutOfRange;
 use margins_optim::online::{OnlineLearner, Scorer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Ensemble, Error};
 
 /// A sample of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +61,52 @@ impl<K> KernelExpansion<K> {
     /// Returns the number of support vectors.
     pub fn support_vectors(&self) -> usize {
         self.support.len()
+    }
+}
+
+impl<K> Ensemble<KernelExpansion<K>> {
+    /// Returns the support vectors of all classifiers, each of them once, as samples of so many
+    /// features, and the coefficients of every classifier; `None` without support vectors.
+    ///
+    /// # Errors
+    /// Samples that make no design, such as too many of them.
+    pub fn support(&self, features: usize) -> Result<Option<(Design, Vec<Vec<f64>>)>, Error> {
+        let mut places = HashMap::new();
+        let mut rows: Vec<Vec<(usize, f64)>> = Vec::new();
+        let mut dense = false;
+        let mut signed = Vec::with_capacity(self.members().len());
+        for member in self.members() {
+            let mut of_member = Vec::with_capacity(member.support.len());
+            for SupportVector(y, z) in &member.support {
+                dense |= matches!(**z, Owned::Dense(_));
+                let mut row = Vec::new();
+                z.sample(features).for_each(|column, value| row.push((column, value)));
+                let key: Vec<(usize, u64)> = row.iter().map(|&(k, x)| (k, x.to_bits())).collect();
+                let place = *places.entry(key).or_insert(rows.len());
+                if place == rows.len() {
+                    rows.push(row);
+                }
+                of_member.push((place, *y));
+            }
+            signed.push(of_member);
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let coefs = signed.into_iter().map(|of_member| {
+            let mut coef = vec![0.0; rows.len()];
+            of_member.into_iter().for_each(|(place, y)| coef[place] += y);
+            coef
+        });
+        let coefs = coefs.collect();
+        let samples = if dense {
+            let values =
+                |row: &Vec<(usize, f64)>| row.iter().map(|&(_, x)| x).collect::<Vec<f64>>();
+            Design::from_rows(&rows.iter().map(values).collect::<Vec<_>>())?
+        } else {
+            Design::from_sparse_rows(&rows, features)?
+        };
+        Ok(Some((samples, coefs)))
     }
 }
 
@@ -148,7 +195,6 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use margins_data::Design;
     use margins_optim::online::Perceptron;
 
     #[test]

@@ -227,7 +227,8 @@ impl StumpWinnow {
     /// most `thresholds` of them, at even ranks; `eta` is the step size.
     ///
     /// # Errors
-    /// No thresholds asked for, no feature with two values, or a step size that is not positive.
+    /// No thresholds asked for, or a step size that is not positive. [`Error::NoStumps`]: no feature
+    /// has two values.
     pub fn new(design: &Design, thresholds: usize, eta: f64) -> Result<Self, Error> {
         OutOfRange::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
         let most = thresholds;
@@ -251,7 +252,9 @@ impl StumpWinnow {
         let thresholds: Thresholds =
             StumpSearch::new(design).features.into_iter().map(of_feature).collect();
         let stumps: usize = thresholds.iter().map(Vec::len).sum();
-        OutOfRange::check("the number of stumps", stumps as f64, "at least 1", |n| n >= 1.0)?;
+        if stumps == 0 {
+            return Err(Error::NoStumps);
+        }
         let vote = StumpVote::new(&thresholds, std::iter::repeat(0.0));
         Ok(StumpWinnow { thresholds, eta, gains: vec![0.0; stumps], vote })
     }

@@ -125,6 +125,39 @@ fn a_game_stops_exactly_when_its_ensemble_is_consistent() {
     }
 }
 
+/// With a loss other than the 0-1 loss the signs are right long before the losses are small.
+#[test]
+fn a_game_goes_on_until_every_loss_is_small() {
+    let data = separable(60, 3, 0.05, 2);
+    let horizon = Horizon::new(100_000, 4000).unwrap();
+    let start = || fol(Perceptron::new(3), &data, horizon, 1).with_loss(&Hinge);
+    let evaluate = |game: &Fol<'_, Perceptron>| {
+        Evaluation::new(game.ensemble(), &data.0, &data.1, &Hinge).unwrap()
+    };
+    let mut right = start();
+    right.run(Stop::Consistent).unwrap();
+    assert!(evaluate(&right).max_loss() > 0.5);
+    let mut small = start();
+    let ending = small.run(Stop::LossAtMost(0.2)).unwrap();
+    assert!(ending.consistent_at.is_some() && ending.rounds > right.round());
+    assert!(evaluate(&small).max_loss() <= 0.2);
+    // Another goal of the same game is looked after from the beginning.
+    let mut later = start();
+    later.run_until(right.round() - 1, Stop::Consistent).unwrap();
+    later.run(Stop::LossAtMost(0.2)).unwrap();
+    assert!(evaluate(&later).max_loss() <= 0.2);
+}
+
+#[test]
+fn stumps_need_a_column_of_two_values() {
+    let constant = Design::from_rows(&[[1.0, 0.0], [1.0, 0.0]]).unwrap();
+    let sparse = Design::from_sparse_rows(&[vec![], vec![]], 3).unwrap();
+    for design in [constant, sparse] {
+        let refused = StumpWinnow::new(&design, 20, 0.1).unwrap_err().to_string();
+        assert!(refused.starts_with("no column has two values"), "{refused}");
+    }
+}
+
 /// A learner of a user's: `f(x) = <w, x>` by stochastic gradient descent on the logistic loss.
 #[derive(Clone)]
 struct Mine(LinearClassifier);

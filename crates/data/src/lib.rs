@@ -74,7 +74,7 @@ pub use labels::Labels;
 pub use memory::Memory;
 pub use room::Shortage;
 pub use sample::Sample;
-pub use standardize::Standardizer;
+pub use standardize::{SeeRows, Standardizer};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

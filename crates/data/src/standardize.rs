@@ -1,7 +1,14 @@
+mod weighted_rows;
+
+use std::convert::Infallible;
+
 use nalgebra::DMatrix;
 
 use crate::error::check_len;
 use crate::{Design, Error, Sample};
+use weighted_rows::{Moments, WeightedRows};
+
+pub use weighted_rows::SeeRows;
 
 /// A transformation that brings features to unit standard deviation, sparse data without filling in
 /// zeros.
@@ -38,8 +45,28 @@ impl Standardizer {
     /// # Panics
     /// If there is not one finite weight, none negative, a row.
     pub fn fit(design: &Design, weights: Option<&[f64]>) -> Self {
-        let rows = WeightedRows::new(design, weights);
-        let ranges = rows.ranges();
+        let each = |see: &mut SeeRows<'_>| {
+            see(design, weights);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(fitted) = Self::fit_parts(design.columns(), each);
+        fitted
+    }
+
+    /// Computes what [`fit`](Self::fit) does, to the last bit, of rows that come in parts: `each`
+    /// shows all parts in order, every time that it is called, with their weights if they have any.
+    ///
+    /// # Errors
+    /// The errors of `each`.
+    ///
+    /// # Panics
+    /// The function panics if there is not one finite weight, none negative, a row.
+    pub fn fit_parts<E>(
+        columns: usize,
+        each: impl FnMut(&mut SeeRows<'_>) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut rows = WeightedRows::new(columns, each)?;
+        let ranges = rows.ranges()?;
         // Relative to its magnitude a column neither overflows nor underflows when squared. A power
         // of two, so that the division is exact.
         let magnitude = |&(low, high): &(f64, f64)| match high.max(-low) {
@@ -47,7 +74,7 @@ impl Standardizer {
             largest => largest.log2().floor().exp2(),
         };
         let magnitudes: Vec<f64> = ranges.iter().map(magnitude).collect();
-        let (total, moments) = (rows.total, rows.moments(&magnitudes));
+        let (moments, total) = (rows.moments(&magnitudes)?, rows.total);
         let columns = ranges.iter().zip(&magnitudes).zip(moments);
         let (means, deviations) = columns
             .map(|((&(low, high), magnitude), Moments { mean, stored, squares, residual })| {
@@ -65,7 +92,7 @@ impl Standardizer {
                 }
             })
             .unzip();
-        Standardizer { means, deviations }
+        Ok(Standardizer { means, deviations })
     }
 
     /// Returns the scaling by these means and deviations, one each a column; a deviation of 0 is
@@ -163,90 +190,6 @@ impl Standardizer {
     }
 }
 
-/// The rows of a design with their weights, relative to the largest so that sums cannot overflow.
-struct WeightedRows<'a> {
-    design: &'a Design,
-    weights: Option<&'a [f64]>,
-    largest: f64,
-    /// The sum of the weights.
-    total: f64,
-}
-
-/// The sums over a column that its mean and its deviation come from, in units of its magnitude.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moments {
-    mean: f64,
-    /// The weight of the rows that store a value.
-    stored: f64,
-    /// The squares of the stored values less the mean, summed up.
-    squares: f64,
-    /// The stored values less the mean, summed up.
-    residual: f64,
-}
-
-impl<'a> WeightedRows<'a> {
-    fn new(design: &'a Design, weights: Option<&'a [f64]>) -> Self {
-        if let Some(weights) = weights {
-            assert_eq!(weights.len(), design.rows(), "one weight a row");
-            assert!(weights.iter().all(|c| c.is_finite() && *c >= 0.0), "invalid weight");
-        }
-        let weights = weights.filter(|weights| weights.iter().any(|&c| c > 0.0));
-        let largest = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
-        let mut rows = WeightedRows { design, weights, largest, total: 0.0 };
-        rows.total = (0..design.rows()).map(|row| rows.weight(row)).sum();
-        rows
-    }
-
-    fn weight(&self, row: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[row] / self.largest)
-    }
-
-    /// Calls `visit(weight, column, value)` for the stored values of all rows of positive weight.
-    fn for_each(&self, mut visit: impl FnMut(f64, usize, f64)) {
-        for (row, sample) in self.design.samples().enumerate() {
-            let weight = self.weight(row);
-            if weight > 0.0 {
-                sample.for_each(|column, x| visit(weight, column, x));
-            }
-        }
-    }
-
-    /// Returns the least and the largest value of every column, zeros that are not stored included.
-    fn ranges(&self) -> Vec<(f64, f64)> {
-        let p = self.design.columns();
-        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); p];
-        let mut stored_rows = vec![0; p];
-        self.for_each(|_, column, x| {
-            let (low, high) = ranges[column];
-            ranges[column] = (low.min(x), high.max(x));
-            stored_rows[column] += 1;
-        });
-        let rows = (0..self.design.rows()).filter(|&row| self.weight(row) > 0.0).count();
-        for (range, stored) in ranges.iter_mut().zip(stored_rows) {
-            if stored < rows || rows == 0 {
-                *range = (range.0.min(0.0), range.1.max(0.0));
-            }
-        }
-        ranges
-    }
-
-    /// Returns the moments of every column relative to its magnitude.
-    fn moments(&self, magnitudes: &[f64]) -> Vec<Moments> {
-        let mut moments = vec![Moments::default(); magnitudes.len()];
-        self.for_each(|c, column, x| {
-            moments[column].mean += c * (x / magnitudes[column]);
-            moments[column].stored += c;
-        });
-        moments.iter_mut().for_each(|column| column.mean /= self.total);
-        self.for_each(|c, column, x| {
-            let d = x / magnitudes[column] - moments[column].mean;
-            moments[column].squares += c * d * d;
-            moments[column].residual += c * d;
-        });
-        moments
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,6 +250,24 @@ mod tests {
             let fit = Standardizer::fit(&design, weights);
             assert_eq!(fit.constant_columns(), [0, 1, 2, 3]);
             assert_eq!(fit.scale(design.clone()).unwrap(), design);
+        }
+    }
+
+    #[test]
+    fn rows_in_parts_have_the_means_and_deviations_of_all() {
+        let row = |i: usize| [(i as f64).sin(), if i.is_multiple_of(3) { 0.0 } else { i as f64 }];
+        let design = Design::from_rows(&(0..50).map(row).collect::<Vec<_>>()).unwrap();
+        let weights: Vec<f64> = (0..50).map(|i| (i % 4) as f64 / 3.0).collect();
+        for weights in [None, Some(&weights[..])] {
+            let each = |see: &mut SeeRows<'_>| {
+                for (first, end) in [(0, 1), (1, 30), (30, 30), (30, 50)] {
+                    let part = design.select(&(first..end).collect::<Vec<_>>());
+                    see(&part, weights.map(|weights| &weights[first..end]));
+                }
+                Ok::<(), Infallible>(())
+            };
+            let Ok(fitted) = Standardizer::fit_parts(2, each);
+            assert_eq!(fitted, Standardizer::fit(&design, weights));
         }
     }
 

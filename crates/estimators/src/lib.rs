@@ -46,6 +46,7 @@ mod limits;
 mod linear_model;
 pub mod massart;
 pub mod regularised;
+mod standardization;
 pub mod stream;
 #[cfg(feature = "rayon")]
 mod threads;

@@ -17,26 +17,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
+mod features;
 mod file;
 
 use std::time::Duration;
 
 use margins_data::read::Stream;
-use margins_data::{Dataset, Design, Sample};
-use margins_losses::LeakyRelu;
+use margins_data::{Dataset, Standardizer};
 use margins_massart::cutting_planes::End;
 use margins_massart::{
-    Adaptive, CutOptions, Learned, LearnedByCuts, OnePass, Plan, Problem, Projection, SphereSample,
-    Target, learn, learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
+    CutOptions, OnePass, Plan, Problem, Projection, Sphere, SphereSample, Target, learn,
+    learn_adaptively, learn_by_tested_cuts,
 };
-use margins_model::{Model, TrainingSummary};
+use margins_model::Model;
 use margins_optim::Status;
-use margins_optim::online::LinearClassifier;
 use margins_optim::solve::Limits;
-use nalgebra::DMatrix;
 
 use crate::regularised::IterationObserver;
-use crate::{Error, Evidence, linear_model};
+use crate::standardization::Standardization;
+use crate::{Error, Evidence};
+use answer::{Answer, Source};
+use features::{Features, baseline, wrong_weight};
 
 /// The settings of a learner under Massart noise.
 #[derive(Debug, Clone)]
@@ -44,8 +46,14 @@ pub struct Settings {
     /// The learner, with all that it is told of the problem.
     pub method: Method,
     /// True for an intercept: the coefficient of a feature that is 1 for every sample before
-    /// samples are scaled to norm 1. For data in memory.
+    /// samples are divided.
     pub intercept: bool,
+    /// True to scale features to mean 0 and deviation 1 first, sparse ones to deviation 1. The
+    /// model is one of the features as given.
+    pub standardize: bool,
+    /// The numbers that samples are divided by, so that their norms are at most 1: by default the
+    /// largest norm, and the norm of each for a stream, whose largest norm is unknown.
+    pub scaling: Option<RowScaling>,
     /// The seed of samples held out, of their order and of random projections.
     pub seed: u64,
     /// The time after which the learner takes no more steps, or makes no more cuts, and the best
@@ -56,6 +64,15 @@ pub struct Settings {
     /// The number of threads; those of the rayon pool at hand unless told.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
+}
+
+/// The numbers that samples are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowScaling {
+    /// All by the largest norm of a sample, so that a margin is a distance.
+    Largest,
+    /// Each by its own norm, so that a margin is an angle; a zero sample stays zero.
+    Each,
 }
 
 /// A learner under Massart noise.
@@ -89,18 +106,26 @@ pub enum Method {
 pub struct Fitted {
     /// The halfspace, with the loss that its learner reweights.
     pub model: Model,
-    /// The bound on the error; [`Evidence::None`] of cutting planes, which hold no samples out.
+    /// The bound on the error, from samples held out.
     pub evidence: Evidence,
     /// The noise rate and the margin that the halfspace was learned with.
     pub problem: Problem,
-    /// The choice among candidates; `None` of cutting planes, which hold no samples out.
-    pub selection: Option<Selection>,
+    /// The choice among candidates; cutting planes have a single one.
+    pub selection: Selection,
     /// Steps of the stochastic gradient, or calls of the oracle.
     pub steps: usize,
     /// The number of dimensions that features were projected to, if they were.
     pub dimensions: Option<usize>,
+    /// The number that all samples were divided by; `None` if each was divided by its norm.
+    pub divisor: Option<f64>,
+    /// Gamma in the units of the features as given: the distance from the boundary at which a
+    /// sample has this margin. `None` if each sample was divided by its norm.
+    pub distance: Option<f64>,
     /// Share of all rows on the wrong side, by weight; `None` of a stream, which is read once.
     pub training_error: Option<f64>,
+    /// The share, by weight, of the rows that are not of the larger class, which the decision for
+    /// that class alone gets wrong.
+    pub baseline: f64,
     /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the
     /// margin may be wrong, the data too few, or the dimensions.
     pub end: Option<End>,
@@ -124,31 +149,14 @@ pub struct Selection {
     pub candidate_errors: Vec<(usize, f64)>,
 }
 
-/// The answer of a learner.
-struct Answer {
-    classifier: LinearClassifier,
-    evidence: Evidence,
-    problem: Problem,
-    selection: Option<Selection>,
-    steps: usize,
-    dimensions: Option<usize>,
-    end: Option<End>,
-    stopped: Option<Status>,
-}
-
-/// The facts about the data that a model keeps.
-struct Source<'a> {
-    classes: (&'a str, &'a str),
-    feature_names: Option<Vec<String>>,
-    rows: usize,
-}
-
 impl Settings {
-    /// Returns the settings of a learner with seed 1.
+    /// Returns the settings of a learner with an intercept and seed 1.
     pub fn new(method: Method) -> Self {
         Settings {
             method,
-            intercept: false,
+            intercept: true,
+            standardize: false,
+            scaling: None,
             seed: 1,
             time_limit: None,
             iterations: IterationObserver::default(),
@@ -160,8 +168,8 @@ impl Settings {
     /// Learns a halfspace from data in memory, whose rows are drawn by weight.
     ///
     /// # Errors
-    /// [`Error::Massart`]: a row without a direction, too few rows for the problem, dimensions out
-    /// of range.
+    /// [`Error::Massart`]: a row that cannot be scaled, too few rows for the problem, dimensions out
+    /// of range. [`Error::Data`]: a feature that overflows when it is scaled.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_here(data));
@@ -171,27 +179,45 @@ impl Settings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
-        data.design().check_fits(1, usize::from(self.intercept))?;
+        let copies = usize::from(self.intercept) + usize::from(self.standardize);
+        data.design().check_fits(1, copies)?;
         let limits = self.iterations.limits(self.time_limit);
-        let with_constant = match self.intercept {
-            true => Some(with_constant(data)?),
-            false => None,
+        let standardizer = || Standardizer::fit(data.design(), data.weights());
+        let features =
+            self.features(data.design().is_sparse(), self.standardize.then(standardizer));
+        let design = features.of(data.design())?;
+        let divisor = match self.scaling {
+            Some(RowScaling::Each) => None,
+            Some(RowScaling::Largest) | None => Some(Sphere::largest_norm(&design)?),
         };
-        let sample = SphereSample::of(with_constant.as_ref().unwrap_or(data))?;
-        let mut answer = self.learn(&sample, &limits)?;
-        let training_error = Some(sample.error(&answer.classifier.coef));
-        if self.intercept {
-            answer.classifier.intercept = answer.classifier.coef.pop().unwrap_or_default();
+        let (labels, weights) = (data.labels(), data.weights());
+        let mut sample = SphereSample::scaled(&design, labels.signs(), divisor)?;
+        if let Some(weights) = weights {
+            sample = sample.with_weights(weights.to_vec())?;
         }
-        let labels = data.labels();
-        let source = Source {
-            classes: (labels.negative_class(), labels.positive_class()),
-            feature_names: data.feature_names().map(<[String]>::to_vec),
-            rows: data.rows(),
-        };
-        let fitted = answer.fitted(source)?;
+        let answer = self.learn(&sample, &limits)?;
+        let classifier = features.classifier(&answer.halfspace);
+        let wrong = wrong_weight(&classifier, data.design(), labels.signs(), weights);
+        let total = weights.map_or(data.rows() as f64, |weights| weights.iter().sum());
+        let fitted = answer.fitted(
+            &features,
+            Source {
+                classes: (labels.negative_class(), labels.positive_class()),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                rows: data.rows(),
+                baseline: baseline(labels.signs(), weights),
+                divisor,
+            },
+        )?;
         let model = fitted.model.with_encoding(data.encoding().cloned())?;
-        Ok(Fitted { model, training_error, ..fitted })
+        Ok(Fitted { model, training_error: Some(wrong / total), ..fitted })
+    }
+
+    /// Returns the features that the learner sees.
+    fn features(&self, sparse: bool, standardizer: Option<Standardizer>) -> Features {
+        let centred = self.intercept && !sparse;
+        let standardization = standardizer.map(|fitted| Standardization::new(fitted, centred));
+        Features { standardization, intercept: self.intercept }
     }
 
     fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {
@@ -204,13 +230,10 @@ impl Settings {
             Method::Cuts { problem, dimensions } => {
                 let options = CutOptions { limits: *limits, ..CutOptions::default() };
                 let dimensions = dimensions.or_else(|| Projection::worthwhile(&problem, sample));
-                let learned = match dimensions {
-                    None => learn_by_cuts(&problem, &options, sample),
-                    Some(m) => {
-                        let map = Projection::new(sample.columns(), m, self.seed)?;
-                        learn_by_projected_cuts(&problem, &options, sample, &map)?
-                    }
-                };
+                let map = |m| Projection::new(sample.columns(), m, self.seed);
+                let map = dimensions.map(map).transpose()?;
+                let learned =
+                    learn_by_tested_cuts(&problem, &options, sample, map.as_ref(), self.seed)?;
                 Ok(Answer::by_cuts(problem, dimensions, learned))
             }
             Method::Adaptive { target } => {
@@ -223,23 +246,28 @@ impl Settings {
     /// Learns a halfspace from a stream, which is read once and no further than is needed.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: a method that needs all rows at once, or rows with weights, for
-    /// the one pass counts every row. [`Error::Data`]: a row that cannot be read.
-    /// [`Error::Massart`]: a row without a direction, or too few rows.
+    /// [`Error::Contradiction`]: a method or a scaling that needs all rows at once, or rows with
+    /// weights, for the one pass counts every row. [`Error::Data`]: a row that cannot be read.
+    /// [`Error::Massart`]: a row that cannot be scaled, or too few rows.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Fitted, Error> {
         let refuse = |one: &str, reason| {
             Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
         };
-        if self.intercept {
-            return refuse("an intercept", "it is for data in memory: add a column of ones");
+        if self.standardize {
+            return refuse("standardisation", "the means and deviations are those of all rows");
+        }
+        if self.scaling == Some(RowScaling::Largest) {
+            return refuse("a division by the largest norm", "it is the largest of all rows");
         }
         let Method::Gradient { problem } = self.method else {
             return refuse("a learner of several passes", "it needs all rows at once");
         };
         let plan = Plan::practical(&problem);
-        let mut learner = OnePass::new(&problem, plan, stream.columns(), self.seed)?;
+        let features = self.features(false, None);
+        let columns = stream.columns() + usize::from(self.intercept);
+        let mut learner = OnePass::new(&problem, plan, columns, self.seed)?;
         let limits = self.iterations.limits(self.time_limit);
-        let (mut classes, mut stopped) = (None, None);
+        let (mut classes, mut stopped, mut positives) = (None, None, 0);
         while !learner.is_complete()
             && stopped.is_none()
             && let Some(chunk) = stream.next_chunk()?
@@ -248,111 +276,25 @@ impl Settings {
                 let reason = "its one pass counts every row: read the rows into memory, and they are drawn by weight";
                 return refuse("the weights of rows", reason);
             }
-            learner.take(&chunk.design, chunk.labels.signs())?;
+            let design = features.of(&chunk.design)?;
+            learner.take(&design, chunk.labels.signs())?;
+            positives += chunk.labels.signs().iter().filter(|&&sign| sign > 0.0).count();
             let (negative, positive) =
                 (chunk.labels.negative_class(), chunk.labels.positive_class());
             classes = Some((negative.to_owned(), positive.to_owned()));
             stopped = limits.reached();
         }
-        let answer = Answer { stopped, ..Answer::by_gradient(problem, learner.finish()?) };
+        let mut answer = Answer::by_gradient(problem, learner.finish()?);
+        answer.stopped = stopped;
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
-        answer.fitted(Source {
+        let share = positives as f64 / stream.rows() as f64;
+        let source = Source {
             classes: (&negative, &positive),
             feature_names: stream.feature_names().map(<[String]>::to_vec),
             rows: stream.rows() as usize,
-        })
-    }
-}
-
-/// Returns the data with one more feature, which is 1 for every sample.
-fn with_constant(data: &Dataset) -> Result<Dataset, Error> {
-    let design = design_with_constant(data.design())?;
-    let augmented = Dataset::new(design, data.labels().clone())?;
-    Ok(match data.weights() {
-        Some(weights) => augmented.with_weights(weights.to_vec())?,
-        None => augmented,
-    })
-}
-
-/// Returns samples with one more feature, which is 1 for all of them.
-fn design_with_constant(design: &Design) -> Result<Design, margins_data::Error> {
-    let (rows, columns) = (design.rows(), design.columns());
-    if design.is_sparse() {
-        let row = |sample: Sample<'_>| {
-            let mut row = Vec::new();
-            sample.for_each(|column, x| row.push((column, x)));
-            row.push((columns, 1.0));
-            row
+            baseline: share.min(1.0 - share),
+            divisor: None,
         };
-        let rows: Vec<Vec<(usize, f64)>> = design.samples().map(row).collect();
-        return Design::from_sparse_rows(&rows, columns + 1);
-    }
-    let mut values = vec![1.0; rows * (columns + 1)];
-    for (out, sample) in values.chunks_exact_mut(columns + 1).zip(design.samples()) {
-        sample.for_each(|column, x| out[column] = x);
-    }
-    Design::from_samples(DMatrix::from_vec(columns + 1, rows, values))
-}
-
-impl Answer {
-    fn by_cuts(problem: Problem, dimensions: Option<usize>, learned: LearnedByCuts) -> Self {
-        let stopped = match learned.end {
-            End::Stopped(status) => Some(status),
-            _ => None,
-        };
-        Answer {
-            classifier: learned.classifier,
-            evidence: Evidence::None,
-            problem,
-            selection: None,
-            steps: learned.calls,
-            dimensions,
-            end: Some(learned.end),
-            stopped,
-        }
-    }
-
-    fn adaptively(target: Target, found: Adaptive) -> Self {
-        let problem = Problem { noise: found.noise, margin: found.margin, target };
-        Answer::by_gradient(problem, found.learned)
-    }
-
-    fn by_gradient(problem: Problem, learned: Learned) -> Self {
-        let (bound, delta) = (learned.error_bound, problem.target.delta());
-        Answer {
-            classifier: learned.classifier,
-            evidence: Evidence::ErrorBound { bound, delta },
-            problem,
-            selection: Some(Selection {
-                candidates: learned.selected.candidates,
-                held_out: learned.held_out,
-                error: learned.selected.error,
-                index: learned.selected.index,
-                candidate_errors: learned.candidate_errors,
-            }),
-            steps: learned.steps,
-            dimensions: None,
-            end: None,
-            stopped: learned.stopped,
-        }
-    }
-
-    fn fitted(self, source: Source<'_>) -> Result<Fitted, Error> {
-        // The loss that the learner reweights.
-        let loss = LeakyRelu::new(self.problem.noise.get())?;
-        let Source { classes, feature_names, rows } = source;
-        let training = TrainingSummary::uncertified(rows);
-        let model = linear_model(&loss, None, classes, feature_names, training, &self.classifier)?;
-        Ok(Fitted {
-            model,
-            evidence: self.evidence,
-            problem: self.problem,
-            selection: self.selection,
-            steps: self.steps,
-            dimensions: self.dimensions,
-            training_error: None,
-            end: self.end,
-            stopped: self.stopped,
-        })
+        answer.fitted(&features, source)
     }
 }

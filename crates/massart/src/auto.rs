@@ -5,9 +5,9 @@ use margins_losses::OutOfRange;
 use margins_optim::solve::Limits;
 
 use crate::Error;
-use crate::parted::{PartedSample, rows_of, walk_over_parts};
-use crate::selection::Candidates;
-use crate::sgd::{Learned, Plan, Trajectory, Walk, trajectory};
+use crate::parted::{PartedSample, errors_of_parts, rows_of, walk_over_parts};
+use crate::selection::{Candidates, select_within};
+use crate::sgd::{Learned, Plan, Trajectory, Walk};
 use crate::split::Split;
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
@@ -22,14 +22,21 @@ pub struct Adaptive {
     pub margin: MarginBound,
 }
 
-/// The largest number of passes over the training rows for one pair of parameters.
+/// The largest number of passes over the training rows for one pair of parameters, unless that makes
+/// fewer than [`LEAST_STEPS`].
 const PASSES: usize = 8;
+
+/// The number of steps for one pair of parameters that no limit of passes goes below.
+const LEAST_STEPS: usize = 8192;
 
 /// Returns the best halfspace of algorithm 1 where neither eta nor gamma is known.
 ///
 /// The learner runs for every eta of a grid with steps of `epsilon/2` and every
-/// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows; the best iterate of all on
-/// held-out rows is chosen.
+/// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows. Every run leaves its
+/// iterates and the mean of those in the later half of its steps. On the rows held out the best
+/// mean is chosen, of several the one with the lowest error on all rows, unless an iterate errs
+/// less often by more than two standard errors: a mean is less likely than the best of thousands of
+/// iterates to be good on few rows by chance.
 ///
 /// A learner whose noise bound is at most `epsilon/2` too large and whose margin is at least half
 /// the true one has its guarantee with these, so that one of the runs succeeds if algorithm 1 would
@@ -52,10 +59,14 @@ pub fn learn_adaptively(
     let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
         let plan = plan(&grid[k], &split);
         let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
-        trajectory(&grid[k], &plan, sample.points(), draws, seed, limits)
+        let mut walk = Walk::new(&grid[k], &plan, sample.columns(), seed)?.averaged();
+        walk.take(sample.points(), draws, limits)?;
+        Ok::<_, Error>(walk.finish())
     })?;
     let selection = split.selection_sample(sample)?;
-    Ok(best(&grid, runs, &selection, target, limits))
+    let on_all_rows =
+        |means: &[&[f64]]| Ok(parallel::map(0..means.len(), |k| sample.error(means[k])));
+    best(&grid, runs, &selection, target, limits, on_all_rows)
 }
 
 /// Returns the best halfspace of an unknown eta and gamma as [`learn_adaptively`] does, from samples
@@ -74,7 +85,7 @@ pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
     let mut walks = Vec::with_capacity(grid.len());
     for problem in &grid {
         let plan = plan(problem, &split);
-        walks.push(Mutex::new(Walk::new(problem, &plan, sample.columns(), seed)?));
+        walks.push(Mutex::new(Walk::new(problem, &plan, sample.columns(), seed)?.averaged()));
     }
     let longest = grid.iter().map(|problem| plan(problem, &split).steps).max().unwrap_or(0);
     walk_over_parts(sample, &split, longest, seed, |points, draws| {
@@ -89,24 +100,28 @@ pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
     let finish = |walk: Mutex<Walk>| walk.into_inner().unwrap_or_else(PoisonError::into_inner);
     let runs = walks.into_iter().map(|walk| finish(walk).finish()).collect();
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
-    let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
-    Ok(best(&grid, runs, &selection, target, limits))
+    let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
+    let selection = selection.with_weights(weights)?;
+    best(&grid, runs, &selection, target, limits, |means| errors_of_parts(sample, means))
 }
 
 /// Returns the constants of a run: no more steps than so many passes take.
 fn plan(problem: &Problem, split: &Split) -> Plan {
     let plan = Plan::practical(problem);
-    Plan { steps: plan.steps.min(PASSES * split.training_rows().len()), ..plan }
+    let most = (PASSES * split.training_rows().len()).max(LEAST_STEPS);
+    Plan { steps: plan.steps.min(most), ..plan }
 }
 
-/// Returns the best halfspace of all runs, one a pair of the grid.
+/// Returns the best halfspace of all runs, one a pair of the grid; `on_all_rows` returns the errors
+/// of halfspaces on all rows.
 fn best(
     grid: &[Problem],
     runs: Vec<Trajectory>,
     selection: &SphereSample<'_>,
     target: Target,
     limits: &Limits<'_>,
-) -> Adaptive {
+    on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
+) -> Result<Adaptive, Error> {
     let ends: Vec<usize> = runs
         .iter()
         .scan(0, |end, run| {
@@ -115,15 +130,55 @@ fn best(
         })
         .collect();
     let candidates = Candidates::new(selection.columns());
-    let mut all = Trajectory { steps: 0, candidates, stopped: None };
+    let mut all = Trajectory { steps: 0, candidates, mean: Vec::new(), stopped: None };
+    let mut means = Vec::with_capacity(runs.len());
     for run in runs {
         all.steps += run.steps;
         all.candidates.append(run.candidates);
         all.stopped = all.stopped.or(run.stopped);
+        means.push(run.mean);
     }
-    let learned = Learned::new(&all, selection, target.delta(), limits);
-    let problem = grid[ends.partition_point(|&end| end <= learned.selected.index)];
-    Adaptive { learned, noise: problem.noise, margin: problem.margin }
+    let iterates = all.candidates.len();
+    let mut selected = select_within(&all.candidates, selection, limits);
+    let (best, error) = best_mean(&means, selection, on_all_rows)?;
+    if error <= selected.error + 2.0 * standard_error(selected.error, selection) {
+        (selected.index, selected.error) = (iterates + best, error);
+    }
+    means.iter().for_each(|mean| all.candidates.push(mean));
+    selected.candidates = all.candidates.len();
+    let learned = Learned::of(&all, selected, selection, target.delta());
+    let run = match selected.index.checked_sub(iterates) {
+        Some(run) => run,
+        None => ends.partition_point(|&end| end <= selected.index),
+    };
+    Ok(Adaptive { learned, noise: grid[run].noise, margin: grid[run].margin })
+}
+
+/// Returns the index of the mean with the lowest error on a sample, of several the one with the
+/// lowest error on all rows, and the error on the sample.
+fn best_mean(
+    means: &[Vec<f64>],
+    selection: &SphereSample<'_>,
+    on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
+) -> Result<(usize, f64), Error> {
+    let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
+    let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
+    let tied: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
+    if let [only] = tied[..] {
+        return Ok((only, lowest));
+    }
+    let of_tied: Vec<&[f64]> = tied.iter().map(|&k| means[k].as_slice()).collect();
+    let on_all_rows = on_all_rows(&of_tied)?;
+    let first = (0..tied.len()).min_by(|&a, &b| on_all_rows[a].total_cmp(&on_all_rows[b]));
+    Ok((tied[first.unwrap_or_default()], lowest))
+}
+
+/// Returns the standard error of a share of mistakes, with one mistake and one success more, so that
+/// it is not 0 where there are none.
+fn standard_error(error: f64, sample: &SphereSample<'_>) -> f64 {
+    let n = sample.effective_size();
+    let share = (error * n + 1.0) / (n + 2.0);
+    (share * (1.0 - share) / n).sqrt()
 }
 
 /// Returns every pair of the grid, each with half of the target.

@@ -1,7 +1,9 @@
 use crate::Error;
 use crate::cutting_planes::{End, Method, localize};
 use crate::oracle::Separation;
-use crate::{Problem, Projection, SphereSample, separate};
+use crate::sgd::{Learned, Plan};
+use crate::split::Split;
+use crate::{Problem, Projection, Sphere, SphereSample, separate};
 use margins_optim::online::LinearClassifier;
 use margins_optim::solve::Limits;
 
@@ -69,7 +71,7 @@ pub fn learn_by_cuts(
 
 /// Returns the halfspace of [`learn_by_cuts`] in fewer dimensions, by remark B.2.
 ///
-/// The sample is projected and scaled to the sphere again, and gamma halved, which a large enough
+/// The sample is projected and scaled again, and gamma halved, which a large enough
 /// [dimension](Projection::dimension) leaves of the margin; then the halfspace is pulled back. The
 /// error on the sample is that of the projected halfspace.
 ///
@@ -93,8 +95,8 @@ pub fn learn_by_cuts(
 /// ```
 ///
 /// # Errors
-/// `Shape`: the projection is from another number of features. `Direction`: it maps a row to zero
-/// or to infinity.
+/// `Shape`: the projection is from another number of features. `Direction`: it maps a row to
+/// infinity.
 pub fn learn_by_projected_cuts(
     problem: &Problem,
     options: &CutOptions<'_>,
@@ -102,12 +104,73 @@ pub fn learn_by_projected_cuts(
     projection: &Projection,
 ) -> Result<LearnedByCuts, Error> {
     let design = projection.project(sample.points().design())?;
-    let projected = SphereSample::new(&design, sample.signs())?;
+    let divisor = sample.points().divisor().map(|_| Sphere::largest_norm(&design)).transpose()?;
+    let projected = SphereSample::scaled(&design, sample.signs(), divisor)?;
     let projected = projected.with_weights(sample.weights().to_vec())?;
     let halved = Problem { margin: problem.margin.half(), ..*problem };
     let found = learn_by_cuts(&halved, options, &projected);
     let coef = projection.pull_back(&found.classifier.coef);
     Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
+}
+
+/// The error of a halfspace on rows that its learner has not seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldOut {
+    /// The number of rows of positive weight.
+    pub rows: usize,
+    /// The share of them that the halfspace gets wrong, by weight.
+    pub error: f64,
+    /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
+    /// inequality, which counts a row of any weight once.
+    pub bound: f64,
+}
+
+impl HeldOut {
+    pub(super) fn of(problem: &Problem, coef: &[f64], sample: &SphereSample<'_>) -> Self {
+        let error = sample.error(coef);
+        let bound = Learned::bound(error, 1, problem.target.delta(), sample);
+        HeldOut { rows: sample.weights().iter().filter(|&&c| c > 0.0).count(), error, bound }
+    }
+}
+
+/// Returns the halfspace of [`learn_by_cuts`], or of [`learn_by_projected_cuts`] if there is a
+/// projection, from some rows of a sample, with its error on the others: at most a fifth of the
+/// rows, and no more than N of [`Plan::practical`], are held out at random.
+///
+/// ```
+/// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+/// use margins_massart::{CutOptions, Problem, SphereSample, learn_by_tested_cuts};
+///
+/// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
+/// let points = halfspace.points(2000, 1)?;
+/// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+/// let draws = noisy.draw(8000, 1);
+/// let design = noisy.design().select(&draws.rows);
+/// let sample = SphereSample::new(&design, &draws.signs)?;
+/// let (problem, options) = (Problem::new(0.1, 0.2)?, CutOptions::default());
+/// let (found, held_out) = learn_by_tested_cuts(&problem, &options, &sample, None, 1)?;
+/// assert!(noisy.linear_error(&found.classifier.coef)? <= held_out.bound);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::TooFew`]: there are fewer than two samples of positive weight. The errors of
+/// [`learn_by_projected_cuts`].
+pub fn learn_by_tested_cuts(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    sample: &SphereSample<'_>,
+    projection: Option<&Projection>,
+    seed: u64,
+) -> Result<(LearnedByCuts, HeldOut), Error> {
+    let split = Split::new(sample.weights(), Plan::practical(problem).selection, seed)?;
+    let training = sample.clone().with_weights(split.training_weights(sample.weights()))?;
+    let found = match projection {
+        None => learn_by_cuts(problem, options, &training),
+        Some(projection) => learn_by_projected_cuts(problem, options, &training, projection)?,
+    };
+    let held_out = HeldOut::of(problem, &found.classifier.coef, &split.selection_sample(sample)?);
+    Ok((found, held_out))
 }
 
 /// Returns the result of cutting planes with an oracle over a sample in memory.

@@ -26,8 +26,10 @@ pub enum Error {
         /// The weight.
         value: f64,
     },
-    /// A sample cannot be scaled to norm 1: its norm is zero, or near zero, or beyond the range.
-    #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
+    /// A sample cannot be scaled: its norm is so near zero that it has no inverse, or overflows.
+    #[error(
+        "row {row}: the norm is {norm:e}, by which nothing can be divided: scale the features first"
+    )]
     Direction {
         /// The row, counted from 0.
         row: usize,
@@ -58,4 +60,14 @@ pub enum Error {
     /// The crate of data refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
+}
+
+impl Error {
+    /// Returns an error of a sample as one of a row.
+    pub(crate) fn of_row(self, row: usize) -> Self {
+        match self {
+            Error::Direction { norm, .. } => Error::Direction { row, norm },
+            other => other,
+        }
+    }
 }

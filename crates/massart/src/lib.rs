@@ -11,17 +11,18 @@
 //!   source).
 //! * [`learn_by_cuts`]: cutting planes with a separation oracle (appendix B of the source);
 //!   [`learn_by_projected_cuts`]: cutting planes after a [`Projection`], if there are many
-//!   features.
+//!   features; [`learn_by_tested_cuts`]: either of them, with a bound on the error from rows held
+//!   out.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`PartedSample`]: samples that memory does not hold, for all of these.
 //! * [`select`]: the best of many iterates.
 //! * [`baselines`]: the learners that came before these.
 //!
-//! Samples are scaled to norm 1, which does not change the decisions of a halfspace through the
-//! origin, so that the halfspace applies to samples as they are. There is no intercept; a constant
-//! feature takes its place. Within these learners sign(0) = +1, like in the source, whereas a
-//! classifier decides +1 where its score is above 0: they differ on samples exactly on the
-//! boundary.
+//! Samples are scaled into the unit ball, which does not change the decisions of a halfspace through
+//! the origin, so that the halfspace applies to samples as they are: each is divided by its norm, or
+//! all by the same number ([`Sphere::scaled`]). There is no intercept; a constant feature takes its
+//! place. Within these learners sign(0) = +1, like in the source, whereas a classifier decides +1
+//! where its score is above 0: they differ on samples exactly on the boundary.
 //!
 //! # Example
 //!
@@ -68,12 +69,16 @@ mod sphere;
 mod split;
 
 pub use auto::{Adaptive, learn_adaptively, learn_adaptively_from_parts};
-pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts};
+pub use cuts::{
+    CutOptions, HeldOut, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts,
+    learn_by_tested_cuts,
+};
 pub use error::Error;
 pub use one_pass::OnePass;
 pub use oracle::{Separation, separate};
 pub use parted::{
-    PartedSample, SeePart, error_of_parts, learn_by_cuts_from_parts, learn_from_parts,
+    PartedSample, SeePart, learn_by_cuts_from_parts, learn_by_tested_cuts_from_parts,
+    learn_from_parts,
 };
 pub use problem::{MarginBound, NoiseRate, Problem, Target};
 pub use projection::Projection;

@@ -121,10 +121,7 @@ impl OnePass {
     }
 
     fn unit<'s>(&self, x: Sample<'s>) -> Result<UnitSample<'s>, Error> {
-        UnitSample::new(x).map_err(|error| match error {
-            Error::Direction { norm, .. } => Error::Direction { row: self.taken - 1, norm },
-            other => other,
-        })
+        UnitSample::new(x).map_err(|error| error.of_row(self.taken - 1))
     }
 
     /// Makes the present iterate a candidate, if the rule or chance decides so.
@@ -152,7 +149,8 @@ impl OnePass {
         let design = Design::stack(&self.held_out)?;
         self.candidates.push(&self.sgd.coef());
         let selection = SphereSample::new(&design, &self.signs)?;
-        let run = Trajectory { steps: self.steps, candidates: self.candidates, stopped: None };
+        let (candidates, mean) = (self.candidates, Vec::new());
+        let run = Trajectory { steps: self.steps, candidates, mean, stopped: None };
         Ok(Learned::new(&run, &selection, self.delta, &Limits::default()))
     }
 }

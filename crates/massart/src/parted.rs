@@ -6,7 +6,7 @@ use margins_data::Design;
 use margins_optim::online::LinearClassifier;
 use margins_optim::solve::Limits;
 
-use crate::cuts::search;
+use crate::cuts::{HeldOut, search};
 use crate::cutting_planes::End;
 use crate::sgd::{Learned, Plan, Walk};
 use crate::sphere::is_wrong;
@@ -31,6 +31,12 @@ pub trait PartedSample {
 
     /// Returns the number of rows that may be in memory at once.
     fn most_rows(&self) -> usize;
+
+    /// Returns the number that all rows are divided by; `None`, unless another one is written, if it
+    /// is the norm of each.
+    fn divisor(&self) -> Option<f64> {
+        None
+    }
 
     /// Returns the features of some rows, which ascend.
     ///
@@ -67,7 +73,8 @@ pub fn learn_from_parts<S: PartedSample + ?Sized>(
         Ok(walk.is_complete())
     })?;
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
-    let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
+    let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
+    let selection = selection.with_weights(weights)?;
     Ok(Learned::new(&walk.finish(), &selection, problem.target.delta(), limits))
 }
 
@@ -91,7 +98,8 @@ pub(super) fn walk_over_parts<S: PartedSample + ?Sized>(
             return Ok(());
         }
         let design = sample.select(&rows)?;
-        let points = Sphere::new(&design).map_err(|error| of_row(error, |row| rows[row]))?;
+        let points = Sphere::scaled(&design, sample.divisor());
+        let points = points.map_err(|error| of_row(error, |row| rows[row]))?;
         let place = |row: &usize| rows.partition_point(|other| other < row);
         let placed: Vec<(usize, f64)> = some.iter().map(|(row, y)| (place(row), *y)).collect();
         if take(&points, &placed)? {
@@ -119,16 +127,24 @@ fn of_row(error: Error, number: impl Fn(usize) -> usize) -> Error {
     }
 }
 
-/// Shows all samples, part after part, as points on the sphere with their signs and weights.
+/// The features that a projection makes of samples, if there is one, and the number that all of them
+/// are divided by, unless it is the norm of each.
+#[derive(Clone, Copy)]
+struct View<'p> {
+    projection: Option<&'p Projection>,
+    divisor: Option<f64>,
+}
+
+/// Shows all samples, part after part, as points in the ball with their signs and weights.
 fn each_on_sphere<S: PartedSample + ?Sized>(
     sample: &mut S,
-    projection: Option<&Projection>,
+    view: View<'_>,
     mut see: impl FnMut(&Sphere<'_>, &[f64], &[f64]),
 ) -> Result<(), Error> {
     let (signs, weights) = (sample.signs(), sample.weights());
     sample.each(&mut |first, design| {
-        let projected = projection.map(|projection| projection.project(design)).transpose()?;
-        let points = Sphere::new(projected.as_ref().unwrap_or(design));
+        let projected = view.projection.map(|projection| projection.project(design)).transpose()?;
+        let points = Sphere::scaled(projected.as_ref().unwrap_or(design), view.divisor);
         let points = points.map_err(|error| of_row(error, |row| first + row))?;
         let rows = first..first + design.rows();
         see(&points, &signs[rows.clone()], &weights[rows]);
@@ -136,40 +152,48 @@ fn each_on_sphere<S: PartedSample + ?Sized>(
     })
 }
 
-/// Returns the share of the samples that a halfspace gets wrong, by weight; sign(0) = +1.
-///
-/// # Errors
-/// [`Error::Direction`]: a row has no direction. A part that cannot be read.
-pub fn error_of_parts<S: PartedSample + ?Sized>(
+/// Returns the shares of the samples that halfspaces get wrong, by weight, in one pass; sign(0) = +1.
+pub(super) fn errors_of_parts<S: PartedSample + ?Sized>(
     sample: &mut S,
-    coef: &[f64],
-) -> Result<f64, Error> {
-    Ok(look(sample, None, coef, None)?.error)
+    coefs: &[&[f64]],
+) -> Result<Vec<f64>, Error> {
+    let total: f64 = sample.weights().iter().sum();
+    let mut wrong = vec![0.0; coefs.len()];
+    let view = View { projection: None, divisor: sample.divisor() };
+    each_on_sphere(sample, view, |points, signs, weights| {
+        for (wrong, coef) in wrong.iter_mut().zip(coefs) {
+            *wrong += wrong_weight(&points.scores(coef), signs, weights);
+        }
+    })?;
+    Ok(wrong.into_iter().map(|wrong| wrong / total).collect())
 }
 
-/// Returns the error of a halfspace, and the mean of `factor(<w, x>, y) x` if a factor is given.
+/// Returns the weight of the samples that scores get wrong.
+fn wrong_weight(scores: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
+    let of_sample =
+        |((&score, &y), &c): ((&f64, &f64), &f64)| if is_wrong(score, y) { c } else { 0.0 };
+    scores.iter().zip(signs).zip(weights).map(of_sample).sum()
+}
+
+/// Returns the error of a halfspace, and the mean of `factor(<w, x>, y) x`.
 fn look<S: PartedSample + ?Sized>(
     sample: &mut S,
-    projection: Option<&Projection>,
+    view: View<'_>,
     w: &[f64],
-    factor: Option<&dyn Fn(f64, f64) -> f64>,
+    factor: &dyn Fn(f64, f64) -> f64,
 ) -> Result<Looked, Error> {
     let total: f64 = sample.weights().iter().sum();
-    let (mut wrong, mut mean) = (0.0, vec![0.0; factor.map_or(0, |_| w.len())]);
-    each_on_sphere(sample, projection, |points, signs, weights| {
+    let (mut wrong, mut mean) = (0.0, vec![0.0; w.len()]);
+    each_on_sphere(sample, view, |points, signs, weights| {
         let scores = points.scores(w);
-        for ((&score, &y), &c) in scores.iter().zip(signs).zip(weights) {
-            wrong += if is_wrong(score, y) { c } else { 0.0 };
-        }
-        if let Some(factor) = factor {
-            let terms = scores.iter().zip(signs).zip(weights).zip(points.inverse_norms());
-            let z: Vec<f64> = terms
-                .map(|(((&score, &y), &c), &inverse)| c / total * inverse * factor(score, y))
-                .collect();
-            let mut part = vec![0.0; w.len()];
-            points.design().multiply_transposed(&z, &mut part);
-            mean.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
-        }
+        wrong += wrong_weight(&scores, signs, weights);
+        let terms = scores.iter().zip(signs).zip(weights).zip(points.inverse_norms());
+        let z: Vec<f64> = terms
+            .map(|(((&score, &y), &c), &inverse)| c / total * inverse * factor(score, y))
+            .collect();
+        let mut part = vec![0.0; w.len()];
+        points.design().multiply_transposed(&z, &mut part);
+        mean.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
     })?;
     Ok(Looked { error: wrong / total, mean })
 }
@@ -177,6 +201,67 @@ fn look<S: PartedSample + ?Sized>(
 struct Looked {
     error: f64,
     mean: Vec<f64>,
+}
+
+/// A sample with other weights.
+struct Reweighted<'s, S: ?Sized> {
+    sample: &'s mut S,
+    weights: Arc<[f64]>,
+}
+
+impl<S: PartedSample + ?Sized> PartedSample for Reweighted<'_, S> {
+    fn columns(&self) -> usize {
+        self.sample.columns()
+    }
+
+    fn signs(&self) -> Arc<[f64]> {
+        self.sample.signs()
+    }
+
+    fn weights(&self) -> Arc<[f64]> {
+        Arc::clone(&self.weights)
+    }
+
+    fn most_rows(&self) -> usize {
+        self.sample.most_rows()
+    }
+
+    fn divisor(&self) -> Option<f64> {
+        self.sample.divisor()
+    }
+
+    fn select(&mut self, rows: &[usize]) -> Result<Design, Error> {
+        self.sample.select(rows)
+    }
+
+    fn each(&mut self, see: &mut SeePart<'_>) -> Result<(), Error> {
+        self.sample.each(see)
+    }
+}
+
+/// Returns the halfspace of cutting planes with its error on rows held out, as
+/// [`learn_by_tested_cuts`](crate::learn_by_tested_cuts) does, from samples that are read in parts.
+/// No more rows are held out than may be in memory.
+///
+/// # Errors
+/// The errors of [`learn_by_cuts_from_parts`]. [`Error::TooFew`]: there are fewer than two samples
+/// of positive weight.
+pub fn learn_by_tested_cuts_from_parts<S: PartedSample + ?Sized>(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    sample: &mut S,
+    projection: Option<&Projection>,
+    seed: u64,
+) -> Result<(LearnedByCuts, HeldOut), Error> {
+    let most = Plan::practical(problem).selection.min(sample.most_rows());
+    let split = Split::new(&sample.weights(), most, seed)?;
+    let weights = split.training_weights(&sample.weights()).into();
+    let mut training = Reweighted { sample: &mut *sample, weights };
+    let found = learn_by_cuts_from_parts(problem, options, &mut training, projection)?;
+    let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
+    let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
+    let held_out = HeldOut::of(problem, &found.classifier.coef, &selection.with_weights(weights)?);
+    Ok((found, held_out))
 }
 
 /// Returns the halfspace of cutting planes as [`learn_by_cuts`](crate::learn_by_cuts) does, in the
@@ -196,12 +281,21 @@ pub fn learn_by_cuts_from_parts<S: PartedSample + ?Sized>(
         None => *problem,
     };
     let columns = projection.map_or(sample.columns(), Projection::dimensions);
+    let mut view = View { projection, divisor: sample.divisor() };
+    if let (Some(projection), Some(_)) = (projection, view.divisor) {
+        let mut largest: f64 = 0.0;
+        sample.each(&mut |_, design| {
+            largest = largest.max(Sphere::largest_norm(&projection.project(design)?)?);
+            Ok(())
+        })?;
+        view.divisor = Some(largest);
+    }
     let mut failure = None;
     let mut found = search(&problem, options, columns, |w| {
         let factor = |score, y| problem.gradient_factor(score, y);
         let looked = match w {
-            None => look(sample, projection, &vec![0.0; columns], Some(&|_, y| -y)),
-            Some(w) => look(sample, projection, w, Some(&factor)),
+            None => look(sample, view, &vec![0.0; columns], &|_, y| -y),
+            Some(w) => look(sample, view, w, &factor),
         };
         let Looked { error, mean } = looked.map_err(|error| {
             failure = Some(error);

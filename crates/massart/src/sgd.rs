@@ -49,6 +49,16 @@ impl Sgd {
 
     /// Returns the present `w`.
     pub fn coef(&self) -> Vec<f64> {
+        self.iterate.last().coef
+    }
+
+    /// Lets the mean of the iterates begin with the next one.
+    fn start_averaging(&mut self) {
+        self.iterate.start_averaging();
+    }
+
+    /// Returns the mean of the iterates, or the present one before the mean has begun.
+    fn mean(&self) -> Vec<f64> {
         self.iterate.classifier().coef
     }
 
@@ -145,20 +155,40 @@ impl Learned {
         delta: f64,
         limits: &Limits<'_>,
     ) -> Self {
-        let Trajectory { steps, ref candidates, stopped } = *trajectory;
-        let selected = select_within(candidates, selection, limits);
-        let count = candidates.len() as f64;
-        let deviation = ((count / delta).ln() / (2.0 * selection.effective_size())).sqrt();
+        let selected = select_within(&trajectory.candidates, selection, limits);
+        Self::of(trajectory, selected, selection, delta)
+    }
+
+    /// Returns the result of a selection.
+    pub(super) fn of(
+        trajectory: &Trajectory,
+        selected: Selected,
+        selection: &SphereSample<'_>,
+        delta: f64,
+    ) -> Self {
+        let Trajectory { steps, ref candidates, stopped, .. } = *trajectory;
         let coef = candidates.get(selected.index).to_vec();
         Learned {
             candidate_errors: some_errors(candidates, selected, selection),
             classifier: LinearClassifier { intercept: 0.0, coef },
             steps,
-            error_bound: (selected.error + deviation).min(1.0),
+            error_bound: Self::bound(selected.error, candidates.len(), delta, selection),
             held_out: selection.weights().iter().filter(|&&weight| weight > 0.0).count(),
             selected,
             stopped,
         }
+    }
+
+    /// Returns the bound on the error of one of so many candidates that holds with probability
+    /// `1 - delta`, from its error on a sample: by Hoeffding's inequality, for all of them at once.
+    pub(super) fn bound(
+        error: f64,
+        candidates: usize,
+        delta: f64,
+        sample: &SphereSample<'_>,
+    ) -> f64 {
+        let deviation = (candidates as f64 / delta).ln() / (2.0 * sample.effective_size());
+        (error + deviation.sqrt()).min(1.0)
     }
 }
 
@@ -205,6 +235,9 @@ pub fn learn_from(
 pub(super) struct Trajectory {
     pub(super) steps: usize,
     pub(super) candidates: Candidates,
+    /// The mean of the iterates in the later half of the steps, or the last of them if the mean was
+    /// not kept.
+    pub(super) mean: Vec<f64>,
     /// The limit that ended the steps before their time, if one did.
     pub(super) stopped: Option<Status>,
 }
@@ -228,6 +261,9 @@ pub(super) struct Walk {
     sgd: Sgd,
     /// The numbers of steps after which the iterate is a candidate.
     times: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
+    /// The number of steps after which the mean of the iterates begins, if there is to be one.
+    averaged_from: Option<usize>,
+    steps: usize,
     run: Trajectory,
 }
 
@@ -239,9 +275,15 @@ impl Walk {
         seed: u64,
     ) -> Result<Self, Error> {
         let candidates = Candidates::new(columns);
-        let run = Trajectory { steps: 0, candidates, stopped: None };
+        let run = Trajectory { steps: 0, candidates, mean: Vec::new(), stopped: None };
         let sgd = Sgd::new(*problem, columns, plan.step)?;
-        Ok(Walk { sgd, times: plan.times(seed).peekable(), run })
+        let times = plan.times(seed).peekable();
+        Ok(Walk { sgd, times, averaged_from: None, steps: plan.steps, run })
+    }
+
+    /// Keeps the mean of the iterates in the later half of the steps too.
+    pub(super) fn averaged(self) -> Self {
+        Walk { averaged_from: Some(self.steps / 2), ..self }
     }
 
     /// Takes steps on draws until these end, or a limit is reached, or all steps of the plan are
@@ -262,11 +304,19 @@ impl Walk {
             stopped.get().is_none().then_some(draw)
         });
         while let Some(&time) = self.times.peek() {
-            let (wanted, mut taken) = (time - self.run.steps, 0);
+            let from = self.averaged_from.filter(|&from| self.run.steps < from);
+            let until = from.map_or(time, |from| time.min(from));
+            let (wanted, mut taken) = (until - self.run.steps, 0);
             self.sgd.run(points, draws.by_ref().take(wanted).inspect(|_| taken += 1))?;
             self.run.steps += taken;
             if taken < wanted {
                 break;
+            }
+            if from == Some(until) {
+                self.sgd.start_averaging();
+            }
+            if until < time {
+                continue;
             }
             self.times.next();
             self.run.candidates.push(&self.sgd.coef());
@@ -285,6 +335,7 @@ impl Walk {
         if self.times.next().is_some() {
             self.run.candidates.push(&self.sgd.coef());
         }
+        self.run.mean = self.sgd.mean();
         self.run
     }
 }

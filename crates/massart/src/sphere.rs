@@ -4,41 +4,71 @@ use margins_losses::OutOfRange;
 use crate::Error;
 use margins_optim::online::Direction;
 
-/// The rows of a design, scaled to the unit sphere: kept as they are, each with the inverse of its
-/// norm.
+/// The rows of a design, scaled into the unit ball: kept as they are, each with the factor that
+/// scales it.
 ///
 /// A halfspace through the origin decides alike on a row and on the scaled row, so that a halfspace
-/// learned here applies to rows as they are.
+/// learned here applies to rows as they are. A row is divided by its own norm, which brings it to
+/// the unit sphere, or all rows are divided by the same number, such as the
+/// [largest norm](Self::largest_norm). A zero row stays zero.
 #[derive(Debug, Clone)]
 pub struct Sphere<'a> {
     design: &'a Design,
+    /// The number that all rows are divided by; `None` if it is the norm of each.
+    divisor: Option<f64>,
     inverse_norms: Vec<f64>,
+    /// The squared norms of the scaled rows.
+    squared_norms: Vec<f64>,
 }
 
-/// A unit sample `x / ||x||`.
+/// A scaled sample: of norm 1 if it was divided by its own norm and is not zero.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitSample<'a> {
     sample: Sample<'a>,
     inverse_norm: f64,
+    squared_norm: f64,
+}
+
+/// Returns the norm of a sample.
+fn norm_of(sample: &Sample<'_>) -> f64 {
+    // The squared norm is right unless it overflows or loses digits.
+    let square = sample.squared_norm();
+    if (1e-200..1e200).contains(&square) { square.sqrt() } else { sample.norm() }
+}
+
+/// Returns the inverse of a norm, and 0 of the norm 0.
+fn inverse(norm: f64) -> Result<f64, Error> {
+    if norm == 0.0 {
+        return Ok(0.0);
+    }
+    if norm.is_normal() && norm.recip().is_normal() {
+        Ok(norm.recip())
+    } else {
+        Err(Error::Direction { row: 0, norm })
+    }
 }
 
 impl<'a> UnitSample<'a> {
-    /// Returns the unit sample of a sample.
+    /// Returns a sample divided by its norm; a zero sample stays zero.
     ///
     /// # Errors
-    /// The norm is 0 or not a finite number, or its inverse is not.
+    /// The norm is not a finite number, or its inverse is not.
     pub fn new(sample: Sample<'a>) -> Result<Self, Error> {
-        // The squared norm is right unless it overflows or loses digits.
-        let square = sample.squared_norm();
-        let norm = if (1e-200..1e200).contains(&square) { square.sqrt() } else { sample.norm() };
-        if norm.is_normal() && norm.recip().is_normal() {
-            Ok(UnitSample { sample, inverse_norm: norm.recip() })
-        } else {
-            Err(Error::Direction { row: 0, norm })
-        }
+        let inverse_norm = inverse(norm_of(&sample))?;
+        let squared_norm = if inverse_norm > 0.0 { 1.0 } else { 0.0 };
+        Ok(UnitSample { sample, inverse_norm, squared_norm })
     }
 
-    /// Returns `<w, x/||x||>`.
+    /// Returns a sample multiplied with a factor.
+    fn scaled(sample: Sample<'a>, factor: f64) -> Result<Self, Error> {
+        let norm = norm_of(&sample);
+        if !norm.is_finite() {
+            return Err(Error::Direction { row: 0, norm });
+        }
+        Ok(UnitSample { sample, inverse_norm: factor, squared_norm: (norm * factor).powi(2) })
+    }
+
+    /// Returns the product of `w` and the scaled sample.
     #[inline(always)]
     pub fn dot(&self, w: &[f64]) -> f64 {
         self.inverse_norm * self.sample.dot(w)
@@ -58,23 +88,70 @@ impl Direction for UnitSample<'_> {
 
     #[inline(always)]
     fn squared_norm(&self) -> f64 {
-        1.0
+        self.squared_norm
     }
 }
 
 impl<'a> Sphere<'a> {
-    /// Returns the rows of a design, scaled.
+    /// Returns the rows of a design, each divided by its norm.
     ///
     /// # Errors
-    /// [`Error::Direction`] names a row that cannot be scaled to norm 1, such as a zero row.
+    /// [`Error::Direction`] names a row that cannot be scaled to norm 1, though it is not zero.
     pub fn new(design: &'a Design) -> Result<Self, Error> {
-        let inverse = |(row, sample)| match UnitSample::new(sample) {
-            Ok(unit) => Ok(unit.inverse_norm),
-            Err(Error::Direction { norm, .. }) => Err(Error::Direction { row, norm }),
-            Err(other) => Err(other),
+        Self::scaled(design, None)
+    }
+
+    /// Returns the rows of a design, all of them divided by the same number if there is one, else
+    /// each by its norm. Divided by 0 they are zero.
+    ///
+    /// # Errors
+    /// [`Error::Direction`] names a row whose norm has no inverse, or overflows.
+    pub fn scaled(design: &'a Design, divisor: Option<f64>) -> Result<Self, Error> {
+        let factor = divisor.map(inverse).transpose()?;
+        let unit = |(row, sample)| {
+            let unit = match factor {
+                Some(factor) => UnitSample::scaled(sample, factor),
+                None => UnitSample::new(sample),
+            };
+            unit.map(|unit| (unit.inverse_norm, unit.squared_norm))
+                .map_err(|error| error.of_row(row))
         };
-        let inverse_norms = design.samples().enumerate().map(inverse).collect::<Result<_, _>>()?;
-        Ok(Sphere { design, inverse_norms })
+        let units: Vec<(f64, f64)> =
+            design.samples().enumerate().map(unit).collect::<Result<_, _>>()?;
+        let (inverse_norms, squared_norms) = units.into_iter().unzip();
+        Ok(Sphere { design, divisor, inverse_norms, squared_norms })
+    }
+
+    /// Returns the largest norm of a row, which brings all rows into the unit ball; 0 without rows.
+    ///
+    /// ```
+    /// use margins_data::Design;
+    /// use margins_massart::Sphere;
+    ///
+    /// let design = Design::from_rows(&[[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]])?;
+    /// let largest = Sphere::largest_norm(&design)?;
+    /// let points = Sphere::scaled(&design, Some(largest))?;
+    /// assert_eq!((largest, points.scores(&[0.0, 1.0])), (5.0, vec![0.8, 0.0, 0.2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Direction`] names a row whose norm overflows.
+    pub fn largest_norm(design: &Design) -> Result<f64, Error> {
+        let mut largest: f64 = 0.0;
+        for (row, sample) in design.samples().enumerate() {
+            let norm = norm_of(&sample);
+            if !norm.is_finite() {
+                return Err(Error::Direction { row, norm });
+            }
+            largest = largest.max(norm);
+        }
+        Ok(largest)
+    }
+
+    /// Returns the number that all rows are divided by; `None` if it is the norm of each.
+    pub fn divisor(&self) -> Option<f64> {
+        self.divisor
     }
 
     /// Returns the number of samples n.
@@ -92,7 +169,7 @@ impl<'a> Sphere<'a> {
         self.design
     }
 
-    /// Returns the inverse norms `1/||x_i||`.
+    /// Returns the factors of the rows, `1/||x_i||` where each is divided by its norm.
     pub(super) fn inverse_norms(&self) -> &[f64] {
         &self.inverse_norms
     }
@@ -103,10 +180,14 @@ impl<'a> Sphere<'a> {
     /// The method panics if `i >= n`.
     #[inline(always)]
     pub fn sample(&self, i: usize) -> UnitSample<'a> {
-        UnitSample { sample: self.design.sample(i), inverse_norm: self.inverse_norms[i] }
+        UnitSample {
+            sample: self.design.sample(i),
+            inverse_norm: self.inverse_norms[i],
+            squared_norm: self.squared_norms[i],
+        }
     }
 
-    /// Returns the scores `<w, x_i/||x_i||>` of all rows.
+    /// Returns the scores `<w, x_i>` of all scaled rows.
     ///
     /// # Panics
     /// The method panics if `w` is not of length d.
@@ -118,7 +199,7 @@ impl<'a> Sphere<'a> {
     }
 }
 
-/// An empirical distribution on the unit sphere: samples with their signs and weights.
+/// An empirical distribution in the unit ball: samples with their signs and weights.
 #[derive(Debug, Clone)]
 pub struct SphereSample<'a> {
     points: Sphere<'a>,
@@ -129,12 +210,20 @@ pub struct SphereSample<'a> {
 }
 
 impl<'a> SphereSample<'a> {
-    /// Returns the samples of a design, of weight 1.
+    /// Returns the samples of a design, of weight 1, each divided by its norm.
     ///
     /// # Errors
-    /// [`Error::Direction`]: a row has no direction. [`Error::Shape`]: there is not one sign a row.
-    /// [`Error::Sign`]: a sign is neither +1 nor -1.
+    /// The errors of [`scaled`](Self::scaled).
     pub fn new(design: &'a Design, signs: &[f64]) -> Result<Self, Error> {
+        Self::scaled(design, signs, None)
+    }
+
+    /// Returns the samples of a design, of weight 1, divided as [`Sphere::scaled`] has it.
+    ///
+    /// # Errors
+    /// [`Error::Direction`]: a row cannot be scaled. [`Error::Shape`]: there is not one sign a row.
+    /// [`Error::Sign`]: a sign is neither +1 nor -1.
+    pub fn scaled(design: &'a Design, signs: &[f64], divisor: Option<f64>) -> Result<Self, Error> {
         let expected = design.rows();
         if signs.len() != expected {
             return Err(Error::Shape { what: "signs, one a row", expected, found: signs.len() });
@@ -142,15 +231,15 @@ impl<'a> SphereSample<'a> {
         if let Some(row) = signs.iter().position(|sign| sign.abs() != 1.0) {
             return Err(Error::Sign { row, sign: signs[row] });
         }
-        let points = Sphere::new(design)?;
+        let points = Sphere::scaled(design, divisor)?;
         let total = expected as f64;
         Ok(SphereSample { points, signs: signs.to_vec(), weights: vec![1.0; expected], total })
     }
 
-    /// Returns the samples of a data set, with its weights.
+    /// Returns the samples of a data set, with its weights, each divided by its norm.
     ///
     /// # Errors
-    /// [`Error::Direction`]: a row has no direction.
+    /// [`Error::Direction`]: a row cannot be scaled.
     pub fn of(data: &'a Dataset) -> Result<Self, Error> {
         let sample = Self::new(data.design(), data.labels().signs())?;
         match data.weights() {

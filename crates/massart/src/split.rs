@@ -43,9 +43,12 @@ impl Split {
         &self,
         sample: &SphereSample<'a>,
     ) -> Result<SphereSample<'a>, Error> {
-        let mut weights = vec![0.0; sample.rows()];
-        self.selection.iter().for_each(|&row| weights[row] = sample.weights()[row]);
-        sample.clone().with_weights(weights)
+        sample.clone().with_weights(only(&self.selection, sample.weights()))
+    }
+
+    /// Returns the weights of rows, 0 for those to select with.
+    pub(crate) fn training_weights(&self, weights: &[f64]) -> Vec<f64> {
+        only(&self.training, weights)
     }
 
     /// Returns `count` draws of training rows of these weights, with their signs.
@@ -83,4 +86,11 @@ impl Split {
             signed(self.training[at])
         }))
     }
+}
+
+/// Returns the weights of some rows, 0 for all others.
+fn only(rows: &[usize], weights: &[f64]) -> Vec<f64> {
+    let mut kept = vec![0.0; weights.len()];
+    rows.iter().for_each(|&row| kept[row] = weights[row]);
+    kept
 }

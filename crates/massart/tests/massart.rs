@@ -12,7 +12,8 @@ use margins_massart::cutting_planes::{End, Method, Minimum, minimize_on_unit_bal
 use margins_massart::{
     CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Plan, Problem,
     Projection, Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
-    learn_by_projected_cuts, learn_from, select, select_exhaustively, separate,
+    learn_by_projected_cuts, learn_by_tested_cuts, learn_from, select, select_exhaustively,
+    separate,
 };
 use margins_optim::Status;
 use margins_optim::online::{OnlineLearner, Scorer};
@@ -578,17 +579,17 @@ fn a_stream_is_learned_from_in_one_pass() {
     let good = Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
     learner.take(&good, &[1.0, -1.0]).unwrap();
     let few = learner.clone().finish().unwrap_err().to_string();
-    let zero = Design::from_rows(&[[1.0, 0.0], [0.0, 0.0]]).unwrap();
+    let tiny = Design::from_rows(&[[1.0, 0.0], [1e-320, 0.0]]).unwrap();
     let messages = [
         few,
-        learner.take(&zero, &[1.0, 1.0]).unwrap_err().to_string(),
+        learner.take(&tiny, &[1.0, 1.0]).unwrap_err().to_string(),
         learner.take(&good, &[1.0, 0.5]).unwrap_err().to_string(),
         learner.take(&good, &[1.0]).unwrap_err().to_string(),
         OnePass::new(&problem, plan, 0, 1).unwrap_err().to_string(),
     ];
     let expected = [
         "samples of a stream: 2, but at least 5 are needed",
-        "row 3: the norm is 0e0, so that it has no direction on the unit sphere",
+        "row 3: the norm is 1e-320, by which nothing can be divided: scale the features first",
         "row 5: the sign is 0.5, but must be 1 or -1",
         "signs, one a row: expected 2, found 1",
         "features: 0, but at least 1 are needed",
@@ -664,9 +665,65 @@ fn cutting_planes_learn_in_fewer_dimensions() {
     assert_eq!(Projection::worthwhile(&small, &exact.sample()), None);
 }
 
+/// A zero row stays zero, and moves no learner.
+#[test]
+fn zero_rows_are_taken() {
+    let (design, signs) = without_zero_rows();
+    let rows: Vec<Vec<f64>> = design
+        .samples()
+        .flat_map(|x| [vec![x.dot(&[1.0, 0.0]), x.dot(&[0.0, 1.0])], vec![0.0, 0.0]])
+        .collect();
+    let with_zeros = Design::from_rows(&rows).unwrap();
+    let signs_of_all: Vec<f64> = signs.iter().flat_map(|&y| [y, 1.0]).collect();
+    let problem = Problem::new(0.1, 0.3).unwrap();
+    for divisor in [None, Some(Sphere::largest_norm(&with_zeros).unwrap())] {
+        let sample = SphereSample::scaled(&with_zeros, &signs_of_all, divisor).unwrap();
+        assert_eq!(sample.points().scores(&[1.0, 1.0])[1], 0.0);
+        let mut sgd = Sgd::new(problem, 2, 0.01).unwrap();
+        let before = sgd.coef();
+        sgd.run(sample.points(), [(1, -1.0)].into_iter()).unwrap();
+        assert_eq!(sgd.coef(), before);
+        let plan = Plan::practical(&problem);
+        let learned = learn(&problem, &plan, &sample, 1, &Limits::default()).unwrap();
+        assert!(sample.error(&learned.classifier.coef) < 0.1, "{learned:?}");
+        let cuts = learn_by_cuts(&problem, &CutOptions::default(), &sample);
+        assert!(cuts.error < 0.13, "{cuts:?}");
+    }
+}
+
+/// Points of the plane on both sides of a line, right of them positive.
+fn without_zero_rows() -> (Design, Vec<f64>) {
+    let point = |i: usize| {
+        let (t, side) = (0.7 * i as f64, if i % 2 == 0 { 1.0 } else { -1.0 });
+        [side * (0.5 + t.sin().abs()), t.cos()]
+    };
+    let rows: Vec<[f64; 2]> = (0..200).map(point).collect();
+    let signs = rows.iter().map(|row| row[0].signum()).collect();
+    (Design::from_rows(&rows).unwrap(), signs)
+}
+
+/// Cutting planes accept a halfspace that is right on the rows learned from and worthless on new
+/// ones, where these are too few for the features: the rows held out show it.
+#[test]
+fn rows_held_out_show_that_accepted_cuts_are_worthless() {
+    let halfspace = MarginHalfspace::new(200, 0.05, 1).unwrap();
+    let (points, adversary) = halfspace.trap(1000, 0.45, 1).unwrap();
+    let noisy = MassartDistribution::of_halfspace(&halfspace, points, &adversary, 0.45).unwrap();
+    let draws = noisy.draw(5000, 1);
+    let design = noisy.design().select(&draws.rows);
+    let sample = SphereSample::new(&design, &draws.signs).unwrap();
+    let problem = Problem::new(0.45, 0.05).unwrap();
+    let options = CutOptions::default();
+    let (found, held_out) = learn_by_tested_cuts(&problem, &options, &sample, None, 1).unwrap();
+    let error = noisy.linear_error(&found.classifier.coef).unwrap();
+    assert_eq!(found.end, margins_massart::cutting_planes::End::Accepted);
+    assert!(found.error <= 0.475 && error > 0.475, "{found:?} {error}");
+    assert!(held_out.rows == 1000 && (held_out.error - error).abs() < 0.05, "{held_out:?}");
+    assert!(held_out.bound >= error && held_out.bound > 0.5, "{held_out:?} {error}");
+}
+
 #[test]
 fn refusals_name_the_value() {
-    let design = Design::from_rows(&[[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]).unwrap();
     let tiny = Design::from_rows(&[[1e-320, 0.0]]).unwrap();
     let good = Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
     let problem = Problem::new(0.1, 0.1).unwrap();
@@ -680,7 +737,6 @@ fn refusals_name_the_value() {
         MarginBound::new(0.0).unwrap_err().to_string(),
         MarginBound::new(1.0).unwrap_err().to_string(),
         Target::new(0.1, 1.0).unwrap_err().to_string(),
-        Sphere::new(&design).unwrap_err().to_string(),
         Sphere::new(&tiny).unwrap_err().to_string(),
         SphereSample::new(&good, &[1.0]).unwrap_err().to_string(),
         SphereSample::new(&good, &[1.0, 0.0]).unwrap_err().to_string(),
@@ -698,8 +754,7 @@ fn refusals_name_the_value() {
         "gamma is 0, but must be strictly between 0 and 1",
         "gamma is 1, but must be strictly between 0 and 1",
         "delta is 1, but must be strictly between 0 and 1",
-        "row 1: the norm is 0e0, so that it has no direction on the unit sphere",
-        "row 0: the norm is 1e-320, so that it has no direction on the unit sphere",
+        "row 0: the norm is 1e-320, by which nothing can be divided: scale the features first",
         "signs, one a row: expected 2, found 1",
         "row 1: the sign is 0, but must be 1 or -1",
         "weight -1 of row 1 is not a finite number of at least 0",

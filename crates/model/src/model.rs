@@ -14,7 +14,8 @@ use crate::{Basis, Error, LabelType, Member, Registry, Scheme};
 /// of a sample.
 ///
 /// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the
-/// features as given, or the functions of the [`Basis`]. A model has been checked: all of its
+/// features as given, or the functions of the [`Basis`]. The members of a [majority](Scheme::Majority)
+/// have one score together. A model has been checked: all of its
 /// numbers are finite, and all sizes agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -96,7 +97,8 @@ impl Model {
     /// Refuses parts that contradict each other.
     fn check(&self) -> Result<(), String> {
         let (classes, members) = (self.classes.len(), self.members.len());
-        match self.scheme.members(classes) {
+        match self.scheme.scores(classes) {
+            Some(_) if self.scheme == Scheme::Majority && members > 0 => {}
             Some(expected) if expected == members => {}
             Some(expected) => {
                 let scheme = self.scheme;
@@ -161,6 +163,11 @@ impl Model {
         self.basis.as_ref()
     }
 
+    /// Returns the number of scores of a sample: 1 of a majority, else that of the members.
+    pub fn scores_per_sample(&self) -> usize {
+        if self.scheme == Scheme::Majority { 1 } else { self.members.len() }
+    }
+
     /// Returns the binary classifiers, at least one, in the order of the scheme.
     pub fn members(&self) -> &[Member] {
         &self.members
@@ -197,8 +204,9 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the score of every sample under every member, samples x members. Kernel values are
-    /// computed once for all members, in blocks, [in parallel](margins_data::parallel).
+    /// Returns the scores of every sample, samples x [scores](Self::scores_per_sample): one a
+    /// member, or one of all members of a majority. Kernel values are computed once for all members,
+    /// in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features; a kernel that is not in the registry; a score that is NaN or
@@ -211,11 +219,11 @@ impl Model {
         Ok(self.scores(design, registry)?.transpose())
     }
 
-    /// Returns the score of every sample, of a model for two classes: `b + <w, x>` or `b + sum_j
-    /// a_j phi_j(x)`.
+    /// Returns the score of every sample, of a model for two classes: `b + <w, x>`, `b + sum_j
+    /// a_j phi_j(x)`, or that of a majority.
     ///
     /// # Errors
-    /// A model with several members; [`decision_functions`](Self::decision_functions) says which
+    /// A model with several scores; [`decision_functions`](Self::decision_functions) says which
     /// others.
     pub fn decision_function(
         &self,
@@ -223,7 +231,7 @@ impl Model {
         registry: &Registry,
     ) -> Result<Vec<f64>, Error> {
         let (classes, members) = (self.classes.len(), self.members.len());
-        if members > 1 {
+        if self.scores_per_sample() > 1 {
             return Err(Error::NotBinary { classes, members });
         }
         Ok(self.scores(design, registry)?.data.into())
@@ -237,9 +245,9 @@ impl Model {
         Ok(self.decide_all(&self.scores(design, registry)?))
     }
 
-    /// Returns the class of every sample, given its scores, members x samples.
+    /// Returns the class of every sample, given its scores, [scores](Self::scores_per_sample) x samples.
     pub(crate) fn decide_all(&self, scores: &DMatrix<f64>) -> Vec<usize> {
-        let samples = scores.as_slice().chunks_exact(self.members.len());
+        let samples = scores.as_slice().chunks_exact(self.scores_per_sample());
         samples.map(|scores| self.decide(scores)).collect()
     }
 
@@ -248,13 +256,13 @@ impl Model {
     /// class.
     ///
     /// # Panics
-    /// If there is not one score a member.
+    /// If there are not as many scores as [`scores_per_sample`](Self::scores_per_sample) says.
     pub fn decide(&self, scores: &[f64]) -> usize {
         self.scheme.decide(self.classes.len(), scores)
     }
 
-    /// Returns the score of every sample under every member, members x samples, so that those of a sample
-    /// stand beside each other in memory.
+    /// Returns the scores of every sample, [scores](Self::scores_per_sample) x samples, so that the
+    /// scores of a sample stand beside each other in memory.
     ///
     /// # Errors
     /// [`decision_functions`](Self::decision_functions) says which.
@@ -275,21 +283,51 @@ impl Model {
         kernel: Option<&dyn Kernel>,
     ) -> Result<DMatrix<f64>, Error> {
         self.accept(design.columns(), None)?;
-        let functions = self.members[0].coef.len();
-        let coefs = self.members.iter().flat_map(|member| member.coef.iter().copied());
-        let coefs = DMatrix::from_row_iterator(self.members.len(), functions, coefs);
+        match self.scheme {
+            Scheme::Majority => self.votes(design, kernel),
+            _ => self.scores_of(&self.members, design, kernel),
+        }
+    }
+
+    /// Returns the share of the members' votes for the second class less that for the first, 1 x
+    /// samples.
+    fn votes(&self, design: &Design, kernel: Option<&dyn Kernel>) -> Result<DMatrix<f64>, Error> {
+        /// The number of linear members whose scores are in memory at the same time.
+        const TOGETHER: usize = 32;
+        // Kernel values are computed once for all members.
+        let together = if self.basis.is_some() { self.members.len() } else { TOGETHER };
+        let mut votes = DMatrix::zeros(1, design.rows());
+        for members in self.members.chunks(together) {
+            let scores = self.scores_of(members, design, kernel)?;
+            for (sum, scores) in votes.iter_mut().zip(scores.column_iter()) {
+                *sum +=
+                    scores.iter().map(|&score| if score > 0.0 { 1.0 } else { -1.0 }).sum::<f64>();
+            }
+        }
+        Ok(votes / self.members.len() as f64)
+    }
+
+    /// Returns the score of every sample under some members, members x samples.
+    fn scores_of(
+        &self,
+        members: &[Member],
+        design: &Design,
+        kernel: Option<&dyn Kernel>,
+    ) -> Result<DMatrix<f64>, Error> {
+        let functions = members[0].coef.len();
+        let coefs = members.iter().flat_map(|member| member.coef.iter().copied());
+        let coefs = DMatrix::from_row_iterator(members.len(), functions, coefs);
         let mut scores = match (&self.basis, kernel) {
             (Some(basis), Some(kernel)) => basis.combine(design, &coefs, kernel)?,
             _ => design.multiply_all(&coefs),
         };
         for mut sample in scores.column_iter_mut() {
-            for (score, member) in sample.iter_mut().zip(&self.members) {
+            for (score, member) in sample.iter_mut().zip(members) {
                 *score += member.intercept;
             }
         }
-        let members = self.members.len();
         match scores.as_slice().iter().position(|score| !score.is_finite()) {
-            Some(at) => Err(Error::Score { row: at / members, score: scores.as_slice()[at] }),
+            Some(at) => Err(Error::Score { row: at / members.len(), score: scores.as_slice()[at] }),
             None => Ok(scores),
         }
     }

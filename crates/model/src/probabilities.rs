@@ -7,30 +7,40 @@ use nalgebra::DMatrix;
 use crate::{Error, Model, Scheme};
 
 impl Model {
+    /// Returns the probability of the second class at a score of a model for two classes; `None` of
+    /// a majority, and where neither the loss nor a Platt scaling gives one.
+    pub fn probability(&self, loss: &dyn MarginLoss, score: f64) -> Option<f64> {
+        match (self.scheme(), self.members()) {
+            (Scheme::Binary, [member]) => member.probability(loss, score),
+            _ => None,
+        }
+    }
+
     /// Returns the probability of every class, one a column, for every sample, one a row, from the
     /// scores of [`decision_functions`](Self::decision_functions) and the loss that the model
     /// [names](Self::loss).
     ///
     /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two
-    /// classes have 1 - p and p. One-versus-rest: the p of all classes are divided by their sum, or
-    /// all classes have the same probability where that is 0. One-versus-one: [pairwise
-    /// coupling](pairwise_coupling) of Wu, Lin and Weng (2004).
+    /// classes have 1 - p and p; a majority has no probabilities. One-versus-rest: the p of all
+    /// classes are divided by their sum, or all classes have the same probability where that is 0.
+    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004).
     ///
     /// # Errors
-    /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling.
+    /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling; or the model
+    /// is a majority.
     ///
     /// # Panics
-    /// If the scores do not have one column a member.
+    /// If the scores do not have [as many columns](Self::scores_per_sample) as the model has scores.
     pub fn class_probabilities(
         &self,
         scores: &DMatrix<f64>,
         loss: &dyn MarginLoss,
     ) -> Result<DMatrix<f64>, Error> {
-        let (members, k) = (self.members().len(), self.classes().len());
-        assert_eq!(scores.ncols(), members, "one column a member");
+        let (columns, k) = (self.scores_per_sample(), self.classes().len());
+        assert_eq!(scores.ncols(), columns, "one column a score");
         let scores = scores.transpose();
         let mut out = DMatrix::zeros(k, scores.ncols());
-        let samples = scores.as_slice().chunks_exact(members);
+        let samples = scores.as_slice().chunks_exact(columns);
         for (scores, out) in samples.zip(out.as_mut_slice().chunks_exact_mut(k)) {
             self.sample_probabilities(scores, loss, out)?;
         }
@@ -44,24 +54,27 @@ impl Model {
     /// [`class_probabilities`](Self::class_probabilities) says which.
     ///
     /// # Panics
-    /// If there is not one score a member and room for one probability a class.
+    /// If there are not as many scores as the model has, or there is no room for one probability a class.
     pub fn sample_probabilities(
         &self,
         scores: &[f64],
         loss: &dyn MarginLoss,
         out: &mut [f64],
     ) -> Result<(), Error> {
-        assert_eq!(scores.len(), self.members().len(), "one score a member");
+        assert_eq!(scores.len(), self.scores_per_sample(), "the scores of a sample");
         assert_eq!(out.len(), self.classes().len(), "one probability a class");
-        let mut of_members = self.members().iter().zip(scores).map(|(member, &score)| {
-            let none = || Error::NoProbabilities(self.loss().to_owned());
-            member.probability(loss, score).ok_or_else(none)
-        });
+        let none = || Error::NoProbabilities(self.loss().to_owned());
+        let mut of_members = self
+            .members()
+            .iter()
+            .zip(scores)
+            .map(|(member, &score)| member.probability(loss, score).ok_or_else(none));
         match self.scheme() {
             Scheme::Binary => {
                 let p = of_members.next().expect("a member")?;
                 out.copy_from_slice(&[1.0 - p, p]);
             }
+            Scheme::Majority => return Err(none()),
             Scheme::OneVersusRest => {
                 for (out, p) in out.iter_mut().zip(of_members) {
                     *out = p?;
@@ -85,7 +98,7 @@ impl Model {
     /// [`class_probabilities`](Self::class_probabilities) says which.
     ///
     /// # Panics
-    /// If the scores do not have one column a member.
+    /// If the scores do not have [as many columns](Self::scores_per_sample) as the model has scores.
     pub fn deciding_probabilities(
         &self,
         scores: &DMatrix<f64>,

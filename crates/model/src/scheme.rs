@@ -17,14 +17,18 @@ pub enum Scheme {
     /// of [`pairs`](Self::pairs): the class that wins most of its pairs; of several the one whose
     /// signed scores have the largest sum; of several still the first.
     OneVersusOne,
+    /// Two classes, any number of members, of which each votes for the second class where its own
+    /// score is greater than 0, else for the first. The score is the share of votes for the second
+    /// class less that for the first: the second class where it is greater than 0, else the first.
+    Majority,
 }
 
 impl Scheme {
-    /// Returns the number of members for k classes: 1, k or k(k - 1)/2; `None` where the scheme is
-    /// not for as many classes.
-    pub fn members(self, classes: usize) -> Option<usize> {
+    /// Returns the number of scores of a sample for k classes: 1, k or k(k - 1)/2; `None` where the
+    /// scheme is not for as many classes. It is the number of members too, but for a majority.
+    pub fn scores(self, classes: usize) -> Option<usize> {
         match self {
-            Scheme::Binary => (classes == 2).then_some(1),
+            Scheme::Binary | Scheme::Majority => (classes == 2).then_some(1),
             _ if classes < 2 => None,
             Scheme::OneVersusRest => Some(classes),
             Scheme::OneVersusOne => Some(classes.checked_mul(classes - 1)? / 2),
@@ -37,12 +41,12 @@ impl Scheme {
         (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
     }
 
-    /// Returns for each member the classes that it tells apart, in words, the positive one first:
+    /// Returns for each score the classes that it distinguishes, in words, the positive one first:
     /// `'b' against 'a'`.
     pub fn member_names(self, classes: &[String]) -> Vec<String> {
         let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
         match self {
-            Scheme::Binary => vec![pair(0, 1)],
+            Scheme::Binary | Scheme::Majority => vec![pair(0, 1)],
             Scheme::OneVersusRest => {
                 classes.iter().map(|class| format!("'{class}' against the rest")).collect()
             }
@@ -50,16 +54,16 @@ impl Scheme {
         }
     }
 
-    /// Returns the class, counted from 0, that the scores of all members stand for. The scores must
-    /// be numbers: no class follows from NaN, which this function takes for a score that is not
+    /// Returns the class, counted from 0, that the scores of a sample stand for. The scores must be
+    /// numbers: no class follows from NaN, which this function takes for a score that is not
     /// greater than any other.
     ///
     /// # Panics
-    /// If there is not one score a member.
+    /// If there are not as many scores as [`scores`](Self::scores) says.
     pub fn decide(self, classes: usize, scores: &[f64]) -> usize {
-        assert_eq!(Some(scores.len()), self.members(classes), "one score a member");
+        assert_eq!(Some(scores.len()), self.scores(classes), "the scores of a sample");
         match self {
-            Scheme::Binary => usize::from(scores[0] > 0.0),
+            Scheme::Binary | Scheme::Majority => usize::from(scores[0] > 0.0),
             Scheme::OneVersusRest => {
                 (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
             }
@@ -80,6 +84,7 @@ impl std::fmt::Display for Scheme {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Scheme::Binary => "binary",
+            Scheme::Majority => "majority",
             Scheme::OneVersusRest => "one-versus-rest",
             Scheme::OneVersusOne => "one-versus-one",
         })
@@ -88,21 +93,22 @@ impl std::fmt::Display for Scheme {
 
 #[cfg(test)]
 mod tests {
-    use super::Scheme::{Binary, OneVersusOne, OneVersusRest};
+    use super::Scheme::{Binary, Majority, OneVersusOne, OneVersusRest};
     use super::*;
     use proptest::prelude::*;
 
     #[test]
-    fn members_count_the_contests() {
+    fn scores_count_the_contests() {
         for k in 2..9 {
-            assert_eq!(OneVersusRest.members(k), Some(k));
-            assert_eq!(OneVersusOne.members(k), Some(Scheme::pairs(k).count()));
+            assert_eq!(OneVersusRest.scores(k), Some(k));
+            assert_eq!(OneVersusOne.scores(k), Some(Scheme::pairs(k).count()));
         }
-        assert_eq!((Binary.members(2), Binary.members(3)), (Some(1), None));
-        for scheme in [Binary, OneVersusRest, OneVersusOne] {
-            assert_eq!((scheme.members(0), scheme.members(1)), (None, None));
+        assert_eq!((Binary.scores(2), Binary.scores(3)), (Some(1), None));
+        assert_eq!((Majority.scores(2), Majority.scores(3)), (Some(1), None));
+        for scheme in [Binary, Majority, OneVersusRest, OneVersusOne] {
+            assert_eq!((scheme.scores(0), scheme.scores(1)), (None, None));
         }
-        assert_eq!(OneVersusOne.members(usize::MAX), None);
+        assert_eq!(OneVersusOne.scores(usize::MAX), None);
     }
 
     #[test]

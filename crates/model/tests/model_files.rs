@@ -104,10 +104,14 @@ fn models() -> impl Strategy<Value = Model> {
         Just((Scheme::Binary, 2)),
         (2usize..5).prop_map(|k| (Scheme::OneVersusRest, k)),
         (2usize..5).prop_map(|k| (Scheme::OneVersusOne, k)),
+        Just((Scheme::Majority, 2)),
     ];
-    (scheme, 1usize..5)
-        .prop_flat_map(|((scheme, classes), p)| {
-            let members = scheme.members(classes).expect("a scheme for as many");
+    (scheme, 1usize..5, 1usize..5)
+        .prop_flat_map(|((scheme, classes), p, voters)| {
+            let members = match scheme {
+                Scheme::Majority => voters,
+                _ => scheme.scores(classes).expect("a scheme for as many"),
+            };
             basis(p).prop_flat_map(move |basis| {
                 let functions = basis.as_ref().map_or(p, Basis::len);
                 let member = (
@@ -203,7 +207,7 @@ proptest! {
             training: TrainingSummary::uncertified(10),
             platt: None,
         };
-        let members: Vec<Member> = (0..scheme.members(4).unwrap()).map(member).collect();
+        let members: Vec<Member> = (0..scheme.scores(4).unwrap()).map(member).collect();
         let classes: Vec<String> = (0..4).map(|k| k.to_string()).collect();
         let model = Model::from_members(&Hinge, classes, scheme, None, basis.clone(), members.clone()).unwrap();
         let scores = model.decision_functions(&design, &registry).unwrap();
@@ -219,6 +223,69 @@ proptest! {
             prop_assert_eq!(class, scheme.decide(4, &row));
         }
     }
+}
+
+proptest! {
+    /// A majority scores by the share of its members' votes, has no probabilities, and is the same
+    /// from a file.
+    #[test]
+    fn a_majority_votes(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30), voters in 1usize..40, kernel in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let design = Design::from_rows(&weights.chunks_exact(3).collect::<Vec<_>>()).unwrap();
+        let gaussian = registry.kernels.parse("gaussian:sigma=0.7").unwrap();
+        let sections = Functions::Sections(design.select(&[0, 4, 2]));
+        let basis = kernel.then(|| Basis::new(&*gaussian, None, sections).unwrap());
+        let member = |m: usize| Member {
+            lambda: None,
+            intercept: weights[m % 30],
+            coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let members: Vec<Member> = (0..voters).map(member).collect();
+        let classes = || vec!["no".to_owned(), "yes".to_owned()];
+        let vote = Model::from_members(&Logistic, classes(), Scheme::Majority, None, basis.clone(), members.clone());
+        let vote = vote.unwrap();
+        let mut votes = [0.0; 10];
+        for member in members {
+            let alone = Model::from_members(&Logistic, classes(), Scheme::Binary, None, basis.clone(), vec![member]);
+            let scores = alone.unwrap().decision_function(&design, &registry).unwrap();
+            votes.iter_mut().zip(scores).for_each(|(sum, score)| *sum += if score > 0.0 { 1.0 } else { -1.0 });
+        }
+        let scores = votes.map(|sum| sum / voters as f64).to_vec();
+        prop_assert_eq!(vote.scores_per_sample(), 1);
+        prop_assert_eq!(&vote.decision_function(&design, &registry).unwrap(), &scores);
+        let decided: Vec<usize> = scores.iter().map(|&score| usize::from(score > 0.0)).collect();
+        prop_assert_eq!(vote.predict(&design, &registry).unwrap(), decided);
+        let columns = vote.decision_functions(&design, &registry).unwrap();
+        prop_assert!(matches!(vote.class_probabilities(&columns, &Logistic), Err(Error::NoProbabilities(_))));
+        prop_assert_eq!(vote.probability(&Logistic, 0.5), None);
+        for format in FORMATS {
+            let read = load(&vote.to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &scores);
+        }
+    }
+}
+
+#[test]
+fn a_majority_is_of_two_classes_and_has_members() {
+    let member = Member {
+        lambda: None,
+        intercept: 0.0,
+        coef: vec![1.0],
+        training: TrainingSummary::uncertified(1),
+        platt: None,
+    };
+    let of = |classes: usize, members: usize| {
+        let classes = (0..classes).map(|k| k.to_string()).collect();
+        let members = vec![member.clone(); members];
+        Model::from_members(&Hinge, classes, Scheme::Majority, None, None, members)
+    };
+    assert!(of(2, 1).is_ok() && of(2, 4).is_ok());
+    assert!(message(of(3, 3)).contains("majority is not for 3 classes"));
+    assert!(message(of(2, 0)).contains("it has 0 members"));
 }
 
 /// The models of the fixtures of the present version: what their name says, from the fixtures
@@ -786,9 +853,12 @@ fn the_name_of_a_file_chooses_its_format() {
 fn scores_that_overflow_are_refused() {
     let registry = Registry::standard();
     let rows = [[1.0, 1.0], [1e308, -1e308], [1e308, 1e308]];
-    for (scheme, count) in
-        [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)]
-    {
+    for (scheme, count) in [
+        (Scheme::Binary, 2),
+        (Scheme::OneVersusRest, 3),
+        (Scheme::OneVersusOne, 3),
+        (Scheme::Majority, 2),
+    ] {
         let member = Member {
             lambda: None,
             intercept: 0.0,
@@ -797,7 +867,7 @@ fn scores_that_overflow_are_refused() {
             platt: None,
         };
         let classes: Vec<String> = (0..count).map(|k| k.to_string()).collect();
-        let members = vec![member; scheme.members(count).unwrap()];
+        let members = vec![member; scheme.scores(count).unwrap()];
         let model = Model::from_members(&Logistic, classes, scheme, None, None, members).unwrap();
         let refused = |rows: &[[f64; 2]]| {
             let design = Design::from_rows(rows).unwrap();

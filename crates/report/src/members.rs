@@ -1,5 +1,5 @@
 use margins_data::{Design, Standardizer};
-use margins_model::{Basis, Functions, Model};
+use margins_model::{Basis, Functions, Model, Scheme};
 use serde::Serialize;
 
 /// The most coefficients that are listed.
@@ -56,8 +56,12 @@ impl Coefficient {
     }
 }
 
-/// Returns the members of a model, with the rows of its support samples in the data fitted to if these are told.
+/// Returns the members of a model, with the rows of its support samples in the data fitted to if these are
+/// given. The members of a majority decide only together: none of them is listed.
 pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSummary> {
+    if model.scheme() == Scheme::Majority {
+        return Vec::new();
+    }
     let functions = match model.basis().map(Basis::functions) {
         None => "features",
         Some(Functions::Sections(_)) => "support samples",

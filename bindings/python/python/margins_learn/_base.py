@@ -158,6 +158,9 @@ class ModelClassifier(ClassifierMixin, Fitting):
         """Takes a model, with the attributes that follow from it."""
         self._forget_model()
         self.model_ = model
+        if model.scheme == "majority":
+            # No coefficients are those of a vote.
+            return
         intercept, coef = model.intercept, model.coef
         if model.basis is None and not self._is_precomputed():
             self.coef_ = coef
@@ -184,7 +187,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self.status_ = next((status for status in report["status"] if status != "converged"), "converged")
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Returns the score of every sample under every member."""
+        """Returns the scores of every sample: one a member, or one of a majority."""
         check_is_fitted(self, "model_")
         threads = effective_n_jobs(getattr(self, "n_jobs", None))
         encoding = self.model_.encoding
@@ -214,7 +217,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
             The scores.
         """
         scores = self._scores(X)
-        if self.model_.scheme == "binary":
+        if self.model_.scheme in ("binary", "majority"):
             return scores[:, 0]
         return scores if self.model_.scheme == "one-versus-rest" else _standing(scores, len(self.classes_))
 
@@ -361,6 +364,17 @@ def warn_of_time(stopped: str | None, work: str) -> None:
     if stopped == "time-limit":
         message = f"The time limit ended {work}. {_REMEDIES[stopped]}"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
+    """Says that a classifier errs no less often than the larger class alone, if it does not."""
+    if error >= baseline:
+        remedy = "The features may not tell the classes apart." if standardized else "Set standardize=True."
+        warnings.warn(
+            f"{who} errs on {error:.1%} of {rows}, no less often than always predicting the larger class ({baseline:.1%}). {remedy}",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 _REMEDIES = {

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier, warn_of_time
+from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
 from ._inputs import blocks, checked, samples_of
 from ._progress import watchers
 
@@ -32,14 +32,18 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The kernel of the kernel perceptron, as `MarginClassifier` takes it.
     loss : str, default="zero-one"
         The loss, which is clipped to [0, 1]; `"ramp"` is the clipped hinge loss.
+    epsilon : float, default=0.49
+        The largest loss of a sample at which the game ends, between 0 and 1. A sample on the wrong side keeps the game going.
+    standardize : bool, default=False
+        True scales features to mean 0 and deviation 1 first, sparse ones to deviation 1. The model is one of the features as given.
     fit_intercept : bool, default=True
         True adds an intercept to linear learners.
     max_steps : int or None, default=None
         The most steps; None takes the number that the theory asks for.
     outputs : int or None, default=None
         The number of classifiers in the ensemble; None takes the number that the theory asks for.
-    combine : {"majority", "average"} or None, default=None
-        The combination of the classifiers; None averages linear ones and lets others vote.
+    combine : {"majority", "average"}, default="majority"
+        The combination of the classifiers. The majority is right on every sample if one of the learner's classifiers is, with high probability.
     slack : str or None, default=None
         The slack for outliers, such as `"additive-sum:budget=5"`.
     subsample : str or None, default=None
@@ -64,13 +68,13 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     max_loss_ : float
         The largest loss of a sample.
     consistent_at_ : int or None
-        The step by which the ensemble was right on every sample; None if it never was.
+        The step by which the ensemble was right on every sample with a loss of at most `epsilon`; None if it never was.
     n_iter_ : int
         The steps of the game.
     finished_ : bool
         True if the game came to its end, and was not paused or out of time.
     status_ : str
-        The end of the game: "rule-met" if the ensemble was right on every sample, "iteration-limit" after the most steps,
+        The end of the game: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the most steps,
         "paused" at `pause_at`, or "time-limit".
     stopped_ : str or None
         The text "time-limit" if the time ended the game, else None.
@@ -79,9 +83,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     kernel_ : str or None
         The kernel with all of its parameters.
     coef_, intercept_ : array
-        The coefficients, if the ensemble is one linear classifier.
+        The coefficients, if the ensemble is one linear classifier: the average of linear learners.
     model_ : Model or None
-        The model, as files keep it; None of an ensemble that no file holds, which can be pickled.
+        The model, as files keep it; None of stumps and networks, which no file holds, but which can be pickled.
     classes_, n_features_in_, feature_names_in_
         The facts of the data, as `MarginClassifier` has them.
 
@@ -115,10 +119,12 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         kernel: str | None = None,
         *,
         loss: str = "zero-one",
+        epsilon: float = 0.49,
+        standardize: bool = False,
         fit_intercept: bool = True,
         max_steps: int | None = None,
         outputs: int | None = None,
-        combine: str | None = None,
+        combine: str = "majority",
         slack: str | None = None,
         subsample: str | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -131,6 +137,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.learner = learner
         self.kernel = kernel
         self.loss = loss
+        self.epsilon = epsilon
+        self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.max_steps = max_steps
         self.outputs = outputs
@@ -172,11 +180,15 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.n_iter_, self.finished_ = max(1, report["rounds"]), report["finished"]
         self.stopped_, self.status_ = report["stopped"], _status_of(report)
         self.outliers_, self.kernel_ = report["outliers"], report["kernel"]
+        if self.finished_:
+            warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
         warn_of_time(self.stopped_, f"the game after {self.n_iter_} of {report['max_steps']} steps")
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "ensemble_")
+        if self.model_ is not None:
+            return super()._scores(X)
         X = checked(self, X, reset=False)
         threads = effective_n_jobs(self.n_jobs)
         parts = [X] if sparse.issparse(X) else blocks(X)
@@ -214,7 +226,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         return self.classes_[(scores > 0).astype(int)]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the classifier to a file, if the ensemble is one linear classifier.
+        """Writes the classifier to a file, unless it is an ensemble of stumps or networks.
 
         Parameters
         ----------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier, warn_of_time
+from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
 from ._progress import watchers
 
 # The status of a search by cutting planes that has not found what it looked for.
@@ -17,16 +17,16 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     """A halfspace with a margin, learned although any label may be flipped.
 
     Every label may be flipped with a probability of at most `eta` < 1/2, which an adversary chooses sample by sample.
-    The learner is told `eta` and the margin `gamma`, or finds them. Samples are scaled to norm 1.
+    The learner is given `eta` and the margin `gamma`, or finds them. Samples are divided by their largest norm.
 
     Parameters
     ----------
     learner : {"auto", "sgd", "cuts"}, default="auto"
-        The learner: stochastic gradient for many noise rates and margins, for those that are told, or cutting planes.
+        The learner: stochastic gradient for many noise rates and margins, for those that are given, or cutting planes.
     eta : float or None, default=None
         The noise rate, for `"sgd"` and `"cuts"`.
     gamma : float or None, default=None
-        The margin of the best halfspace on samples of norm 1, for `"sgd"` and `"cuts"`.
+        The margin of the best halfspace on samples divided as `scale_rows` says, for `"sgd"` and `"cuts"`.
     epsilon : float, default=0.05
         The excess over `eta` that the error may have.
     delta : float, default=0.05
@@ -35,6 +35,11 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The number of random dimensions that `"cuts"` projects to; None lets it choose.
     fit_intercept : bool, default=True
         True gives every sample a feature that is 1, so that the halfspace need not pass through the origin.
+    standardize : bool, default=False
+        True scales features to mean 0 and deviation 1 first, sparse ones to deviation 1. The model is one of the features as given.
+    scale_rows : {"largest", "each"}, default="largest"
+        The number that samples are divided by: the largest norm of all, so that a margin is a distance, or the norm of each, so that it is
+        an angle.
     time_limit : float or None, default=None
         The seconds after which no more steps or cuts are made, and the best halfspace so far is taken, with a warning.
     random_state : int, RandomState or None, default=None
@@ -46,12 +51,17 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
 
     Attributes
     ----------
-    error_bound_ : float or None
-        The bound on the error, which holds with probability `1 - delta`; None of cutting planes.
+    error_bound_ : float
+        The bound on the error, which holds with probability `1 - delta`, from samples held out.
+    held_out_error_ : float
+        The share of the samples held out on the wrong side.
     training_error_ : float
-        The share of samples on the wrong side.
+        The share of all samples on the wrong side.
     eta_, gamma_ : float
         The noise rate and the margin that the halfspace was learned with.
+    distance_ : float or None
+        The distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`; None if each sample was
+        divided by its own norm.
     dimensions_ : int or None
         The dimensions after a projection by `project`; None without one.
     n_iter_ : int
@@ -69,7 +79,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     Notes
     -----
     There is no duality gap, because the learner minimises no convex objective. The evidence in its place is `error_bound_`, which
-    holds with the probability `1 - delta`, from samples held out; cutting planes have `end_` and `training_error_` alone.
+    holds with the probability `1 - delta`, from samples held out.
 
     `fit` takes no weights of samples, because what is drawn by weight is not what is drawn among repetitions.
 
@@ -85,10 +95,12 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     True
     """
 
-    error_bound_: float | None
+    error_bound_: float
+    held_out_error_: float
     training_error_: float
     eta_: float
     gamma_: float
+    distance_: float | None
     dimensions_: int | None
     end_: str | None
     stopped_: str | None
@@ -105,6 +117,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         delta: float = 0.05,
         project: int | None = None,
         fit_intercept: bool = True,
+        standardize: bool = False,
+        scale_rows: str = "largest",
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -117,6 +131,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.delta = delta
         self.project = project
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.scale_rows = scale_rows
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -141,12 +157,14 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         with watchers(self.callback, False) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
-        self.error_bound_ = report.get("error_bound")
+        self.error_bound_, self.held_out_error_ = report["error_bound"], report["held_out_error"]
         self.training_error_ = report["training_error"]
-        self.eta_, self.gamma_ = report["noise"], report["margin"]
+        self.eta_, self.gamma_, self.distance_ = report["noise"], report["margin"], report["distance"]
         self.n_iter_, self.end_ = max(1, report["steps"]), report["end"]
         self.dimensions_, self.stopped_ = report["dimensions"], report["stopped"]
         self.status_ = self.stopped_ or _STATUS_OF.get(self.end_, "rule-met")
+        errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
+        warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
         warn_of_time(self.stopped_, f"the learner after {self.n_iter_} steps")
         return self
 

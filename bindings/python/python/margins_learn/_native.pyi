@@ -173,6 +173,8 @@ class MassartClassifierSettings(TypedDict):
     delta: float
     project: int | None
     fit_intercept: bool
+    standardize: bool
+    scale_rows: str
     time_limit: float | None
     random_state: int
     n_jobs: int
@@ -183,10 +185,12 @@ class FocusedClassifierSettings(TypedDict):
     learner: str
     kernel: str | None
     loss: str
+    epsilon: float
+    standardize: bool
     fit_intercept: bool
     max_steps: int | None
     outputs: int | None
-    combine: str | None
+    combine: str
     slack: str | None
     subsample: str | None
     checkpoint: str | PathLike[str] | None

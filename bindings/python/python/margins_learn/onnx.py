@@ -24,7 +24,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     where the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
     what `decision_function` returns, relative to the sum of the absolute terms of a score where that is above 1. What
     ONNX's operators cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier
-    features, ensembles that are no model, and classes that are times.
+    features, ensembles of stumps or networks, and classes that are times.
 
     Parameters
     ----------
@@ -52,11 +52,13 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     of_members = scores
     if fitted.scheme == "one-versus-one":
         scores = _standing(graph, scores, len(model.classes_))
+    elif fitted.scheme == "majority":
+        scores = _vote(graph, scores, len(fitted.intercept))
     labels, decided = _labels(model.classes_), _decided(graph, scores, fitted)
     probabilities = _probabilities(graph, of_members, decided, fitted) if fitted.has_probabilities else None
     graph.name_output(graph.add("Gather", graph.constant(labels), decided), "label")
     graph.name_output(scores, "scores")
-    columns = 1 if fitted.scheme == "binary" else len(model.classes_)
+    columns = 1 if fitted.scheme in ("binary", "majority") else len(model.classes_)
     outputs = [("label", labels.dtype, [None]), ("scores", np.float64, [None, columns])]
     if probabilities is not None:
         graph.name_output(probabilities, "probabilities")
@@ -92,10 +94,18 @@ def _labels(classes: np.ndarray) -> np.ndarray:
 
 def _decided(graph: Graph, scores: str, fitted: Any) -> str:
     """Returns the index of the class that the scores decide."""
-    if fitted.scheme == "binary":
+    if fitted.scheme in ("binary", "majority"):
         positive = graph.add("Greater", graph.add("Squeeze", scores, graph.constant(np.array([1]))), graph.constant(0.0))
         return graph.add("Cast", positive, to=7)
     return graph.add("ArgMax", scores, axis=1, keepdims=0)
+
+
+def _vote(graph: Graph, scores: str, members: int) -> str:
+    """Returns the share of the members' votes for the second class less that for the first."""
+    votes = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
+    votes = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
+    lead = graph.add("Sub", graph.add("Mul", votes, graph.constant(2.0)), graph.constant(float(members)))
+    return graph.add("Div", lead, graph.constant(float(members)))
 
 
 def _standing(graph: Graph, scores: str, classes: int) -> str:

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use margins::boost::Combination;
+use margins::estimators::focused::Learner as Online;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::Learner;
@@ -11,7 +11,7 @@ use margins::robust::Learner;
 use super::encode::EncodeArguments;
 use super::fit::FitArguments;
 use super::focus::FocusArguments;
-use super::massart::{MassartArguments, MassartLearner};
+use super::massart::{MassartArguments, MassartLearner, RowScalingName};
 use super::path::PathArguments;
 use super::predict::DecisionArguments;
 use super::psi::PsiArguments;
@@ -147,7 +147,12 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     let MassartArguments { noise, learner, stream, encode, .. } = arguments;
     if *stream {
         let all = "medians and levels are those of all rows: leave --stream out, and they are read into memory";
-        refuse("--stream", &[of_raw_tables(encode, all)])?;
+        let largest = learner.scale_rows == Some(RowScalingName::Largest);
+        let unknown = "the largest norm is that of all rows: leave --stream out, and they are read into memory";
+        refuse(
+            "--stream",
+            &[of_raw_tables(encode, all), (largest, "--scale-rows largest", unknown)],
+        )?;
     }
     let of_cuts = (learner.project.is_some(), "--project", "it is for --learner cuts");
     let of_sgd = (*stream, "--stream", "it needs all rows at once");
@@ -183,32 +188,24 @@ pub(crate) fn checkpoint(file: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses what has no meaning for an online learner, which may be linear or take a kernel.
-pub(crate) fn focus(
-    arguments: &FocusArguments,
-    is_linear: bool,
-    takes_kernel: bool,
-    combination: Combination,
-) -> Result<(), Failure> {
+/// Refuses what has no meaning for an online learner, which may take a kernel.
+pub(crate) fn focus(arguments: &FocusArguments, online: &Online) -> Result<(), Failure> {
     checkpoint(arguments.checkpoint())?;
     let learner = &arguments.learner;
+    let takes_kernel = matches!(online, Online::KernelPerceptron { .. });
     if takes_kernel != learner.kernel.is_some() {
         return Err(Failure::usage("--learner kernel-perceptron, and no other, needs a --kernel"));
     }
-    if learner.no_intercept && !is_linear {
+    if learner.no_intercept && !online.is_linear() {
         return Err(Failure::usage("--no-intercept is for linear learners"));
     }
     let of_models =
         [("--out", arguments.output.out().is_some()), ("--test", arguments.test.path().is_some())];
-    let Some((option, _)) = of_models.iter().find(|(_, given)| *given) else { return Ok(()) };
-    match (is_linear, combination) {
-        (true, Combination::Average) => Ok(()),
-        (true, Combination::Majority) => Err(Failure::Usage(format!(
-            "a majority of linear classifiers is none: {option} needs --combine average",
+    match of_models.iter().find(|(_, given)| *given) {
+        Some((option, _)) if !online.makes_model() => Err(Failure::Usage(format!(
+            "{option} is for linear learners and kernels: no model holds stumps or networks",
         ))),
-        (false, _) => Err(Failure::Usage(format!(
-            "{option} is for linear learners: no model holds an ensemble of others",
-        ))),
+        _ => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::{seconds, whole};
+use super::values::{number, seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
@@ -45,7 +45,12 @@ pub(crate) struct GameArguments {
     /// Loss, clipped to [0, 1], as name or name:parameter=value,...; ramp is the clipped hinge
     #[arg(long, default_value = "zero-one")]
     pub(crate) loss: String,
-    /// Most steps; the game ends before as soon as the ensemble is right [default: by theorem 1]
+    /// Largest loss of a row at which the game ends, between 0 and 1
+    ///
+    /// A row that is on the wrong side keeps the game going whatever its loss.
+    #[arg(long, value_name = "EPSILON", value_parser = number, default_value_t = 0.49)]
+    pub(crate) epsilon: f64,
+    /// Most steps; the game ends earlier once every loss is at most --epsilon [default: by theorem 1]
     ///
     /// Theorem 1 is taken for a learner that makes as many mistakes as there are samples.
     #[arg(long, value_parser = whole::<u64>, value_name = "N")]
@@ -53,9 +58,9 @@ pub(crate) struct GameArguments {
     /// Classifiers in the ensemble, taken before random steps [default: by theorem 1]
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) outputs: Option<usize>,
-    /// Combination of the classifiers [default: average if they are linear, else majority]
-    #[arg(long, value_name = "HOW")]
-    pub(crate) combine: Option<CombinationName>,
+    /// Combination of the classifiers
+    #[arg(long, value_name = "HOW", default_value = "majority")]
+    pub(crate) combine: CombinationName,
     /// Slack for outliers, such as additive-sum:budget=5
     ///
     /// additive-sum:budget=5, additive-euclidean:budget=5 or multiplicative:budget=5.
@@ -94,6 +99,11 @@ pub(crate) struct LearnerArguments {
     /// Kernel of the kernel perceptron, such as gaussian or poly:degree=3
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
+    /// Scale features to mean 0 and deviation 1 first, sparse ones to deviation 1
+    ///
+    /// The model is one of the features as they are in the file.
+    #[arg(long)]
+    pub(crate) standardize: bool,
     /// Fix the intercept of a linear learner at 0
     #[arg(long)]
     pub(crate) no_intercept: bool,
@@ -114,7 +124,7 @@ struct CheckpointArguments {
 /// The combinations of the classifiers of an ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CombinationName {
-    /// The sign that most classifiers vote for
+    /// The class that most classifiers vote for
     Majority,
     /// The mean of their scores
     Average,

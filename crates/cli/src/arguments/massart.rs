@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use margins::data::Memory;
+use margins::estimators::massart::RowScaling;
 
 use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
@@ -64,7 +65,7 @@ pub(crate) struct NoiseArguments {
     /// Noise rate, the most that the probability of a flipped label may be (sgd, cuts)
     #[arg(long, value_name = "RATE", value_parser = number)]
     pub(crate) eta: Option<f64>,
-    /// Margin of the best halfspace, on rows of norm 1 (sgd, cuts)
+    /// Margin of the best halfspace, on rows divided as --scale-rows says (sgd, cuts)
     #[arg(long, value_name = "MARGIN", value_parser = number)]
     pub(crate) gamma: Option<f64>,
     /// Excess over eta that the error may have [default: 0.05]
@@ -82,6 +83,20 @@ pub(crate) struct LearnerArguments {
     /// Learner
     #[arg(long, value_name = "LEARNER", default_value = "sgd")]
     pub(crate) learner: MassartLearner,
+    /// Scale features to mean 0 and deviation 1 first, sparse ones to deviation 1
+    ///
+    /// The model is one of the features as they are in the file.
+    #[arg(long, conflicts_with = "stream")]
+    pub(crate) standardize: bool,
+    /// Fix the intercept at 0
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
+    /// Number that rows are divided by [default: largest; each with --stream]
+    ///
+    /// Divided by the largest norm of a row, rows have margins in proportion to their distance from
+    /// the boundary. Divided by its own norm, each row has a margin that is an angle.
+    #[arg(long, value_name = "BY")]
+    pub(crate) scale_rows: Option<RowScalingName>,
     /// Project the features to this many random dimensions first (cuts)
     ///
     /// It costs half of gamma. Unless told, the learner projects to as many dimensions as keep half
@@ -101,6 +116,24 @@ pub(crate) struct LearnerArguments {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: ThreadsArguments,
+}
+
+/// The numbers that rows are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowScalingName {
+    /// The largest norm of all rows
+    Largest,
+    /// The norm of each row
+    Each,
+}
+
+impl From<RowScalingName> for RowScaling {
+    fn from(name: RowScalingName) -> Self {
+        match name {
+            RowScalingName::Largest => RowScaling::Largest,
+            RowScalingName::Each => RowScaling::Each,
+        }
+    }
 }
 
 /// The learners of halfspaces under Massart noise.

@@ -1,10 +1,9 @@
 //! The command that makes the largest loss small, by focused online learning.
 
-use margins::Registry;
-use margins::boost::Combination;
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 use margins::estimators::regularised::DataSummary;
 use margins::optim::Status;
+use margins::{Registry, Scheme};
 use margins_report::Game;
 
 use super::page::{Invocation, Page};
@@ -19,7 +18,7 @@ use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
-use crate::output::warnings::Warnings;
+use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 
 pub(super) fn focus(
@@ -36,21 +35,21 @@ pub(super) fn focus(
     ]))?;
     let test = arguments.test.file(&arguments.file)?;
     let settings = settings(registry, arguments)?;
-    let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
-    let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
-    check::focus(arguments, is_linear, takes_kernel, combination)?;
+    check::focus(arguments, &settings.learner)?;
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
     if let Some(path) = to.out() {
         let none = || Failure::job("no classifier was taken before the end");
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;
     }
+    let mut warnings = Warnings::default();
+    warnings.add(worthless(&fitted, data.rows(), settings.standardize));
     let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
     let document = document(arguments, &settings, about, &fitted);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
-    page.write("Focused online learning", lines, Warnings::default(), |report| {
+    page.write("Focused online learning", lines, warnings, |report| {
         fitted.outliers.iter().for_each(|rows| report.suspect(&data, rows));
         report.game = Some(game(&fitted)?);
         match &fitted.model {
@@ -65,6 +64,14 @@ pub(super) fn focus(
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),
     })
+}
+
+/// Returns the sentence on an ensemble that errs no less often than the larger class alone, at the end of
+/// a game that was not cut short.
+fn worthless(fitted: &Fitted, rows: usize, standardized: bool) -> Option<String> {
+    let error = fitted.evaluation.mistakes as f64 / rows as f64;
+    let sentence = no_better("The ensemble", error, "the rows", fitted.baseline, standardized);
+    sentence.filter(|_| fitted.finished)
 }
 
 /// Returns the end of the game for the page.
@@ -87,7 +94,9 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
         intercept: !learner.no_intercept,
         max_steps: game.max_steps,
         outputs: game.outputs,
-        combination: game.combine.map(Combination::from),
+        epsilon: game.epsilon,
+        standardize: learner.standardize,
+        combination: game.combine.into(),
         slack: game.slack.as_deref().map(|text| option("--slack", text, str::parse)).transpose()?,
         subsample: game
             .subsample
@@ -119,7 +128,8 @@ fn document<'a>(
     fitted: &'a Fitted,
 ) -> FocusedDocument<'a> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
-    let member = fitted.model.as_ref().map(|model| &model.members()[0]);
+    let single = fitted.model.as_ref().filter(|model| model.scheme() == Scheme::Binary);
+    let member = single.filter(|model| model.basis().is_none()).map(|model| &model.members()[0]);
     FocusedDocument {
         format: "margins-fol",
         version: VERSION,
@@ -127,6 +137,8 @@ fn document<'a>(
         loss: settings.loss.specification(),
         learner: &arguments.learner.learner,
         kernel: fitted.kernel.as_deref(),
+        epsilon: settings.epsilon,
+        standardize: settings.standardize,
         combination: fitted.combination,
         members: fitted.ensemble.len(),
         samples: fitted.samples,
@@ -140,6 +152,7 @@ fn document<'a>(
         max_loss: evaluation.max_loss(),
         mean_loss: evaluation.mean_loss(),
         mistakes: evaluation.mistakes,
+        baseline_error: fitted.baseline,
         losses: &evaluation.losses,
         outliers: fitted.outliers.as_ref().map(|rows| rows.iter().map(|row| row + 1).collect()),
         intercept: member.map(|member| member.intercept),

@@ -1,9 +1,9 @@
 //! The command that learns halfspaces under Massart noise.
 
 use margins::Registry;
-use margins::data::Dataset;
+use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
-use margins::estimators::massart::{Fitted, Method, Selection, Settings};
+use margins::estimators::massart::{Fitted, Method, RowScaling, Selection, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
@@ -18,8 +18,8 @@ use crate::messages::step;
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
-use crate::output::table::facts;
-use crate::output::warnings::Warnings;
+use crate::output::table::{facts, percent};
+use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 use crate::program;
 use crate::rows::{COPIES, too_small};
@@ -41,6 +41,7 @@ pub(super) fn massart(
     let (fitted, rows, data) = fit(arguments, &settings)?;
     let mut warnings = Warnings::default();
     warnings.add(unfinished(&fitted));
+    warnings.add(worthless(&fitted, settings.standardize).or_else(|| missed(&fitted, &settings)));
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
@@ -73,6 +74,33 @@ fn unfinished(fitted: &Fitted) -> Option<String> {
     fitted.end.filter(|&end| end != End::Accepted).map(|_| NO_HALFSPACE.to_owned())
 }
 
+/// Returns the sentence on a halfspace that errs no less often than the larger class alone.
+fn worthless(fitted: &Fitted, standardized: bool) -> Option<String> {
+    let held_out = format!("the {}", Counted(fitted.selection.held_out, "row held out"));
+    let on =
+        |error, rows: &str| no_better("The halfspace", error, rows, fitted.baseline, standardized);
+    let of_training = fitted.training_error.and_then(|error| on(error, "the rows"));
+    of_training.or_else(|| on(fitted.selection.error, &held_out))
+}
+
+/// Returns the sentence on a halfspace that errs more often than a learner promises with a known eta.
+fn missed(fitted: &Fitted, settings: &Settings) -> Option<String> {
+    let (Method::Gradient { problem } | Method::Cuts { problem, .. }) = settings.method else {
+        return None;
+    };
+    let (error, most) = (fitted.selection.error, problem.noise.get() + problem.target.epsilon());
+    (error > most).then(|| {
+        format!(
+            "The halfspace errs on {} % of the {} held out, above eta + epsilon, {} %; eta or gamma may be wrong, or \
+             the rows too few for {}.",
+            percent(error),
+            Counted(fitted.selection.held_out, "row"),
+            percent(most),
+            Counted(fitted.model.columns(), "feature"),
+        )
+    })
+}
+
 fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
     let (noise, learner) = (&arguments.noise, &arguments.learner);
     let default = Target::default();
@@ -90,7 +118,14 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
         Some(problem) => Method::Gradient { problem },
     };
     let time_limit = learner.time_limit;
-    Ok(Settings { seed: learner.seed, time_limit, ..Settings::new(method) })
+    Ok(Settings {
+        intercept: !learner.no_intercept,
+        standardize: learner.standardize,
+        scaling: learner.scale_rows.map(RowScaling::from),
+        seed: learner.seed,
+        time_limit,
+        ..Settings::new(method)
+    })
 }
 
 /// Returns the halfspace with the number of rows that were read for it, and the rows themselves
@@ -130,8 +165,9 @@ fn fit(
 /// Returns the choice among candidates with the bound that it gives, if there was one.
 fn choice(fitted: &Fitted) -> Option<CandidateChoice> {
     let Evidence::ErrorBound { bound, delta } = fitted.evidence else { return None };
-    let selection = fitted.selection.as_ref()?;
-    Some(CandidateChoice {
+    let selection = &fitted.selection;
+    // Cutting planes have no choice.
+    (selection.candidates > 1).then(|| CandidateChoice {
         eta: fitted.problem.noise.get(),
         gamma: fitted.problem.margin.get(),
         candidates: selection.candidates,
@@ -155,7 +191,8 @@ fn document<'a>(
     rows: usize,
 ) -> MassartDocument<'a> {
     let (classes, problem) = (fitted.model.classes(), &fitted.problem);
-    let selection = fitted.selection.as_ref();
+    let selection = &fitted.selection;
+    let member = &fitted.model.members()[0];
     MassartDocument {
         format: "margins-massart",
         version: VERSION,
@@ -167,6 +204,9 @@ fn document<'a>(
         solver: name_of(&arguments.learner.learner),
         eta: problem.noise.get(),
         gamma: problem.margin.get(),
+        standardize: member.training.standardize,
+        divisor: fitted.divisor,
+        distance: fitted.distance,
         epsilon: problem.target.epsilon(),
         delta: problem.target.delta(),
         seed: arguments.learner.seed,
@@ -174,15 +214,17 @@ fn document<'a>(
         stopped: fitted.stopped.map(Status::name),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
-        candidates: selection.map(|selection| selection.candidates),
-        held_out_rows: selection.map(|selection| selection.held_out),
-        held_out_error: selection.map(|selection| selection.error),
-        chosen_candidate: selection.map(|selection| selection.index + 1),
-        candidate_errors: selection.map(candidate_errors),
+        baseline_error: fitted.baseline,
+        candidates: selection.candidates,
+        held_out_rows: selection.held_out,
+        held_out_error: selection.error,
+        chosen_candidate: selection.index + 1,
+        candidate_errors: candidate_errors(selection),
         error_bound: match fitted.evidence {
-            Evidence::ErrorBound { bound, .. } => Some(bound),
-            _ => None,
+            Evidence::ErrorBound { bound, .. } => bound,
+            _ => 1.0,
         },
-        coef: &fitted.model.members()[0].coef,
+        intercept: member.intercept,
+        coef: &member.coef,
     }
 }

@@ -76,8 +76,10 @@ fn json(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failure
     })?;
     let Scorer { model, .. } = *scorer;
     let (model_file, data) = (arguments.model.display().to_string(), arguments.file.name());
-    if let [member] = model.members() {
-        let of_loss = member.platt.is_none().then(|| scorer.loss.undecided_scores()).flatten();
+    if model.scores_per_sample() == 1 {
+        let by_loss = model.probability(scorer.loss, 0.0).is_some()
+            && model.members().iter().all(|member| member.platt.is_none());
+        let of_loss = by_loss.then(|| scorer.loss.undecided_scores()).flatten();
         let document = PredictionDocument {
             format: "margins-predictions",
             version: VERSION,
@@ -129,8 +131,8 @@ fn table(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failur
     });
     failure.map_or(written, Err)?;
     let Some(path) = file(arguments) else { return Ok(()) };
-    let lines = match model.members() {
-        [_] => describe(path, rows, all.measure(model).as_ref()),
+    let lines = match model.scores_per_sample() {
+        1 => describe(path, rows, all.measure(model).as_ref()),
         _ => describe_classes(path, rows, all.measure_classes(model).as_ref()),
     };
     emit(None, |out| facts(out, &lines))

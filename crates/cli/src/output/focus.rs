@@ -18,6 +18,10 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) learner: &'a str,
     /// Null unless the learner has a kernel.
     pub(crate) kernel: Option<&'a str>,
+    /// The largest loss at which the game ends.
+    pub(crate) epsilon: f64,
+    /// True if the features were standardised.
+    pub(crate) standardize: bool,
     pub(crate) combination: Combination,
     /// The number of classifiers in the ensemble.
     pub(crate) members: usize,
@@ -26,18 +30,20 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) seed: u64,
     pub(crate) steps: u64,
     pub(crate) max_steps: u64,
-    /// True if the game ended by consistency or by the most steps, and not by a pause or the clock.
+    /// True if the game ended by epsilon or by the most steps, and not by a pause or the clock.
     pub(crate) finished: bool,
     /// The limit that ended the game, if one did.
     pub(crate) stopped: Option<&'static str>,
     /// True if the ensemble is right on every row.
     pub(crate) consistent: bool,
-    /// The step by which it was known to be right on every sample learnt from; null if it never
-    /// was.
+    /// The step by which it was known to be right on every sample learnt from, with a loss of at most
+    /// epsilon; null if it never was.
     pub(crate) steps_to_consistency: Option<u64>,
     pub(crate) max_loss: f64,
     pub(crate) mean_loss: f64,
     pub(crate) mistakes: usize,
+    /// The share of the rows that always predicting the larger class gets wrong.
+    pub(crate) baseline_error: f64,
     /// The losses, one a row.
     pub(crate) losses: &'a [f64],
     /// The rows flagged, from 1, the largest slack first; null without slack.
@@ -77,7 +83,13 @@ impl FocusedDocument<'_> {
             ("steps", format!("{} of at most {}{pause}", self.steps, self.max_steps)),
             ("ensemble", format!("{combination} of {}", self.members)),
             ("consistent", consistent),
-            ("maximal loss", number(self.max_loss)),
+            (
+                "maximal loss",
+                match self.max_loss > self.epsilon {
+                    true => format!("{}, above epsilon {}", number(self.max_loss), self.epsilon),
+                    false => number(self.max_loss),
+                },
+            ),
             ("mean loss", number(self.mean_loss)),
             ("training error", {
                 let error = percent(self.mistakes as f64 / data.rows() as f64);

@@ -31,6 +31,7 @@ pub(crate) fn write_page(
 ) -> std::io::Result<()> {
     facts(out, &lines(path, header, model))?;
     match model.members() {
+        _ if model.scheme() == Scheme::Majority => Ok(()),
         [member] => {
             if model.basis().is_none() {
                 coefficients(model, member, out)?;
@@ -48,8 +49,16 @@ pub(crate) fn write_page(
 pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
     let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
     lines.extend(description(model));
-    if let [member] = model.members() {
-        lines.extend(member_facts(member));
+    match model.members() {
+        members if model.scheme() == Scheme::Majority => {
+            let rows = members[0].training.rows.to_string();
+            lines.extend([
+                ("members", format!("{}, which vote", members.len())),
+                ("rows trained on", rows),
+            ]);
+        }
+        [member] => lines.extend(member_facts(member)),
+        _ => {}
     }
     lines
 }
@@ -69,7 +78,7 @@ fn describe(header: &Header) -> String {
 /// Returns the lines on what the members have in common.
 fn description(model: &Model) -> Lines {
     let classes = match (model.scheme(), model.classes()) {
-        (Scheme::Binary, [negative, positive]) => {
+        (Scheme::Binary | Scheme::Majority, [negative, positive]) => {
             format!("'{positive}' positive, '{negative}' negative")
         }
         (scheme, several) => format!("{}, {scheme}", Listed(several)),

@@ -6,6 +6,7 @@ use margins::{TrainingReport, status_in_words};
 
 use crate::failure::Failure;
 use crate::messages::{note, warn};
+use crate::output::table::percent;
 
 /// The warnings of a run: sentences that standard error was told, for the page.
 #[derive(Debug, Default)]
@@ -95,6 +96,26 @@ pub(crate) fn of_step(rule: Option<StepRule>, converged: bool) -> Option<String>
     let Some(StepRule::Fixed(step)) = rule.filter(|_| !converged) else { return None };
     let search = "without --step, a search finds their length";
     Some(format!("Steps of length {step} may be too long: {search}."))
+}
+
+/// Returns the sentence on a classifier that errs no less often than the decision for the larger class
+/// alone, if it does not.
+pub(crate) fn no_better(
+    who: &str,
+    error: f64,
+    rows: &str,
+    baseline: f64,
+    standardized: bool,
+) -> Option<String> {
+    let advice = match standardized {
+        false => "Add --standardize, which brings the features to the same scale",
+        true => "The features may not tell the classes apart, or not by a halfspace",
+    };
+    let (error, baseline) = ((error >= baseline).then_some(percent(error))?, percent(baseline));
+    Some(format!(
+        "{who} errs on {error} % of {rows}, no less often than always predicting the larger class ({baseline} %). \
+         {advice}."
+    ))
 }
 
 /// Returns the sentence on members of a classifier without a certificate.

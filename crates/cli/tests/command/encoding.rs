@@ -158,8 +158,8 @@ fn learners_of_other_kinds_encode_and_keep_the_encoding() {
     workshop.write("new.csv", b"town,age,code,member\nBern,,1,true\nBasel,33,2,false\n");
     let encoded = |command: &[&'static str]| [command, &ENCODE, &["id"]].concat();
     for command in [
-        &["massart", "--learner", "auto", "--epsilon", "0.4", "--delta", "0.4"][..],
-        &["focus", "--max-steps", "50", "--outputs", "3"],
+        &["massart", "--learner", "auto", "--epsilon", "0.4", "--delta", "0.4", "--quiet"][..],
+        &["focus", "--max-steps", "50", "--outputs", "3", "--quiet"],
         &["stream", "--lambda", "0.1", "--epochs", "3", "--standardize"],
     ] {
         let document = workshop.json(&[&encoded(command)[..], &["--out", "m.mgn"]].concat());

@@ -41,7 +41,7 @@ fn focused_online_learning_makes_every_loss_small() {
         let fit = ["focus", "--data", "separable.csv", "--learner", learner];
         let document = workshop.json(&[&fit[..], &["--out", "model.json"]].concat());
         assert_eq!(document["format"], "margins-fol");
-        assert_eq!(document["combination"], "average");
+        assert_eq!(document["combination"], "majority");
         assert_eq!((&document["consistent"], &document["finished"]), (&true.into(), &true.into()));
         assert_eq!(document["steps_to_consistency"], document["steps"], "{learner}");
         assert_eq!(number(&document["max_loss"]), 0.0);
@@ -49,7 +49,8 @@ fn focused_online_learning_makes_every_loss_small() {
         let predict = ["predict", "--model", "model.json", "--data", "separable.csv"];
         assert_eq!(number(&workshop.json(&predict)["metrics"]["error"]), 0.0);
     }
-    let kernel = ["--learner", "kernel-perceptron:budget=30", "--kernel", "gaussian"];
+    let kernel =
+        ["--learner", "kernel-perceptron:budget=30", "--kernel", "gaussian", "--out", "kernel.mgn"];
     for learner in [&kernel[..], &["--learner", "mlp:hidden=16,step=0.1", "--max-steps", "60000"]] {
         let fit = ["focus", "--data", "xor.csv"];
         let document = workshop.json(&[&fit[..], learner].concat());
@@ -59,11 +60,38 @@ fn focused_online_learning_makes_every_loss_small() {
             (&"majority".into(), &Value::Null)
         );
     }
+    let predict = ["predict", "--model", "kernel.mgn", "--data", "xor.csv"];
+    assert_eq!(number(&workshop.json(&predict)["metrics"]["error"]), 0.0);
     let stumps = ["--learner", "stump", "--loss", "ramp", "--seed", "3"];
     let document = workshop.json(&[&["focus", "--data", "separable.csv"], &stumps[..]].concat());
     let losses = document["losses"].as_array().expect("losses").iter().map(number);
     assert!(losses.clone().all(|loss| (0.0..=1.0).contains(&loss)));
     assert_eq!(losses.fold(0.0, f64::max), number(&document["max_loss"]));
+}
+
+/// The ramp is played until the largest loss is at most epsilon, and the vote is a model.
+#[test]
+fn a_majority_with_small_losses_is_applied_from_a_file() {
+    let workshop = Workshop::new();
+    workshop.write("separable.csv", separable().as_bytes());
+    let fit = ["focus", "--data", "separable.csv", "--loss", "ramp", "--epsilon", "0.2"];
+    let document = workshop.json(&[&fit[..], &["--out", "vote.json"]].concat());
+    assert!(number(&document["max_loss"]) <= 0.2, "{}", document["max_loss"]);
+    assert!(number(&document["steps_to_consistency"]) > 0.0);
+    let predict = ["predict", "--model", "vote.json", "--data", "separable.csv"];
+    let predicted = workshop.json(&predict);
+    assert_eq!(number(&predicted["metrics"]["error"]), 0.0);
+    let scores = predicted["predictions"].as_array().expect("predictions").iter();
+    let smallest = scores.map(|row| number(&row["score"]).abs()).fold(f64::INFINITY, f64::min);
+    assert!((number(&document["max_loss"]) - (1.0 - smallest)).abs() < 1e-12);
+    assert!(workshop.output(&predict).starts_with("score,label\n"));
+    let described = workshop.output(&["inspect", "--model", "vote.json"]);
+    assert!(described.contains("which vote"), "{described}");
+    workshop.output(&["convert", "--model", "vote.json", "--out", "vote.mgn"]);
+    let refused = workshop.run(&[&predict[..], &["--threshold", "0.5", "--probability"]].concat());
+    assert!(text(&refused.stderr).contains("a majority has none"), "{}", text(&refused.stderr));
+    let page = ["--report", "page.html", "--test", "separable.csv"];
+    workshop.output(&[&fit[..], &page].concat());
 }
 
 /// Features that are not stored are zeros: the same rows as CSV and as svmlight make the same game.
@@ -169,13 +197,15 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--kernel gaussian",
         "--learner stump --no-intercept",
         "--learner stump --out model.json",
-        "--combine majority --out model.json",
+        "--learner mlp:hidden=4 --test separable.csv",
+        "--epsilon 0",
+        "--epsilon 1.5",
+        "--loss logistic --epsilon 0.3",
         "--slack sum:budget=1",
         "--slack additive-sum",
         "--slack additive-sum:budget=-1",
         "--subsample outliers=5",
         "--subsample outliers=5,rare=10",
-        "--standardize",
         "--max-steps 0",
         "--pause-at 5",
         "--epochs 3",

@@ -240,7 +240,7 @@ fn models_go_to_standard_output() {
 fn fits_without_a_lambda_have_none() {
     let workshop = Workshop::new();
     for name in ["m.json", "m.mgn"] {
-        workshop.output(&["focus", "--data", "data.csv", "--out", name]);
+        workshop.output(&["focus", "--data", "data.csv", "--combine", "average", "--out", name]);
         let table = workshop.output(&["inspect", "--model", name]);
         assert!(table.contains("lambda           none"), "{table}");
         assert!(workshop.json(&["inspect", "--model", name])["members"][0]["lambda"].is_null());

@@ -25,6 +25,9 @@ const fn method(
 const FIT: &[(&str, &str)] = &[("--loss", "lhs"), ("--lambda", "0.1")];
 const EPOCHS: &[(&str, &str)] = &[("--lambda", "0.1"), ("--epochs", "10")];
 const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
+/// So little noise that the first halfspace is not accepted.
+const LITTLE_NOISE: &[(&str, &str)] =
+    &[("--eta", "0.01"), ("--gamma", "0.1"), ("--epsilon", "0.02")];
 
 const METHODS: [Method; 20] = [
     method("newton", &["fit", "--solver", "newton"], FIT),
@@ -52,13 +55,13 @@ const METHODS: [Method; 20] = [
     method("adaptive in one pass", &["stream"], FIT),
     method("sgd in one pass", &["stream", "--method", "sgd"], FIT),
     method("massart sgd", &["massart"], NOISE),
-    method("massart cuts", &["massart", "--learner", "cuts"], NOISE),
+    method("massart cuts", &["massart", "--learner", "cuts"], LITTLE_NOISE),
     method("massart auto", &["massart", "--learner", "auto"], &[("--epsilon", "0.2")]),
     method("focus", &["focus"], &[]),
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 46] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 47] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -82,6 +85,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 46] = [
     ("epsilon", &[], &["--epsilon", "0.3"]),
     ("delta", &[], &["--delta", "0.3"]),
     ("project", &[], &["--project", "1"]),
+    ("scale-rows", &[], &["--scale-rows", "each"]),
     ("step", &[], &["--step", "0.01"]),
     ("schedule", &[], &["--schedule", "constant"]),
     ("rescale-at", &["--loss", "margin-pursuit:gamma=1,scale=1"], &["--rescale-at", "3"]),
@@ -98,7 +102,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 46] = [
     ("learner", &[], &["--learner", "passive-aggressive"]),
     ("max-steps", &[], &["--max-steps", "1"]),
     ("outputs", &[], &["--outputs", "1"]),
-    ("combine", &[], &["--combine", "majority"]),
+    ("combine", &[], &["--combine", "average"]),
     ("slack", &[], &["--slack", "additive-sum:budget=5"]),
     ("subsample", &[], &["--subsample", "outliers=0,rare=3"]),
     ("checkpoint", &[], &["--checkpoint", "checkpoint.json"]),

@@ -141,7 +141,7 @@ fn a_page_and_standard_error_have_the_same_warnings() {
         (&[&["fit", "--data", mixture, "--lambda", "0.01"], &catoni[..]].concat(), 2),
         (&[&path[..], &catoni].concat(), 1),
         (&[&path[..], &["--max-iterations", "1", "--report", "p.json"]].concat(), 1),
-        (&[&massart[..], &["--learner", "cuts", "--report", "p.json"]].concat(), 3),
+        (&[&massart[..], &["--learner", "cuts", "--report", "p.json"]].concat(), 4),
         (&focus, 1),
         (&["report", "--model", "m.json", "--data", "mixture:n=12,seed=3", "--out", "p.json"], 1),
     ];

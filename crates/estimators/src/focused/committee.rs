@@ -1,8 +1,12 @@
+use std::borrow::Cow;
+
 use margins_boost::KernelExpansion;
 use margins_boost::{Combination, Network, StumpVote};
 use margins_data::Sample;
 use margins_data::{Design, parallel};
 use margins_kernels::KernelRegistry;
+use margins_model::Functions;
+use margins_model::{Basis, Member, Scheme, TrainingSummary};
 use margins_optim::online::{LinearClassifier, Scorer};
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +29,18 @@ pub enum Committee {
     Kernel {
         /// The specification of the kernel, complete.
         kernel: String,
+        /// The factors that features are multiplied with first, if they were standardised.
+        scales: Option<Vec<f64>>,
         /// The combinations.
         sections: margins_boost::Ensemble<KernelExpansion<()>>,
     },
     /// Multilayer perceptrons.
-    Networks(margins_boost::Ensemble<Network>),
+    Networks {
+        /// The factors that features are multiplied with first, if they were standardised.
+        scales: Option<Vec<f64>>,
+        /// The networks.
+        networks: margins_boost::Ensemble<Network>,
+    },
 }
 
 impl Committee {
@@ -39,7 +50,7 @@ impl Committee {
             Committee::Linear(ensemble) => ensemble.members().len(),
             Committee::Stumps(ensemble) => ensemble.members().len(),
             Committee::Kernel { sections, .. } => sections.members().len(),
-            Committee::Networks(ensemble) => ensemble.members().len(),
+            Committee::Networks { networks, .. } => networks.members().len(),
         }
     }
 
@@ -66,14 +77,50 @@ impl Committee {
         self.len() == 0
     }
 
-    /// Returns the one linear classifier that the ensemble is; `None` of another one.
-    pub fn classifier(&self) -> Option<LinearClassifier> {
-        match self {
-            Committee::Linear(ensemble) if ensemble.combination() == Combination::Average => {
-                ensemble.mean_classifier()
+    /// Returns the members of a model of the ensemble, each with the end of its training, their
+    /// scheme and their basis; `None` before the first classifier was taken, and of stumps and
+    /// networks, which no model holds.
+    ///
+    /// # Errors
+    /// [`Error::Kernels`]: a kernel that the registry does not have.
+    pub(super) fn parts(
+        &self,
+        training: &TrainingSummary,
+        columns: usize,
+        registry: Option<&KernelRegistry>,
+    ) -> Result<Option<Parts>, Error> {
+        let (combination, mut members, basis): (_, Vec<Coefficients>, _) = match self {
+            _ if self.is_empty() => return Ok(None),
+            Committee::Linear(ensemble) => {
+                let members = ensemble.members().iter();
+                let members = members.map(|c| (c.intercept, c.coef.clone())).collect();
+                (ensemble.combination(), members, None)
             }
-            _ => None,
-        }
+            Committee::Kernel { kernel, scales, sections } => {
+                let Some(registry) = registry else { return Ok(None) };
+                let Some((samples, coefs)) = sections.support(columns)? else { return Ok(None) };
+                let functions = Functions::Sections(samples);
+                let basis = Basis::new(&*registry.parse(kernel)?, scales.clone(), functions)?;
+                let members = coefs.into_iter().map(|coef| (0.0, coef)).collect();
+                (sections.combination(), members, Some(basis))
+            }
+            Committee::Stumps(_) | Committee::Networks { .. } => return Ok(None),
+        };
+        let scheme = match combination {
+            Combination::Majority => Scheme::Majority,
+            Combination::Average => {
+                members = vec![mean(&members)];
+                Scheme::Binary
+            }
+        };
+        let member = |(intercept, coef)| Member {
+            lambda: None,
+            intercept,
+            coef,
+            training: training.clone(),
+            platt: None,
+        };
+        Ok(Some(Parts { scheme, basis, members: members.into_iter().map(member).collect() }))
     }
 
     /// Returns the scores of samples, of which those above 0 stand for the positive class.
@@ -88,18 +135,54 @@ impl Committee {
         let scores = match self {
             Committee::Linear(ensemble) => scores_by(ensemble, design),
             Committee::Stumps(ensemble) => scores_by(ensemble, design),
-            Committee::Kernel { kernel, sections } => {
+            Committee::Kernel { kernel, scales, sections } => {
                 let kernel = registry.parse(kernel)?;
                 let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
                 let members = sections.members().iter();
                 let members = members.map(|c| c.clone().map_kernel(|()| &value)).collect();
                 let ensemble = margins_boost::Ensemble::new(sections.combination(), members);
-                scores_by(&ensemble, design)
+                scores_by(&ensemble, &scaled(design, scales.as_deref()))
             }
-            Committee::Networks(ensemble) => scores_by(ensemble, design),
+            Committee::Networks { scales, networks } => {
+                scores_by(networks, &scaled(design, scales.as_deref()))
+            }
         };
         margins_optim::Error::check_scores(&scores, 0..scores.len())?;
         Ok(scores)
+    }
+}
+
+/// The members of a model of an ensemble.
+pub(super) struct Parts {
+    pub(super) scheme: Scheme,
+    pub(super) basis: Option<Basis>,
+    pub(super) members: Vec<Member>,
+}
+
+/// The intercept of a classifier and its coefficients.
+type Coefficients = (f64, Vec<f64>);
+
+/// Returns the mean of classifiers.
+fn mean(classifiers: &[Coefficients]) -> Coefficients {
+    let (mut intercept, mut coef) = classifiers[0].clone();
+    for (b, w) in &classifiers[1..] {
+        intercept += b;
+        coef.iter_mut().zip(w).for_each(|(sum, w)| *sum += w);
+    }
+    let count = classifiers.len() as f64;
+    coef.iter_mut().for_each(|sum| *sum /= count);
+    (intercept / count, coef)
+}
+
+/// Returns samples with their features multiplied by factors, if there are any.
+fn scaled<'d>(design: &'d Design, scales: Option<&[f64]>) -> Cow<'d, Design> {
+    match scales {
+        None => Cow::Borrowed(design),
+        Some(scales) => {
+            let mut scaled = design.clone();
+            scaled.scale_columns(scales);
+            Cow::Owned(scaled)
+        }
     }
 }
 

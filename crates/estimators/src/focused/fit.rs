@@ -1,24 +1,25 @@
-use margins_boost::{Combination, Evaluation, GameOutcome};
-use margins_data::Dataset;
+use margins_boost::{Combination, Ensemble, Evaluation, GameOutcome, Horizon};
+use margins_data::{ClassLabels, Dataset, Standardizer};
 use margins_losses::ZeroOne;
 use margins_model::{Model, TrainingSummary};
 use margins_optim::Status;
-use margins_optim::online::LinearClassifier;
 
-use super::committee::Committee;
-use super::game::Table;
+use super::committee::{Committee, Parts};
+use super::game::{Outcome, Table};
+use super::learner::Learner;
 use super::settings::Settings;
 #[cfg(feature = "serde")]
 use crate::checkpoint::{CheckpointFile, Kind};
-use crate::{Error, Evidence, linear_model};
+use crate::standardization::Standardization;
+use crate::{Error, Evidence};
 
 /// The ensemble at the end of a game.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Fitted {
-    /// The average of linear classifiers; `None` of another ensemble, which no model holds, and
-    /// before the first classifier was taken. No probabilities follow from a game, so that its loss
-    /// is the 0-1 loss.
+    /// The ensemble of linear classifiers or of combinations of kernel sections; `None` of stumps and
+    /// networks, which no model holds, and before the first classifier was taken. No probabilities
+    /// follow from a game, so that its loss is the 0-1 loss.
     pub model: Option<Model>,
     /// The ensemble judged on all samples.
     pub evidence: Evidence,
@@ -26,6 +27,9 @@ pub struct Fitted {
     pub ending: GameOutcome,
     /// The loss of every sample, and the mistakes.
     pub evaluation: Evaluation,
+    /// The share of samples that are not of the larger class, which the decision for that class
+    /// alone gets wrong.
+    pub baseline: f64,
     /// The way in which the classifiers make one.
     pub combination: Combination,
     /// The classifiers that the game leaves behind.
@@ -45,11 +49,11 @@ pub struct Fitted {
 }
 
 /// The files of games; those of version 1 have settings by the names of options, those of version 2
-/// say nothing of the data.
+/// say nothing of the data, and those of version 3 nothing of epsilon.
 #[cfg(feature = "serde")]
 const GAME: Kind = Kind {
     format: "margins-fol-checkpoint",
-    version: 3,
+    version: 4,
     job: "a game",
     method: "focused online learning",
 };
@@ -64,17 +68,28 @@ impl Settings {
     /// is not the state of this game.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         self.check()?;
-        data.design().check_fits(1, 0)?;
+        let standardization = self.standardization(data);
+        let scaled = match &standardization {
+            Some(standardization) => {
+                data.design().check_fits(1, 1)?;
+                let design = standardization.apply(data.design())?;
+                Some(data.clone().with_design(design)?)
+            }
+            None => None,
+        };
+        let all = scaled.as_ref().unwrap_or(data);
+        all.design().check_fits(1, 0)?;
         let limits = self.iterations.limits(self.time_limit);
-        let part = self.chosen_rows(data.rows())?.map(|rows| data.select(&rows));
-        let chosen = part.as_ref().unwrap_or(data);
+        let part = self.chosen_rows(data.rows())?.map(|rows| all.select(&rows));
+        let chosen = part.as_ref().unwrap_or(all);
         let horizon = self.horizon(chosen.rows())?;
         #[cfg(feature = "serde")]
         let checkpoint = self.checkpoint.as_ref();
         let table = Table {
             settings: self,
             data: chosen,
-            all: data,
+            all,
+            scales: standardization.as_ref().map(Standardization::factors),
             horizon,
             limits,
             #[cfg(feature = "serde")]
@@ -88,14 +103,44 @@ impl Settings {
             #[cfg(not(feature = "serde"))]
             pause_at: u64::MAX,
         };
-        let outcome = table.play()?;
+        let mut outcome = table.play()?;
+        if let (Some(standardization), Committee::Linear(ensemble)) =
+            (&standardization, &outcome.ensemble)
+        {
+            let members = ensemble.members().iter().map(|c| standardization.unscale(c)).collect();
+            let unscaled = Ensemble::new(self.combination, members);
+            outcome.evaluation =
+                Evaluation::within(&unscaled, data.design(), data.labels(), &*self.loss, &limits)?;
+            outcome.ensemble = Committee::Linear(unscaled);
+        }
+        let rows = chosen.rows();
+        self.fitted(data, rows, &horizon, outcome)
+    }
+
+    /// Returns the scaling of the features for the learner, if there is one.
+    fn standardization(&self, data: &Dataset) -> Option<Standardization> {
+        // The thresholds of stumps move with the features.
+        if !self.standardize || matches!(self.learner, Learner::Stump { .. }) {
+            return None;
+        }
+        let standardizer = Standardizer::fit(data.design(), None);
+        let centred = self.learner.is_linear() && self.intercept && !data.design().is_sparse();
+        Some(Standardization::new(standardizer, centred))
+    }
+
+    /// Returns the end of a game on some of the rows.
+    fn fitted(
+        &self,
+        data: &Dataset,
+        rows: usize,
+        horizon: &Horizon,
+        outcome: Outcome,
+    ) -> Result<Fitted, Error> {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
-        let model = match outcome.ensemble.classifier() {
-            Some(classifier) => Some(model(data, chosen.rows(), &classifier)?),
-            None => None,
-        };
+        let positives = data.labels().signs().iter().filter(|&&sign| sign > 0.0).count();
+        let share = positives as f64 / data.rows() as f64;
         Ok(Fitted {
-            model,
+            model: self.model(data, rows, &outcome.ensemble)?,
             evidence: Evidence::Played {
                 max_loss: evaluation.max_loss(),
                 consistent_at: ending.consistent_at,
@@ -104,22 +149,30 @@ impl Settings {
             stopped: outcome.stopped,
             ending,
             evaluation,
-            combination: self.combination(),
+            baseline: share.min(1.0 - share),
+            combination: self.combination,
             ensemble: outcome.ensemble,
-            samples: chosen.rows(),
+            samples: rows,
             max_steps: horizon.rounds(),
             outliers: outcome.outliers,
             kernel: outcome.kernel,
         })
     }
-}
 
-/// Returns the model of the average, learnt from some of the rows.
-fn model(data: &Dataset, rows: usize, classifier: &LinearClassifier) -> Result<Model, Error> {
-    let labels = data.labels();
-    let classes = (labels.negative_class(), labels.positive_class());
-    let names = data.feature_names().map(<[String]>::to_vec);
-    let training = TrainingSummary::uncertified(rows);
-    let model = linear_model(&ZeroOne, None, classes, names, training, classifier)?;
-    Ok(model.with_encoding(data.encoding().cloned())?)
+    /// Returns the model of an ensemble that has learnt from so many rows, if a model holds it.
+    fn model(
+        &self,
+        data: &Dataset,
+        rows: usize,
+        ensemble: &Committee,
+    ) -> Result<Option<Model>, Error> {
+        let training =
+            TrainingSummary { standardize: self.standardize, ..TrainingSummary::uncertified(rows) };
+        let parts = ensemble.parts(&training, data.columns(), self.learner.registry())?;
+        let Some(Parts { scheme, basis, members }) = parts else { return Ok(None) };
+        let classes = data.labels().names().to_vec();
+        let names = data.feature_names().map(<[String]>::to_vec);
+        let model = Model::from_members(&ZeroOne, classes, scheme, names, basis, members)?;
+        Ok(Some(model.with_encoding(data.encoding().cloned())?))
+    }
 }

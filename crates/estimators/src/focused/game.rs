@@ -33,6 +33,8 @@ pub(super) struct Table<'a> {
     pub(super) data: &'a Dataset,
     /// All samples, which the ensemble is judged on.
     pub(super) all: &'a Dataset,
+    /// The factors that the features of the samples were multiplied with, if they were.
+    pub(super) scales: Option<Vec<f64>>,
     pub(super) horizon: Horizon,
     pub(super) limits: Limits<'a>,
     #[cfg(feature = "serde")]
@@ -102,7 +104,10 @@ impl Table<'_> {
                     MultilayerPerceptron::new(p, hidden, loss, *step, self.settings.seed)?,
                     |state| state.map(|learner| learner.map_loss(drop), |network| network),
                     |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
-                    |ensemble| Committee::Networks(ensemble.clone()),
+                    |ensemble| Committee::Networks {
+                        scales: self.scales.clone(),
+                        networks: ensemble.clone(),
+                    },
                 )
             }
         }
@@ -143,7 +148,8 @@ impl Table<'_> {
                 let members = ensemble.members().iter();
                 let members = members.map(|c| c.clone().map_kernel(drop)).collect();
                 let sections = margins_boost::Ensemble::new(ensemble.combination(), members);
-                Committee::Kernel { kernel: specification.clone(), sections }
+                let scales = self.scales.clone();
+                Committee::Kernel { kernel: specification.clone(), scales, sections }
             },
         )?;
         Ok(Outcome { kernel: Some(specification.clone()), ..outcome })
@@ -184,7 +190,7 @@ impl Table<'_> {
         let mut written = Instant::now();
         let (ending, stopped) = loop {
             let next = self.pause_at.min(game.round().saturating_add(STEPS_A_LOOK));
-            let ending = game.run_until(next, Stop::Consistent)?;
+            let ending = game.run_until(next, Stop::LossAtMost(self.settings.epsilon))?;
             if ending.consistent_at.is_some()
                 || ending.rounds >= self.pause_at.min(self.horizon.rounds())
             {
@@ -207,7 +213,7 @@ impl Table<'_> {
         let ensemble = if stopped.is_some() && game.ensemble().members().is_empty() {
             // The time ended before the first classifier was taken: that of now stands for it.
             let members = vec![game.learner().snapshot()];
-            alone = margins_boost::Ensemble::new(self.settings.combination(), members);
+            alone = margins_boost::Ensemble::new(self.settings.combination, members);
             &alone
         } else {
             game.ensemble()
@@ -228,7 +234,7 @@ impl Table<'_> {
         let player = FocusedPlayer::new(design.rows())?;
         let game = Fol::new(player, learner, design, labels, self.horizon, self.settings.seed)?;
         let game = game.with_loss(&*self.settings.loss);
-        let game = game.with_combination(self.settings.combination());
+        let game = game.with_combination(self.settings.combination);
         let Some(SlackBudget { kind, budget }) = self.settings.slack else { return Ok(game) };
         let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds())?;
         Ok(game.with_slack(slack)?)

@@ -57,7 +57,7 @@ pub enum Learner {
 }
 
 impl Learner {
-    /// Returns true if the classifiers of the learner are linear, so that their mean is one.
+    /// Returns true if the classifiers of the learner are linear.
     pub fn is_linear(&self) -> bool {
         match self {
             Learner::Perceptron
@@ -66,6 +66,22 @@ impl Learner {
             | Learner::OnlineGradient { .. } => true,
             Learner::Stump { .. } | Learner::MultilayerPerceptron { .. } => false,
             Learner::KernelPerceptron { .. } => false,
+        }
+    }
+
+    /// Returns the kernels that the specification of the learner's kernel may name, if it has one.
+    pub(super) fn registry(&self) -> Option<&KernelRegistry> {
+        match self {
+            Learner::KernelPerceptron { registry, .. } => Some(registry),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a model holds the classifiers of the learner.
+    pub fn makes_model(&self) -> bool {
+        match self {
+            Learner::KernelPerceptron { .. } => true,
+            _ => self.is_linear(),
         }
     }
 }

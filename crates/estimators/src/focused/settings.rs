@@ -18,14 +18,19 @@ use crate::regularised::IterationObserver;
 
 /// The settings of a game of focused online learning.
 ///
-/// Unless told: a perceptron with an intercept, the 0-1 loss, and as many steps and classifiers as
-/// theorem 1 asks for with a learner that makes as many mistakes as there are samples. The game
-/// ends before as soon as the ensemble is right on every sample. Weights of samples do not count:
-/// every sample does.
+/// The default is a perceptron with an intercept, the 0-1 loss, a majority vote, and as many steps and
+/// classifiers as theorem 1 asks for with a learner that makes as many mistakes as there are
+/// samples. The game ends as soon as the ensemble is right on every sample with a loss of at most
+/// [`epsilon`](Self::epsilon). Weights of samples do not count: every sample does.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss, which is clipped to [0, 1]: the hinge loss becomes the ramp.
     pub loss: Arc<dyn MarginLoss>,
+    /// The largest loss of a sample at which the game ends, between 0 and 1.
+    pub epsilon: f64,
+    /// True to scale features to mean 0 and deviation 1 first, sparse ones to deviation 1. The
+    /// model is one of the features as given.
+    pub standardize: bool,
     /// The online learner.
     pub learner: Learner,
     /// True for an intercept of linear learners.
@@ -34,9 +39,9 @@ pub struct Settings {
     pub max_steps: Option<u64>,
     /// The number of classifiers in the ensemble, taken before random steps.
     pub outputs: Option<usize>,
-    /// The way in which they make one; the average of linear classifiers, which is one, else the
-    /// majority.
-    pub combination: Option<Combination>,
+    /// The way in which they make one: by default the majority, which is right on every sample
+    /// wherever theorem 1 holds (corollary 1).
+    pub combination: Combination,
     /// The slack for outliers.
     pub slack: Option<SlackBudget>,
     /// The number of outliers that are likely not among the samples learnt from, a random part of
@@ -87,11 +92,13 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             loss: Arc::new(ZeroOne),
+            epsilon: 0.49,
+            standardize: false,
             learner: Learner::Perceptron,
             intercept: true,
             max_steps: None,
             outputs: None,
-            combination: None,
+            combination: Combination::Majority,
             slack: None,
             subsample: None,
             seed: 1,
@@ -107,23 +114,18 @@ impl Default for Settings {
 const DELTA: f64 = 0.01;
 
 impl Settings {
-    /// Returns the way in which the classifiers make one.
-    pub fn combination(&self) -> Combination {
-        let linear = self.learner.is_linear();
-        let default = if linear { Combination::Average } else { Combination::Majority };
-        self.combination.unwrap_or(default)
-    }
-
-    /// Returns true if the ensemble is one linear classifier, which a model holds.
+    /// Returns true if a model holds the ensemble: of linear learners and kernels, not of stumps and
+    /// networks.
     pub fn makes_model(&self) -> bool {
-        self.learner.is_linear() && self.combination() == Combination::Average
+        self.learner.makes_model()
     }
 
     /// Refuses settings that the game cannot use; [`fit`](Self::fit) does so too.
     ///
     /// # Errors
     /// [`Error::Contradiction`]: no intercept of a learner that is not linear, slack for the
-    /// outliers that a part of the samples is to leave out.
+    /// outliers that a part of the samples is to leave out. [`Error::Setting`]: an epsilon that is
+    /// not between 0 and 1, or that no majority reaches with the loss.
     pub fn check(&self) -> Result<(), Error> {
         if !self.intercept && !self.learner.is_linear() {
             return Err(Error::contradiction(
@@ -139,7 +141,23 @@ impl Settings {
                 "outliers get slack or are left out",
             ));
         }
-        Ok(())
+        if !(self.epsilon > 0.0 && self.epsilon < 1.0) {
+            return Err(Error::setting("epsilon", &self.epsilon, "between 0 and 1"));
+        }
+        self.mean_loss().map(drop)
+    }
+
+    /// Returns the mean loss of the classifiers with which their combination reaches epsilon.
+    fn mean_loss(&self) -> Result<f64, Error> {
+        let (loss, epsilon) = (&*self.loss, self.epsilon);
+        Horizon::mean_loss_for(self.combination, loss, epsilon).ok_or_else(|| {
+            let unanimous = loss.value(1.0);
+            let name = loss.specification();
+            let requirement = format!(
+                "more than {unanimous:.4}, the loss '{name}' of a unanimous vote; an average has no such limit"
+            );
+            Error::setting("epsilon", &epsilon, requirement)
+        })
     }
 
     /// Returns the rows to learn from, if they are not all.
@@ -150,7 +168,7 @@ impl Settings {
 
     /// Returns steps and classifiers of a game over `rows` samples.
     pub(super) fn horizon(&self, rows: usize) -> Result<Horizon, Error> {
-        let theory = Horizon::classification(rows, DELTA, rows as f64)?;
+        let theory = Horizon::theorem_1(rows, self.mean_loss()?, DELTA, rows as f64)?;
         let steps = self.max_steps.unwrap_or(theory.rounds());
         Ok(Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?)
     }
@@ -171,7 +189,9 @@ impl Settings {
             ("learner", self.learner.to_string()),
             ("kernel", kernel),
             ("intercept", self.intercept.to_string()),
-            ("combination", format!("{:?}", self.combination()).to_lowercase()),
+            ("epsilon", self.epsilon.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("combination", format!("{:?}", self.combination).to_lowercase()),
             ("slack", slack.unwrap_or_default()),
             ("subsample", part.unwrap_or_default()),
             ("max-steps", horizon.rounds().to_string()),

@@ -1,17 +1,21 @@
 //! Halfspaces learned from the rows of a block file, which memory need not hold.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use margins_data::blocks::BlockFile;
-use margins_data::{Design, Labels, Memory};
+use margins_data::{Design, Labels, Memory, SeeRows, Standardizer};
 use margins_massart::{
-    CutOptions, PartedSample, Plan, Projection, SeePart, error_of_parts,
-    learn_adaptively_from_parts, learn_by_cuts_from_parts, learn_from_parts,
+    CutOptions, PartedSample, Plan, Projection, SeePart, Sphere, learn_adaptively_from_parts,
+    learn_by_tested_cuts_from_parts, learn_from_parts,
 };
+use margins_optim::online::LinearClassifier;
 use margins_optim::shards::{Blocks, Failure, OnDisk};
 use margins_optim::solve::Limits;
 
-use super::{Answer, Fitted, Method, Settings, Source, design_with_constant};
+use super::answer::{Answer, Source};
+use super::features::{Features, baseline, wrong_weight};
+use super::{Fitted, Method, RowScaling, Settings};
 use crate::Error;
 
 impl Settings {
@@ -25,7 +29,7 @@ impl Settings {
     /// every row takes.
     pub fn fit_file(&self, file: &BlockFile, memory: Memory) -> Result<Fitted, Error> {
         file.check_classes::<Labels>()?;
-        let fit = || self.fit_rows(file, &mut FileSample::open(file, memory, self.intercept)?);
+        let fit = || self.fit_rows(file, &mut FileSample::open(file, memory, self)?);
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, fit);
         #[cfg(not(feature = "rayon"))]
@@ -35,16 +39,17 @@ impl Settings {
 
     fn fit_rows(&self, file: &BlockFile, sample: &mut FileSample) -> Result<Fitted, Error> {
         let limits = self.iterations.limits(self.time_limit);
-        let mut answer = self.learn_from_parts(file, sample, &limits)?;
-        let training_error = Some(error_of_parts(sample, &answer.classifier.coef)?);
-        if self.intercept {
-            answer.classifier.intercept = answer.classifier.coef.pop().unwrap_or_default();
-        }
-        let fitted = answer.fitted(Source {
+        let answer = self.learn_from_parts(file, sample, &limits)?;
+        let classifier = sample.features.classifier(&answer.halfspace);
+        let training_error = Some(sample.error_of(&classifier)?);
+        let source = Source {
             classes: (&file.classes()[0], &file.classes()[1]),
             feature_names: file.feature_names().map(<[String]>::to_vec),
             rows: file.rows(),
-        })?;
+            baseline: baseline(&sample.signs, Some(&sample.weights)),
+            divisor: sample.divisor,
+        };
+        let fitted = answer.fitted(&sample.features, source)?;
         let model = fitted.model.with_encoding(file.encoding().cloned())?;
         Ok(Fitted { model, training_error, ..fitted })
     }
@@ -68,7 +73,13 @@ impl Settings {
                 let dimensions = dimensions.or_else(worthwhile);
                 let map = |m| Projection::new(sample.columns(), m, self.seed);
                 let map = dimensions.map(map).transpose()?;
-                let learned = learn_by_cuts_from_parts(&problem, &options, sample, map.as_ref())?;
+                let learned = learn_by_tested_cuts_from_parts(
+                    &problem,
+                    &options,
+                    sample,
+                    map.as_ref(),
+                    self.seed,
+                )?;
                 Answer::by_cuts(problem, dimensions, learned)
             }
             Method::Adaptive { target } => {
@@ -84,21 +95,22 @@ struct FileSample {
     blocks: OnDisk,
     /// The first row of every block, and the number of all rows.
     starts: Vec<usize>,
-    features: usize,
-    /// True if every sample gets a feature that is 1.
-    intercept: bool,
+    features: Features,
+    /// The number of features that the learner sees.
+    columns: usize,
+    divisor: Option<f64>,
     signs: Arc<[f64]>,
     weights: Arc<[f64]>,
     most_rows: usize,
 }
 
 impl FileSample {
-    /// Reads all blocks of a file once. Half of what memory has beside the least is for rows that are
+    /// Reads all blocks of a file once, and some times more for means, deviations and the largest norm. Half of what memory has beside the least is for rows that are
     /// drawn, and at least as much as a block takes.
     fn open(
         file: &BlockFile,
         memory: Memory,
-        intercept: bool,
+        settings: &Settings,
     ) -> Result<Self, margins_massart::Error> {
         let least = OnDisk::least(file, 1).bytes();
         let count = file.partitions();
@@ -118,15 +130,53 @@ impl FileSample {
             signs.extend(rows.signs(1));
             weights.extend((0..rows.len()).map(|i| rows.weight(i)));
         }
-        Ok(FileSample {
+        let mut sample = FileSample {
             blocks,
             starts,
-            features: file.features() + usize::from(intercept),
-            intercept,
+            features: settings.features(false, None),
+            columns: file.features() + usize::from(settings.intercept),
+            divisor: None,
             signs: signs.into(),
             weights: weights.into(),
             most_rows: (for_rows / of_row).max(1),
+        };
+        if settings.standardize {
+            let standardizer = sample.standardizer(file.features()).map_err(failed)?;
+            sample.features = settings.features(file.is_sparse(), Some(standardizer));
+        }
+        if settings.scaling != Some(RowScaling::Each) {
+            let mut largest: f64 = 0.0;
+            sample.each(&mut |_, design| {
+                largest = largest.max(Sphere::largest_norm(design)?);
+                Ok(())
+            })?;
+            sample.divisor = Some(largest);
+        }
+        Ok(sample)
+    }
+
+    /// Returns the means and deviations of the features as given.
+    fn standardizer(&mut self, columns: usize) -> Result<Standardizer, Failure> {
+        Standardizer::fit_parts(columns, |see: &mut SeeRows<'_>| {
+            (0..self.starts.len() - 1).try_for_each(|k| {
+                let rows = self.starts[k]..self.starts[k + 1];
+                see(&*self.blocks.design(k)?, Some(&self.weights[rows]));
+                Ok(())
+            })
         })
+    }
+
+    /// Returns the share of the rows that a classifier of the features as given gets wrong, by
+    /// weight.
+    fn error_of(&mut self, classifier: &LinearClassifier) -> Result<f64, margins_massart::Error> {
+        let mut wrong = 0.0;
+        for k in 0..self.starts.len() - 1 {
+            let rows = self.starts[k]..self.starts[k + 1];
+            let design = self.blocks.design(k).map_err(failed)?;
+            let (signs, weights) = (&self.signs[rows.clone()], &self.weights[rows]);
+            wrong += wrong_weight(classifier, &design, signs, Some(weights));
+        }
+        Ok(wrong / self.weights.iter().sum::<f64>())
     }
 
     /// Returns the features of some rows of a block, all of them unless told.
@@ -139,7 +189,11 @@ impl FileSample {
         if let Some(rows) = rows {
             design = Arc::new(design.select(rows));
         }
-        if self.intercept { Ok(Arc::new(design_with_constant(&design)?)) } else { Ok(design) }
+        let features = match self.features.of(&design)? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(features) => Some(Arc::new(features)),
+        };
+        Ok(features.unwrap_or(design))
     }
 }
 
@@ -149,7 +203,11 @@ fn failed(failure: Failure) -> margins_massart::Error {
 
 impl PartedSample for FileSample {
     fn columns(&self) -> usize {
-        self.features
+        self.columns
+    }
+
+    fn divisor(&self) -> Option<f64> {
+        self.divisor
     }
 
     fn signs(&self) -> Arc<[f64]> {

@@ -83,7 +83,7 @@ impl Contests {
     ) -> Result<Self, Error> {
         let count = data.labels().names().len();
         let each: Vec<Contest> = match scheme {
-            Scheme::Binary => vec![Contest::Rest(1)],
+            Scheme::Binary | Scheme::Majority => vec![Contest::Rest(1)],
             Scheme::OneVersusRest => (0..count).map(Contest::Rest).collect(),
             Scheme::OneVersusOne => {
                 Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()

@@ -137,7 +137,7 @@ impl Settings {
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
         match (classes, self.scheme) {
             (2, _) => Ok(Scheme::Binary),
-            (_, Some(Scheme::Binary)) => Err(Error::SeveralClasses(classes)),
+            (_, Some(Scheme::Binary | Scheme::Majority)) => Err(Error::SeveralClasses(classes)),
             (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),
         }
     }

@@ -14,6 +14,7 @@ use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic};
+use margins_model::{Format, Model, Registry, Scheme};
 use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
 use margins_optim::{Lambda, Status};
@@ -54,14 +55,8 @@ fn every_learner_plays_and_goes_on_from_a_file() {
     for (k, learner) in learners().into_iter().enumerate() {
         // A majority is never right before half of its classifiers are taken, so that the game
         // lasts.
-        let combination = Some(Combination::Majority);
-        let whole = Settings {
-            learner,
-            combination,
-            max_steps: Some(400),
-            outputs: Some(11),
-            ..Settings::default()
-        };
+        let whole =
+            Settings { learner, max_steps: Some(400), outputs: Some(11), ..Settings::default() };
         let path = folder.path().join(format!("{k}.game"));
         let pausing = |pause_at| Settings {
             checkpoint: Some(Checkpointing { path: path.clone(), pause_at }),
@@ -77,21 +72,152 @@ fn every_learner_plays_and_goes_on_from_a_file() {
             (max_loss, consistent_at),
             (expected.evaluation.max_loss(), expected.ending.consistent_at)
         );
-        assert_eq!(expected.model, None);
+        assert_eq!(expected.model.is_some(), whole.makes_model());
     }
 }
 
+/// The distribution of section 3.1: `(alpha, 1)`, and with probability epsilon
+/// `(alpha, -2 alpha)`, both times the label.
+fn gap(rows: usize, alpha: f64, epsilon: f64) -> Dataset {
+    let rare = (1.0 / epsilon) as usize;
+    let side = |i: usize| if (i / 3).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let second = |i: usize| if i.is_multiple_of(rare) { -2.0 * alpha } else { 1.0 };
+    let rows_of: Vec<[f64; 2]> =
+        (0..rows).map(|i| [side(i) * alpha, side(i) * second(i)]).collect();
+    let signs = (0..rows).map(side).collect();
+    let labels = Labels::from_signs(signs).unwrap();
+    Dataset::new(Design::from_rows(&rows_of).unwrap(), labels).unwrap()
+}
+
+/// The default is the majority of corollary 1, which is right where the average is not.
 #[test]
-fn the_average_of_linear_classifiers_is_a_model() {
-    let data = data();
-    let settings = Settings::default();
-    assert!(settings.makes_model());
-    let fitted = settings.fit(&data).unwrap();
-    let (model, classifier) = (fitted.model.unwrap(), fitted.ensemble.classifier().unwrap());
-    assert_eq!(model.members()[0].coef, classifier.coef);
-    assert_eq!((model.loss(), model.members()[0].lambda), ("zero-one", None));
+fn the_default_is_right_on_the_distribution_of_the_paper() {
+    let data = gap(1199, 0.001, 0.01);
+    let fitted = Settings::default().fit(&data).unwrap();
+    assert!(fitted.ending.consistent_at.is_some_and(|step| step < fitted.max_steps / 4));
+    assert_eq!((fitted.evaluation.mistakes, fitted.evaluation.max_loss()), (0, 0.0));
+    let registry = Registry::standard();
+    let model = fitted.model.unwrap();
+    let decided = model.predict(data.design(), &registry).unwrap();
+    let wrong =
+        decided.iter().zip(data.labels().signs()).filter(|(k, y)| (**k == 1) != (**y > 0.0));
+    assert_eq!(wrong.count(), 0);
+}
+
+/// The ensembles of linear learners and of kernels are models, which score as the ensembles do, also
+/// from a file.
+#[test]
+fn ensembles_are_models() {
+    let (data, registry) = (data(), Registry::standard());
+    for learner in learners().into_iter().filter(Learner::makes_model) {
+        for combination in [Combination::Majority, Combination::Average] {
+            let settings = Settings {
+                learner: learner.clone(),
+                combination,
+                max_steps: Some(400),
+                outputs: Some(7),
+                epsilon: 0.01,
+                ..Settings::default()
+            };
+            let fitted = settings.fit(&data).unwrap();
+            let model = fitted.model.unwrap();
+            let majority = combination == Combination::Majority;
+            assert_eq!(model.scheme() == Scheme::Majority, majority, "{learner}");
+            assert_eq!(model.members().len(), if majority { fitted.ensemble.len() } else { 1 });
+            assert_eq!((model.loss(), model.members()[0].lambda), ("zero-one", None));
+            let bytes = model.to_bytes(Format::Binary).unwrap();
+            assert_eq!(Model::from_bytes(&bytes, &registry).unwrap(), model);
+            let scores = model.decision_function(data.design(), &registry).unwrap();
+            let expected = fitted.ensemble.scores(data.design(), &registry.kernels).unwrap();
+            for (score, expected) in scores.iter().zip(expected) {
+                assert!((score - expected).abs() < 1e-9, "{learner}: {score} {expected}");
+            }
+        }
+    }
     let stumps = Learner::Stump { thresholds: 10, eta: 0.1 };
-    assert!(!Settings { learner: stumps, ..Settings::default() }.makes_model());
+    let fitted = Settings { learner: stumps, ..Settings::default() }.fit(&data).unwrap();
+    assert_eq!(fitted.model, None);
+}
+
+/// With a loss other than the 0-1 loss the game goes on until every loss is at most epsilon.
+#[test]
+fn the_largest_loss_is_at_most_epsilon() {
+    let data = data();
+    for epsilon in [0.49, 0.2] {
+        let settings = Settings { loss: Arc::new(Hinge), epsilon, ..Settings::default() };
+        let fitted = settings.fit(&data).unwrap();
+        assert!(fitted.finished && fitted.ending.consistent_at.is_some());
+        assert!(fitted.evaluation.max_loss() <= epsilon, "{}", fitted.evaluation.max_loss());
+    }
+    let refusal = |settings: Settings| settings.fit(&data).unwrap_err().to_string();
+    for epsilon in [0.0, 1.0, f64::NAN] {
+        let refused = refusal(Settings { epsilon, ..Settings::default() });
+        assert!(refused.ends_with("must be between 0 and 1"), "{refused}");
+    }
+    let logistic = Settings { loss: Arc::new(Logistic), epsilon: 0.2, ..Settings::default() };
+    let refused = refusal(logistic.clone());
+    assert!(refused.starts_with("epsilon is 0.2, but must be more than 0.3133"), "{refused}");
+    let average = Settings { combination: Combination::Average, max_steps: Some(50), ..logistic };
+    assert!(average.fit(&data).is_ok());
+}
+
+/// Columns of very different scales, as of a table of persons.
+fn raw_table() -> Dataset {
+    let row = |i: usize| {
+        let t = i as f64;
+        let (age, bmi) = (45.0 + 20.0 * (1.3 * t).sin(), 26.0 + 6.0 * (0.9 * t + 1.0).cos());
+        [age, 50_000.0 + 15_000.0 * (2.1 * t).cos(), bmi]
+    };
+    let rows: Vec<[f64; 3]> = (0..300).map(row).collect();
+    let risk = |row: &[f64; 3]| (row[0] - 45.0) / 20.0 + (row[2] - 26.0) / 6.0;
+    let rows: Vec<[f64; 3]> = rows.into_iter().filter(|row| risk(row).abs() > 0.2).collect();
+    let signs = rows.iter().map(|row| risk(row).signum()).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
+}
+
+/// Standardised features are learned in a fraction of the steps, and the model is one of the
+/// features as given.
+#[test]
+fn standardised_games_leave_models_of_raw_features() {
+    let (data, registry) = (raw_table(), Registry::standard());
+    for learner in learners() {
+        for combination in [Combination::Majority, Combination::Average] {
+            let settings = Settings {
+                learner: learner.clone(),
+                combination,
+                standardize: true,
+                max_steps: Some(30_000),
+                ..Settings::default()
+            };
+            let fitted = settings.fit(&data).unwrap();
+            let scores = fitted.ensemble.scores(data.design(), &registry.kernels).unwrap();
+            let wrong = scores.iter().zip(data.labels().signs());
+            let wrong = wrong.filter(|(score, y)| (**score > 0.0) != (**y > 0.0)).count();
+            assert_eq!(wrong, fitted.evaluation.mistakes, "{learner}");
+            if matches!(learner, Learner::Perceptron | Learner::KernelPerceptron { .. }) {
+                assert_eq!(wrong, 0, "{learner} {combination:?}");
+            }
+            assert_eq!(fitted.model.is_some(), settings.makes_model());
+            let Some(model) = fitted.model else { continue };
+            assert!(model.members()[0].training.standardize);
+            let of_model = model.decision_function(data.design(), &registry).unwrap();
+            for (score, expected) in of_model.iter().zip(&scores) {
+                assert!((score - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{learner}");
+            }
+        }
+    }
+    let raw = Settings { max_steps: Some(2000), ..Settings::default() }.fit(&data).unwrap();
+    assert!(raw.evaluation.mistakes > 50, "{}", raw.evaluation.mistakes);
+    assert!(raw.baseline > 0.3 && raw.baseline <= 0.5);
+}
+
+#[test]
+fn stumps_without_two_values_are_refused() {
+    let design = Design::from_rows(&[[1.0, 1.0], [1.0, 1.0]]).unwrap();
+    let data = Dataset::new(design, Labels::from_signs(vec![1.0, -1.0]).unwrap()).unwrap();
+    let learner = Learner::Stump { thresholds: 20, eta: 0.1 };
+    let refused = Settings { learner, ..Settings::default() }.fit(&data).unwrap_err().to_string();
+    assert!(refused.starts_with("no column has two values"), "{refused}");
 }
 
 #[test]
@@ -137,7 +263,7 @@ fn settings_that_no_game_can_use_are_refused() {
 /// Every learner leaves an ensemble that decides as the game has judged it, also from a file.
 #[test]
 fn ensembles_of_every_learner_score_samples() {
-    let registry = margins_model::Registry::standard();
+    let registry = Registry::standard();
     let data = data();
     let learners = [
         "perceptron",

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
-use margins_data::{Dataset, Design, Memory};
-use margins_estimators::massart::{Fitted, Method, Settings};
+use margins_data::{Dataset, Design, Labels, Memory};
+use margins_estimators::massart::{Fitted, Method, RowScaling, Settings};
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
@@ -46,6 +46,11 @@ fn problem() -> Problem {
     Problem::new(0.15, 0.3).unwrap().with_target(target)
 }
 
+/// The settings of the paper: no intercept, and rows on the unit sphere.
+fn on_sphere(method: Method) -> Settings {
+    Settings { intercept: false, scaling: Some(RowScaling::Each), ..Settings::new(method) }
+}
+
 #[test]
 fn every_learner_gets_near_the_noise_rate() {
     let data = data(6000);
@@ -56,19 +61,16 @@ fn every_learner_gets_near_the_noise_rate() {
         Method::Adaptive { target: problem().target },
     ];
     for method in methods {
-        let fitted = Settings::new(method).fit(&data).unwrap();
+        let fitted = on_sphere(method).fit(&data).unwrap();
         let error = fitted.training_error.unwrap();
         assert!(error < 0.35, "{method:?}: {error}");
-        match fitted.evidence {
-            Evidence::ErrorBound { bound, delta } => {
-                assert!(bound >= 0.1 && delta == 0.1, "{method:?}: {bound}");
-                assert_eq!(fitted.end, None);
-            }
-            evidence => {
-                assert_eq!(evidence, Evidence::None);
-                assert!(matches!(method, Method::Cuts { .. }) && fitted.end.is_some());
-            }
-        }
+        let Evidence::ErrorBound { bound, delta } = fitted.evidence else {
+            panic!("{:?}", fitted.evidence);
+        };
+        assert!(bound >= 0.1 && delta == 0.1, "{method:?}: {bound}");
+        assert!(fitted.selection.held_out > 0 && bound > fitted.selection.error);
+        assert_eq!(fitted.end.is_some(), matches!(method, Method::Cuts { .. }));
+        assert_eq!((fitted.divisor, fitted.distance), (None, None));
         assert_eq!(fitted.model.members()[0].intercept, 0.0);
         let eta = fitted.problem.noise.get();
         assert!(fitted.model.loss().contains(&format!("{eta}")), "{}", fitted.model.loss());
@@ -101,8 +103,8 @@ fn an_intercept_parts_classes_that_are_not_around_the_origin() {
         .collect();
     let moved = data.with_design(Design::from_rows(&rows).unwrap()).unwrap();
     let method = Method::Cuts { problem: problem(), dimensions: None };
-    let plain = Settings::new(method).fit(&moved).unwrap().training_error.unwrap();
-    let settings = Settings { intercept: true, ..Settings::new(method) };
+    let plain = on_sphere(method).fit(&moved).unwrap().training_error.unwrap();
+    let settings = Settings { intercept: true, ..on_sphere(method) };
     let fitted = settings.fit(&moved).unwrap();
     let member = &fitted.model.members()[0];
     let error = fitted.training_error.unwrap();
@@ -138,6 +140,102 @@ fn limits_end_every_learner() {
     assert_eq!(fitted.stopped, Some(Status::TimeLimit));
 }
 
+/// Age, income and body mass index, of which the class depends on the first and the last; one label
+/// in ten is flipped.
+fn raw_table(flipped: usize) -> Dataset {
+    let row = |i: usize| {
+        let t = i as f64;
+        let (age, bmi) = (45.0 + 20.0 * (1.3 * t).sin(), 26.0 + 6.0 * (0.9 * t + 1.0).cos());
+        [age, 50_000.0 + 15_000.0 * (2.1 * t).cos(), bmi]
+    };
+    let risk = |row: &[f64; 3]| (row[0] - 45.0) / 20.0 + (row[2] - 26.0) / 6.0;
+    let rows: Vec<[f64; 3]> = (0..2000).map(row).filter(|row| risk(row).abs() > 0.1).collect();
+    let sign = |(i, row): (usize, &[f64; 3])| {
+        risk(row).signum() * if flipped > 0 && i % flipped == 7 { -1.0 } else { 1.0 }
+    };
+    let signs = rows.iter().enumerate().map(sign).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
+}
+
+/// On a raw table the margin of the column with the largest numbers is all that counts: the result
+/// is no better than the larger class alone. Standardised it is the best halfspace, whose model
+/// takes the raw features.
+#[test]
+fn raw_tables_are_learned_standardised() {
+    for (flipped, best) in [(0, 0.0), (10, 0.1)] {
+        let data = raw_table(flipped);
+        let settings = Settings::new(Method::Adaptive { target: Target::new(0.1, 0.1).unwrap() });
+        let raw = settings.fit(&data).unwrap();
+        assert!(raw.training_error.unwrap() > best + 0.15, "{:?}", raw.training_error);
+        let standardized = Settings { standardize: true, ..settings };
+        let fitted = standardized.fit(&data).unwrap();
+        let error = fitted.training_error.unwrap();
+        assert!(error < best + 0.03, "{error}");
+        assert!(fitted.baseline > 0.4 && fitted.selection.error < fitted.baseline);
+        let member = &fitted.model.members()[0];
+        assert!(member.training.standardize && member.intercept != 0.0);
+        let scores = fitted.model.decision_function(data.design(), &Registry::standard()).unwrap();
+        let wrong = scores.iter().zip(data.labels().signs());
+        let wrong = wrong.filter(|(score, y)| (**score > 0.0) != (**y > 0.0)).count();
+        assert_eq!(wrong as f64 / data.rows() as f64, error);
+        // Gamma as a distance: rows that far from the boundary have that margin once scaled.
+        let (divisor, distance) = (fitted.divisor.unwrap(), fitted.distance.unwrap());
+        let norm = member.coef.iter().map(|w| w * w).sum::<f64>().sqrt();
+        assert!(divisor > 1.0 && distance > 0.0 && distance < 45.0, "{divisor} {distance} {norm}");
+    }
+}
+
+/// Without an intercept and standardisation the distance is gamma times the largest norm.
+#[test]
+fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
+    let row = |i: usize| match i % 10 {
+        0 => [0.0, 0.0],
+        _ => {
+            let (t, side) = (0.7 * i as f64, if i % 2 == 0 { 2.0 } else { -2.0 });
+            [side * (0.5 + t.sin().abs()), t.cos()]
+        }
+    };
+    let rows: Vec<[f64; 2]> = (0..600).map(row).collect();
+    let signs = rows.iter().map(|row| if row[0] > 0.0 { 1.0 } else { -1.0 }).collect();
+    let data = Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap());
+    let data = data.unwrap();
+    let problem = Problem::new(0.15, 0.2).unwrap();
+    for method in [
+        Method::Gradient { problem },
+        Method::Cuts { problem, dimensions: None },
+        Method::Adaptive { target: problem.target },
+    ] {
+        for scaling in [None, Some(RowScaling::Each)] {
+            let settings = Settings { intercept: false, scaling, ..Settings::new(method) };
+            let fitted = settings.fit(&data).unwrap();
+            assert!(fitted.training_error.unwrap() < 0.1, "{method:?} {:?}", fitted.training_error);
+            let gamma = fitted.problem.margin.get();
+            let distance = fitted.divisor.map(|divisor| gamma * divisor);
+            assert_eq!(fitted.distance.is_some(), distance.is_some());
+            for (distance, expected) in fitted.distance.into_iter().zip(distance) {
+                assert!((distance - expected).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+/// A stream takes an intercept, and refuses what is of all rows.
+#[test]
+fn a_stream_takes_an_intercept_and_no_standardisation() {
+    let text = text(20_000, false);
+    let gradient = Settings::new(Method::Gradient { problem: problem() });
+    let fitted = gradient.fit_stream(&mut stream(&text, None)).unwrap();
+    assert_eq!(fitted.model.columns(), 2);
+    assert!(fitted.model.members()[0].intercept != 0.0 && fitted.baseline > 0.3);
+    for refused in [
+        Settings { standardize: true, ..gradient.clone() },
+        Settings { scaling: Some(RowScaling::Largest), ..gradient },
+    ] {
+        let refused = refused.fit_stream(&mut stream(&text, None));
+        assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+    }
+}
+
 /// Rows of a file that memory does not hold give the halfspace that rows in memory give.
 #[test]
 fn block_files_need_not_be_held() {
@@ -154,8 +252,12 @@ fn block_files_need_not_be_held() {
         Method::Cuts { problem: problem(), dimensions: Some(2) },
         Method::Adaptive { target: problem().target },
     ] {
-        for intercept in [false, true] {
-            let settings = Settings { intercept, ..Settings::new(method) };
+        for (intercept, standardize, scaling) in [
+            (false, false, Some(RowScaling::Each)),
+            (true, false, Some(RowScaling::Each)),
+            (true, true, None),
+        ] {
+            let settings = Settings { intercept, standardize, scaling, ..Settings::new(method) };
             let expected = settings.fit(&data).unwrap();
             for beside in [8 * file.bytes_of(0), 1 << 20] {
                 let memory = Memory::from_bytes(least + beside);
@@ -164,6 +266,10 @@ fn block_files_need_not_be_held() {
                 if matches!(method, Method::Gradient { .. }) {
                     assert_eq!(coef(&found), coef(&expected));
                     assert_eq!(found.evidence, expected.evidence);
+                    assert_eq!(
+                        (found.divisor, found.distance, found.baseline),
+                        (expected.divisor, expected.distance, expected.baseline)
+                    );
                     assert_eq!(found.training_error, expected.training_error);
                 } else {
                     // Less memory holds fewer rows out, and sums of blocks round otherwise.

@@ -245,10 +245,15 @@ impl Iterate {
                 let coef = pairs.map(|(v, r)| (sum.factor * v + r) / sum.count).collect();
                 LinearClassifier { intercept: sum.intercept / sum.count, coef }
             }
-            _ => LinearClassifier {
-                intercept: self.intercept,
-                coef: self.vector.iter().map(|v| self.scale * v).collect(),
-            },
+            _ => self.last(),
+        }
+    }
+
+    /// Returns the last iterate.
+    pub fn last(&self) -> LinearClassifier {
+        LinearClassifier {
+            intercept: self.intercept,
+            coef: self.vector.iter().map(|v| self.scale * v).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use margins::{Model, Scheme};
 
 use super::scored::Scored;
 
-/// CSV with a row a sample. With one member it has score, label and, where there is one, probability;
+/// CSV with a row a sample. With one score it has score, label and, where there is one, probability;
 /// with several the label, the scores under the names of the members, and the probabilities under
 /// those of the classes.
 pub(super) struct CsvRows<'m> {
@@ -23,7 +23,7 @@ impl<'m> CsvRows<'m> {
     pub(super) fn header(&self, with_probabilities: bool) -> Vec<u8> {
         let model = self.model;
         let mut names = Vec::new();
-        if model.members().len() == 1 {
+        if model.scores_per_sample() == 1 {
             names.extend(["score".to_owned(), "label".to_owned()]);
             names.extend(with_probabilities.then(|| "probability".to_owned()));
         } else {
@@ -37,7 +37,7 @@ impl<'m> CsvRows<'m> {
 
     /// Returns the rows of predictions.
     pub(super) fn of(&self, scored: &Scored) -> Vec<u8> {
-        let members = self.model.members().len();
+        let members = self.model.scores_per_sample();
         let each = if members == 1 { 1 } else { self.model.classes().len() };
         let numbers = scored.scores.len() + scored.probabilities.as_ref().map_or(0, Vec::len);
         let longest = self.labels.iter().map(String::len).max().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The decision between two classes.
 
-use margins::Model;
 use margins::losses::MarginLoss;
+use margins::{Model, Scheme};
 
 use crate::arguments::predict::{Costs, DecisionArguments};
 use crate::failure::Failure;
@@ -30,17 +30,20 @@ impl Decision {
             (None, Some(costs)) => ("--cost", Decision::Probability(Costs::threshold(costs))),
             (None, None) => return Ok(Decision::OfTheModel),
         };
-        let [member] = model.members() else {
-            let members = model.members().len();
+        let scores = model.scores_per_sample();
+        if scores > 1 {
             return Err(Failure::Usage(format!(
-                "{option} decides between two classes by one score, but the model has {members} scores"
+                "{option} decides between two classes by one score, but the model has {scores} scores"
             )));
-        };
-        let has_probabilities = member.probability(loss, 0.0).is_some();
+        }
+        let has_probabilities = model.probability(loss, 0.0).is_some();
         if matches!(rule, Decision::Probability(_)) && !has_probabilities {
-            let loss = model.loss();
+            let whose = match model.scheme() {
+                Scheme::Majority => "a majority".to_owned(),
+                _ => format!("the loss '{}'", model.loss()),
+            };
             return Err(Failure::Usage(format!(
-                "{option} needs probabilities, and the loss '{loss}' has none: fit the model with --probability platt"
+                "{option} needs probabilities, and {whose} has none: `margins fit` with --probability platt makes some"
             )));
         }
         Ok(rule)

@@ -23,10 +23,10 @@ pub(super) struct Scorer<'a> {
 pub(super) struct Scored {
     /// The class decided, counted from 0.
     pub(super) classes: Vec<usize>,
-    /// The scores, row by row: one a member.
+    /// The scores, row by row.
     pub(super) scores: Vec<f64>,
     /// The probabilities, row by row, if there are any: that of the positive class where the model has
-    /// one member, else one a class.
+    /// one score, else one a class.
     pub(super) probabilities: Option<Vec<f64>>,
     labels: Option<RowLabels>,
     weights: Option<Vec<f64>>,
@@ -56,8 +56,8 @@ impl Scorer<'_> {
     fn scored(&self, design: &Design) -> Result<Scored, Error> {
         let model = self.model;
         let scores: Vec<f64> = model.scores(design, self.registry)?.data.into();
-        if let [member] = model.members() {
-            let probability = |&score: &f64| member.probability(self.loss, score);
+        if model.scores_per_sample() == 1 {
+            let probability = |&score: &f64| model.probability(self.loss, score);
             let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
             let decide = |(row, &score): (usize, &f64)| {
                 let probability = probabilities.as_ref().map(|probabilities| probabilities[row]);
@@ -71,14 +71,14 @@ impl Scorer<'_> {
             Err(Error::NoProbabilities(_)) => None,
             Err(error) => return Err(error),
         };
-        let of_rows = scores.chunks_exact(model.members().len());
+        let of_rows = scores.chunks_exact(model.scores_per_sample());
         let classes = of_rows.map(|scores| model.decide(scores)).collect();
         Ok(Scored { classes, scores, probabilities, ..Scored::default() })
     }
 
     /// Returns the probabilities of all classes for the samples with these scores, row by row.
     fn probabilities(&self, scores: &[f64]) -> Result<Vec<f64>, Error> {
-        let (members, classes) = (self.model.members().len(), self.model.classes().len());
+        let (members, classes) = (self.model.scores_per_sample(), self.model.classes().len());
         let mut all = vec![0.0; scores.len() / members * classes];
         let rows = scores.chunks_exact(members).zip(all.chunks_exact_mut(classes));
         for (scores, out) in rows {
@@ -117,7 +117,7 @@ impl Scored {
         extend(&mut self.weights, next.weights);
     }
 
-    /// Returns the predictions of a model of one member, row by row.
+    /// Returns the predictions of a model of one score, row by row.
     pub(super) fn predictions<'m>(&self, model: &'m Model) -> Vec<Prediction<'m>> {
         let prediction = |(row, &class): (usize, &usize)| Prediction {
             score: self.scores[row],
@@ -127,12 +127,12 @@ impl Scored {
         self.classes.iter().enumerate().map(prediction).collect()
     }
 
-    /// Returns the predictions of a model of several members, row by row.
+    /// Returns the predictions of a model of several scores, row by row.
     pub(super) fn class_predictions<'m>(&self, model: &'m Model) -> Vec<ClassPrediction<'m>> {
         let row_of = |values: &[f64], row: usize, width: usize| {
             values[row * width..(row + 1) * width].to_vec()
         };
-        let (members, classes) = (model.members().len(), model.classes().len());
+        let (members, classes) = (model.scores_per_sample(), model.classes().len());
         let prediction = |(row, &class): (usize, &usize)| ClassPrediction {
             label: &model.classes()[class],
             scores: row_of(&self.scores, row, members),

@@ -1,0 +1,114 @@
+use margins_losses::LeakyRelu;
+use margins_massart::cutting_planes::End;
+use margins_massart::{Adaptive, HeldOut, Learned, LearnedByCuts, Problem, Target};
+use margins_model::TrainingSummary;
+use margins_optim::Status;
+
+use super::features::{Features, distance};
+use super::{Fitted, Selection};
+use crate::{Error, Evidence, linear_model};
+
+/// The answer of a learner about the features that it sees.
+pub(super) struct Answer {
+    pub(super) halfspace: Vec<f64>,
+    evidence: Evidence,
+    problem: Problem,
+    selection: Selection,
+    steps: usize,
+    dimensions: Option<usize>,
+    end: Option<End>,
+    pub(super) stopped: Option<Status>,
+}
+
+/// The facts about the data that a result keeps.
+pub(super) struct Source<'a> {
+    pub(super) classes: (&'a str, &'a str),
+    pub(super) feature_names: Option<Vec<String>>,
+    pub(super) rows: usize,
+    /// The share of the weight of the smaller class.
+    pub(super) baseline: f64,
+    /// The number that all rows were divided by, if it was one.
+    pub(super) divisor: Option<f64>,
+}
+
+impl Answer {
+    pub(super) fn by_cuts(
+        problem: Problem,
+        dimensions: Option<usize>,
+        (learned, held_out): (LearnedByCuts, HeldOut),
+    ) -> Self {
+        let stopped = match learned.end {
+            End::Stopped(status) => Some(status),
+            _ => None,
+        };
+        Answer {
+            halfspace: learned.classifier.coef,
+            evidence: Evidence::ErrorBound { bound: held_out.bound, delta: problem.target.delta() },
+            problem,
+            selection: Selection {
+                candidates: 1,
+                held_out: held_out.rows,
+                error: held_out.error,
+                index: 0,
+                candidate_errors: vec![(0, held_out.error)],
+            },
+            steps: learned.calls,
+            dimensions,
+            end: Some(learned.end),
+            stopped,
+        }
+    }
+
+    pub(super) fn adaptively(target: Target, found: Adaptive) -> Self {
+        let problem = Problem { noise: found.noise, margin: found.margin, target };
+        Answer::by_gradient(problem, found.learned)
+    }
+
+    pub(super) fn by_gradient(problem: Problem, learned: Learned) -> Self {
+        let (bound, delta) = (learned.error_bound, problem.target.delta());
+        Answer {
+            halfspace: learned.classifier.coef,
+            evidence: Evidence::ErrorBound { bound, delta },
+            problem,
+            selection: Selection {
+                candidates: learned.selected.candidates,
+                held_out: learned.held_out,
+                error: learned.selected.error,
+                index: learned.selected.index,
+                candidate_errors: learned.candidate_errors,
+            },
+            steps: learned.steps,
+            dimensions: None,
+            end: None,
+            stopped: learned.stopped,
+        }
+    }
+
+    /// Returns the result, with the classifier of the features as given.
+    pub(super) fn fitted(self, features: &Features, source: Source<'_>) -> Result<Fitted, Error> {
+        // The loss that the learner reweights.
+        let loss = LeakyRelu::new(self.problem.noise.get())?;
+        let Source { classes, feature_names, rows, baseline, divisor } = source;
+        let classifier = features.classifier(&self.halfspace);
+        let standardize = features.standardization.is_some();
+        let training = TrainingSummary { standardize, ..TrainingSummary::uncertified(rows) };
+        let gamma = self.problem.margin.get();
+        let of = |divisor| distance(gamma, divisor, &self.halfspace, &classifier);
+        let distance = divisor.map(of).filter(|distance| distance.is_finite());
+        let model = linear_model(&loss, None, classes, feature_names, training, &classifier)?;
+        Ok(Fitted {
+            model,
+            evidence: self.evidence,
+            problem: self.problem,
+            selection: self.selection,
+            steps: self.steps,
+            dimensions: self.dimensions,
+            divisor,
+            distance,
+            training_error: None,
+            baseline,
+            end: self.end,
+            stopped: self.stopped,
+        })
+    }
+}
