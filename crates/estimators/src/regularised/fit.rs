@@ -161,7 +161,7 @@ impl Settings {
 
 /// Refuses more members of a scheme than there is memory for their coefficients and reports.
 fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), Error> {
-    let members = scheme.members(classes).unwrap_or(usize::MAX);
+    let members = scheme.scores(classes).unwrap_or(usize::MAX);
     let member = columns.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
     let refused = |shortage| Error::Members { scheme, classes, members, shortage };
     Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
