@@ -120,8 +120,8 @@ pub trait MarginLoss: Debug + Send + Sync {
     ///
     /// Default: bisection on `v - point + step L'(v)`, right for every convex loss, kinks included.
     /// For a loss that is not convex the bisection runs between all neighbours of a grid where that
-    /// sum changes its sign, and the best of these points is returned. The grid has steps of 1/16
-    /// up to a distance of 8 from 0 and from the point, and steps that grow by a quarter beyond.
+    /// sum changes its sign, and the best of these points is returned. The grid has steps of 1/8 up
+    /// to a distance of 8 from 0 and from the point, and doubles the distance beyond.
     fn proximal(&self, point: f64, step: f64) -> f64 {
         let slope = |v: f64| (v - point) + step * self.derivative(v);
         if self.is_convex() {

@@ -40,17 +40,18 @@ pub(crate) fn monotone_root(f: impl Fn(f64) -> f64, start: f64, reach: f64) -> f
 
 /// Returns the lowest of the local minima of `f` that its derivative shows between neighbours of a
 /// grid, of several the one nearest to `around`, of two at the same distance the larger one. The grid
-/// has steps of 1/16 up to a distance of 8 from 0 and from `around`, and steps that grow by a quarter
-/// beyond, up to 1e100.
+/// has steps of 1/8 up to a distance of 8 from 0 and from `around`, doubles the distance up to 1e6,
+/// and squares it beyond.
 pub(crate) fn lowest_minimum(
     f: impl Fn(f64) -> f64,
     derivative: impl Fn(f64) -> f64,
     around: f64,
 ) -> f64 {
-    const EVEN_STEPS: u32 = 128;
-    let even = (0..=EVEN_STEPS).map(|k| f64::from(k) / 16.0);
-    let distances = even.chain(std::iter::successors(Some(10.0), |d| Some(1.25 * d)));
-    let distances = distances.take_while(|d| *d <= 1e100);
+    const EVEN_STEPS: u32 = 64;
+    let even = (0..=EVEN_STEPS).map(|k| f64::from(k) / 8.0);
+    let growing =
+        std::iter::successors(Some(16.0f64), |d| Some(if *d < 1e6 { 2.0 * d } else { d * d }));
+    let distances = even.chain(growing.take_while(|d| *d <= 1e100));
     let sides = distances.flat_map(|d| [-d, d, around - d, around + d]);
     let mut grid: Vec<(f64, f64)> = sides.map(|v| (v, derivative(v))).collect();
     grid.sort_by(|(a, _), (b, _)| a.total_cmp(b));

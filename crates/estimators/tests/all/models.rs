@@ -5,7 +5,7 @@ use margins_data::{Dataset, Design};
 use margins_estimators::Error;
 use margins_estimators::regularised::{model_of_fit, model_of_kernel_fit};
 use margins_kernels::{Gaussian, Gram, KernelObjective, combine};
-use margins_losses::Hinge;
+use margins_losses::Logistic;
 use margins_model::Predictor;
 use margins_optim::{Lambda, Objective, Options};
 
@@ -17,9 +17,9 @@ fn data() -> Dataset {
 fn models_of_fits_score_as_the_fits_do() {
     let (data, registry) = (data(), margins_model::Registry::standard());
     let lambda = Lambda::new(0.05).unwrap();
-    let objective = Objective::of(&Hinge, &data).unwrap();
+    let objective = Objective::of(&Logistic, &data).unwrap();
     let fit = margins_optim::fit(&objective, lambda, &Options::default()).unwrap();
-    let model = model_of_fit(&Hinge, &data, &fit).unwrap();
+    let model = model_of_fit(&Logistic, &data, &fit).unwrap();
     let scores = model.decision_function(data.design(), &registry).unwrap();
     assert_eq!(scores, fit.decision_function(data.design()));
     let member = &model.members()[0];
@@ -28,9 +28,9 @@ fn models_of_fits_score_as_the_fits_do() {
 
     let kernel = Gaussian::new(0.8).unwrap();
     let gram = Gram::new(&kernel, data.design()).unwrap();
-    let objective = KernelObjective::new(&Hinge, &gram, data.labels()).unwrap();
+    let objective = KernelObjective::new(&Logistic, &gram, data.labels()).unwrap();
     let fit = margins_kernels::fit(&objective, lambda, &Options::default()).unwrap();
-    let model = model_of_kernel_fit(&Hinge, &kernel, &data, &fit).unwrap();
+    let model = model_of_kernel_fit(&Logistic, &kernel, &data, &fit).unwrap();
     assert_eq!(model.basis().unwrap().len(), fit.support().count());
     let predictor = Predictor::new(model, &registry).unwrap();
     let scores = predictor.decision_functions(data.design()).unwrap();
@@ -41,10 +41,10 @@ fn models_of_fits_score_as_the_fits_do() {
 
     let other = data.over(Design::from_rows(&[[1.0]; 40]).unwrap()).unwrap();
     let linear =
-        margins_optim::fit(&Objective::of(&Hinge, &data).unwrap(), lambda, &Options::default());
-    let refused = model_of_fit(&Hinge, &other, &linear.unwrap()).unwrap_err();
+        margins_optim::fit(&Objective::of(&Logistic, &data).unwrap(), lambda, &Options::default());
+    let refused = model_of_fit(&Logistic, &other, &linear.unwrap()).unwrap_err();
     assert!(matches!(refused, Error::Data(_)), "{refused}");
     let fewer = data.select(&[0, 1, 2, 3]);
-    let refused = model_of_kernel_fit(&Hinge, &kernel, &fewer, &fit).unwrap_err();
+    let refused = model_of_kernel_fit(&Logistic, &kernel, &fewer, &fit).unwrap_err();
     assert!(matches!(refused, Error::Data(_)), "{refused}");
 }
