@@ -156,6 +156,25 @@ impl Model {
         Array2::from_shape_fn(shape, |(m, j)| members[m].coef[j]).into_pyarray(py)
     }
 
+    /// The coefficients of the features, one member a row, where the members combine sections of the
+    /// linear kernel.
+    #[getter]
+    fn linear_coef<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        let basis = self.0.basis().filter(|basis| basis.kernel() == "linear")?;
+        let Functions::Sections(sections) = basis.functions() else { return None };
+        let members = self.0.members();
+        let mut coef = Array2::zeros((members.len(), sections.columns()));
+        for (mut row, member) in coef.rows_mut().into_iter().zip(members) {
+            for (sample, a) in sections.samples().zip(&member.coef) {
+                sample.for_each(|column, value| row[column] += a * value);
+            }
+        }
+        if let Some(scales) = basis.scales() {
+            coef.columns_mut().into_iter().zip(scales).for_each(|(mut column, s)| column *= *s);
+        }
+        Some(coef.into_pyarray(py))
+    }
+
     /// The Platt scaling of every member, as slope and intercept, if there is one.
     #[getter]
     fn platt(&self) -> Option<Vec<(f64, f64)>> {

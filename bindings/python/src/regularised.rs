@@ -1,15 +1,17 @@
 //! Fits of the regularised risk.
 
+use std::ops::ControlFlow;
+
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{
     Held, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
-use margins::optim::{Options, Solver};
+use margins::optim::{Lambda, Options, Solver};
 use margins::robust::Learner;
 use margins::{CrossValidation, Probabilities, Registry, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 use crate::data::Data;
 use crate::doorway::{Stop, run};
@@ -71,14 +73,17 @@ pub(crate) fn fit_classifier<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Classifier::read(settings)?;
     let data = Ground::take(data, given.encode)?;
+    let lambda = lambda_of(given.C, data.rows())?;
     let settings = Settings {
         kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
         certify_exact: given.certify_exact,
-        regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
+        regularisation: Regularisation::Single(lambda),
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
     };
-    fit(py, data, settings, given.n_jobs, watchers)
+    let result = fit(py, data, settings, given.n_jobs, watchers)?;
+    result.set_item("certifiable", lambda != Lambda::NONE)?;
+    Ok(result)
 }
 
 /// Returns the classifier at the C that cross-validation selects.
@@ -180,17 +185,21 @@ pub(crate) fn kernel_names() -> Vec<String> {
 }
 
 impl Watchers {
-    /// Returns the observer that calls the function of the user and ends the fit with the job.
+    /// Returns the observer that calls the function of the user and ends the fit with the job, or
+    /// where that function returns `True`.
     pub(crate) fn of_iterations(&self, stop: &Stop) -> IterationObserver {
         let (callback, stop) =
             (Python::attach(|py| self.callback.as_ref().map(|f| f.clone_ref(py))), stop.clone());
         IterationObserver::new(move |iteration| {
+            let mut is_enough = false;
             if let Some(callback) = &callback {
                 stop.call(|py| {
-                    callback.call1(py, (report::of_iteration(py, iteration)?,)).map(drop)
+                    let said = callback.call1(py, (report::of_iteration(py, iteration)?,))?;
+                    is_enough = said.bind(py).is(&*PyBool::new(py, true));
+                    Ok(())
                 });
             }
-            stop.look()
+            if is_enough { ControlFlow::Break(()) } else { stop.look() }
         })
     }
 }

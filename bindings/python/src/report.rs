@@ -48,6 +48,7 @@ pub(crate) fn of_reports<'py, 'r>(
     result.set_item("dual_gap", numbers(|report| report.duality_gap).into_pyarray(py))?;
     result.set_item("relative_gap", numbers(|report| report.relative_gap).into_pyarray(py))?;
     result.set_item("relative_rounding", numbers(Report::relative_rounding).into_pyarray(py))?;
+    result.set_item("gradient_norm", numbers(|report| report.gradient_norm).into_pyarray(py))?;
     result.set_item(
         "iterations",
         reports.clone().map(|report| report.iterations).collect::<Vec<_>>(),

@@ -232,8 +232,11 @@ impl<'py> FromPyObject<'_, 'py> for Cv {
     }
 }
 
-/// Returns lambda for `C = 1/(2 n lambda)`.
+/// Returns lambda for `C = 1/(2 n lambda)`, none for an infinite C.
 pub(crate) fn lambda_of(c: f64, rows: usize) -> PyResult<Lambda> {
+    if c == f64::INFINITY {
+        return Ok(Lambda::NONE);
+    }
     if !(c.is_finite() && c > 0.0) {
         return Err(refuse("C", c, "a finite number greater than 0"));
     }
@@ -253,11 +256,16 @@ pub(crate) fn lambdas_of(
     rows: usize,
 ) -> PyResult<Vec<Lambda>> {
     let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
+    let finite = |c: f64| {
+        if c.is_finite() { Ok(c) } else { Err(refuse("C", c, "a finite number greater than 0")) }
+    };
     match (cs, lambdas) {
         (Some(_), Some(_)) => {
             Err(PyValueError::new_err("Cs and lambdas are both given: leave one of them out"))
         }
-        (Some(cs), None) => cs.into_iter().map(|c| lambda_of(c, rows)).collect(),
+        (Some(cs), None) => {
+            cs.into_iter().map(|c| finite(c).and_then(|c| lambda_of(c, rows))).collect()
+        }
         (None, Some(lambdas)) => {
             lambdas.into_iter().map(|lambda| Lambda::new(lambda).map_err(refused)).collect()
         }

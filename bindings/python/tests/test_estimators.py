@@ -177,7 +177,6 @@ def test_the_kernel_tells_what_it_took_from_the_data(two):
     search = ml.MarginClassifierCV("logistic", Cs=[1.0], kernels="gaussian").fit(*two)
     assert kernel == search.best_kernel_ and kernel.startswith("gaussian:sigma=")
     assert ml.MarginClassifier(kernel="precomputed").fit(two[0] @ two[0].T, two[1]).kernel_ == "precomputed"
-    assert ml.MarginClassifier().fit(*two).kernel_ is None
 
 
 def test_a_path_is_its_fits(two):
@@ -302,7 +301,7 @@ def test_robust_objectives_withstand_outliers(objective):
     X, y = clouds(100, 2, seed=2, features=2)
     X[:4] *= -400
     robust = ml.RobustClassifier(objective, "logistic").fit(X, y)
-    assert robust.score(X[4:], y[4:]) > 0.75 and np.isinf(robust.dual_gap_)
+    assert robust.score(X[4:], y[4:]) > 0.75 and not hasattr(robust, "dual_gap_")
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "lhs"])

@@ -46,6 +46,7 @@ pub use cross_validation::{
 };
 pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
+pub use fit::check_repeated;
 pub use fitted::{Fitted, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;

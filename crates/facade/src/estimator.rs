@@ -2,7 +2,7 @@ use std::fmt::Display;
 
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_estimators::regularised::Settings;
+use margins_estimators::regularised::{Settings, check_repeated};
 
 use crate::{Classifier, Error, Features, Registry};
 
@@ -44,6 +44,7 @@ impl Estimator {
     }
 
     fn fit_features<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
+        check_repeated(&Classes::from(data.labels()))?;
         let fitted = self.settings.fit(data)?;
         Classifier::new(fitted, &self.settings, &self.registry)
     }

@@ -29,17 +29,25 @@ pub struct SigmaRange {
 }
 
 impl SigmaRange {
-    /// Measures all pairs of samples if these are few, else from 10000 pairs drawn with replacement
-    /// from the seed. Pairs of equal samples are left out, as kernlab does; quantiles are linear
-    /// between order statistics.
+    /// Measures all pairs of samples if these are few, else 10000 pairs drawn with replacement from
+    /// the seed. Pairs of equal samples are left out, as kernlab does; quantiles are linear between
+    /// order statistics. A sample of weight k counts as k samples, one of weight 0 as none; weights
+    /// that are not whole numbers count in thousandths of their mean.
     ///
     /// # Errors
     /// All samples the same; a distance that is beyond the largest number; a sigma that is none
     /// because the samples are farther from each other than 6e153 or nearer than 8e-155.
-    pub fn of(design: &Design, seed: u64) -> Result<Self, Error> {
-        let n = design.rows();
-        let square = |(i, j)| Square::of(design, i, j);
-        let squares: Result<Vec<Square>, Error> = if n * n.saturating_sub(1) / 2 <= MOST_PAIRS {
+    ///
+    /// # Panics
+    /// If there are weights, but not one a row.
+    pub fn of(design: &Design, weights: Option<&[f64]>, seed: u64) -> Result<Self, Error> {
+        assert!(weights.is_none_or(|weights| weights.len() == design.rows()), "one weight a row");
+        let ends = last_copies(design.rows(), weights);
+        let n = ends.last().copied().unwrap_or(0);
+        let row = |copy: usize| ends.partition_point(|&end| end <= copy);
+        let square = |(i, j)| Square::of(design, row(i), row(j));
+        let few = n.checked_mul(n.saturating_sub(1)).is_some_and(|twice| twice / 2 <= MOST_PAIRS);
+        let squares: Result<Vec<Square>, Error> = if few {
             (0..n)
                 .flat_map(|i| (0..i).map(move |j| (i, j)))
                 .filter_map(|at| square(at).transpose())
@@ -67,6 +75,24 @@ impl SigmaRange {
     pub fn middle(&self) -> f64 {
         0.5 * (self.low + self.high)
     }
+}
+
+/// Returns the number of copies of each row and those before it, for rows that count by their weights.
+fn last_copies(rows: usize, weights: Option<&[f64]>) -> Vec<usize> {
+    /// The mean number of copies where weights are not whole numbers.
+    const MEAN: f64 = 1000.0;
+    /// The largest total of copies.
+    const MOST: f64 = 1e15;
+    let Some(weights) = weights else { return (1..=rows).collect() };
+    let total: f64 = weights.iter().sum();
+    let is_whole = total <= MOST && weights.iter().all(|weight| weight.fract() == 0.0);
+    let factor = if is_whole { 1.0 } else { MEAN * rows as f64 / total };
+    let mut copies = 0;
+    let count = |weight: &f64| {
+        copies += (factor * weight).round() as usize;
+        copies
+    };
+    weights.iter().map(count).collect()
 }
 
 /// A square holds the squared distance between two rows as `mantissa 4^exponent`, the mantissa from

@@ -20,6 +20,9 @@ use crate::{Block, Error, Kernel, PivotedCholesky};
 /// The memory of solvers on a matrix that is not held where nothing else is told.
 const WORKING: Memory = Memory::from_bytes(1 << 30);
 
+/// The rounding of a matrix in double precision, relative to its entries and to its trace.
+const ROUNDING: f64 = 1e-10;
+
 /// The symmetric, positive semidefinite n x n matrix of kernel values between samples, held in
 /// memory or computed anew where it is needed.
 ///
@@ -88,7 +91,7 @@ impl Gram {
         })?;
         mirror(matrix.as_mut_slice(), n);
         if !kernel.is_positive_semidefinite() {
-            check_semidefinite(&matrix)?;
+            check_semidefinite(&matrix, ROUNDING)?;
         }
         Ok(Gram::held(matrix))
     }
@@ -158,9 +161,11 @@ impl Gram {
     ///
     /// # Errors
     /// A matrix that is not square, not symmetric to ten digits, not positive semidefinite to ten
-    /// digits of its trace, or has an entry that is not finite.
+    /// digits of its trace, or has an entry that is not finite. Six digits are enough where single
+    /// precision holds every entry, as it does for a matrix that was computed in it.
     pub fn precomputed(mut matrix: DMatrix<f64>) -> Result<Self, Error> {
-        const DIGITS: f64 = 1e-10;
+        let is_single = matrix.iter().all(|&k| f64::from(k as f32) == k);
+        let rounding = if is_single { 1e-6 } else { ROUNDING };
         let (n, columns) = matrix.shape();
         if n != columns {
             let what = "columns of a precomputed kernel matrix";
@@ -174,13 +179,13 @@ impl Gram {
                         return Err(Error::GramEntry { row, column, value });
                     }
                 }
-                if (one - other).abs() > DIGITS * one.abs().max(other.abs()) {
+                if (one - other).abs() > rounding * one.abs().max(other.abs()) {
                     return Err(Error::NotSymmetric { row, column, one, other });
                 }
                 matrix[(column, row)] = one;
             }
         }
-        check_semidefinite(&matrix)?;
+        check_semidefinite(&matrix, rounding)?;
         Ok(Gram::held(matrix))
     }
 
@@ -315,13 +320,12 @@ impl Gram {
     }
 }
 
-/// Refuses a matrix that is not positive semidefinite: `K + d I` must have a Cholesky factor for a
-/// d of 1e-10 times the trace, which covers the rounding of the entries and of the factorisation.
-fn check_semidefinite(matrix: &DMatrix<f64>) -> Result<(), Error> {
-    const ROUNDING: f64 = 1e-10;
+/// Refuses a matrix that is not positive semidefinite: `K + d I` must have a Cholesky factor where d
+/// is `rounding` times the trace, which covers the rounding of the entries and of the factorisation.
+fn check_semidefinite(matrix: &DMatrix<f64>, rounding: f64) -> Result<(), Error> {
     let n = matrix.nrows();
     // Summed by parts: the trace may be beyond the largest number though no entry is.
-    let part: f64 = matrix.diagonal().iter().map(|k| ROUNDING * k).sum();
+    let part: f64 = matrix.diagonal().iter().map(|k| rounding * k).sum();
     let shift = part + f64::MIN_POSITIVE;
     let mut shifted = matrix.clone();
     (0..n).for_each(|i| shifted[(i, i)] += shift);

@@ -66,7 +66,7 @@ pub struct KernelRegistry {
 }
 
 impl KernelRegistry {
-    /// Returns a registry of every kernel of this crate.
+    /// Returns a registry of every kernel of this crate. `rbf` is another name of `gaussian`.
     pub fn standard() -> Self {
         let sigma = [("sigma", None)];
         let length = [("length", None)];
@@ -178,8 +178,8 @@ impl KernelRegistry {
     }
 
     /// Returns the kernel of a specification as [`parse`](Self::parse) does, with the sigma of a
-    /// Gaussian kernel, where it is left out, from the data: the middle of the [`SigmaRange`]. The
-    /// seed draws the pairs for it.
+    /// Gaussian kernel, where it is left out, from the data: the middle of the [`SigmaRange`] of the
+    /// samples with these weights, 1 if there are none. The seed draws the pairs for it.
     ///
     /// # Errors
     /// The errors of [`parse`](Self::parse); samples that are all the same.
@@ -187,11 +187,12 @@ impl KernelRegistry {
         &self,
         specification: &str,
         design: &Design,
+        weights: Option<&[f64]>,
         seed: u64,
     ) -> Result<Box<dyn Kernel>, Error> {
         self.parse_with(specification, |kernel, parameter| {
             if self.is_from_data(kernel, parameter) {
-                Ok(Some(SigmaRange::of(design, seed)?.middle()))
+                Ok(Some(SigmaRange::of(design, weights, seed)?.middle()))
             } else {
                 Ok(None)
             }
@@ -239,7 +240,7 @@ impl KernelRegistry {
         let wrong =
             |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
         let given = Specification::parse(text).map_err(wrong)?;
-        let name = given.name();
+        let name = if given.name() == "rbf" { "gaussian" } else { given.name() };
         let known = || self.names().collect::<Vec<_>>().join(", ");
         if name.is_empty() {
             return Err(wrong(format!("the name of a kernel is missing; known are {}", known())));

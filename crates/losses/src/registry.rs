@@ -58,8 +58,17 @@ pub struct LossRegistry {
     entries: BTreeMap<String, Entry>,
 }
 
+/// The names that scikit-learn gives to losses of the [standard](LossRegistry::standard) registry.
+const ALIASES: [(&str, &str); 4] = [
+    ("log_loss", "logistic"),
+    ("modified_huber", "modified-huber"),
+    ("squared_error", "squared"),
+    ("squared_hinge", "squared-hinge"),
+];
+
 impl LossRegistry {
-    /// Returns a registry of every loss of this crate.
+    /// Returns a registry of every loss of this crate. A loss is found under the name that
+    /// scikit-learn gives it, too: `log_loss`, `modified_huber`, `squared_error` and `squared_hinge`.
     pub fn standard() -> Self {
         Self::empty()
             .with("lhs", &[], |_| Ok(Box::new(LeakyHockeyStick)))
@@ -112,7 +121,7 @@ impl LossRegistry {
 
     /// Returns the parameters of a loss with their defaults, in the order of its specification.
     pub fn parameters(&self, name: &str) -> Option<&[(String, f64)]> {
-        self.entries.get(name).map(|entry| entry.parameters.as_slice())
+        self.entries.get(own_name(name)).map(|entry| entry.parameters.as_slice())
     }
 
     /// Returns the loss of a specification `name` or `name:key=value,key=value`. Spaces around
@@ -156,6 +165,7 @@ impl LossRegistry {
         parameters: &[(String, f64)],
         specification: &str,
     ) -> Result<Box<dyn MarginLoss>, Error> {
+        let name = own_name(name);
         let entry = self
             .entries
             .get(name)
@@ -196,6 +206,11 @@ impl LossRegistry {
     }
 }
 
+/// Returns the name of a loss here, given that or the name in scikit-learn.
+fn own_name(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own)
+}
+
 impl Entry {
     fn takes(&self) -> String {
         if self.parameters.is_empty() {
@@ -231,6 +246,14 @@ mod tests {
         match LossRegistry::standard().parse(specification) {
             Ok(loss) => format!("read as {}", loss.specification()),
             Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn names_of_scikit_learn_are_known() {
+        for (alias, own) in super::ALIASES {
+            assert_eq!(message(alias), format!("read as {own}"));
+            assert_eq!(LossRegistry::standard().parameters(alias), Some(&[][..]));
         }
     }
 

@@ -66,7 +66,7 @@ impl Member {
     /// Refuses numbers that no program could apply, and another number of coefficients than of
     /// functions.
     pub(crate) fn check(&self, functions: usize) -> Result<(), String> {
-        if let Some(lambda) = self.lambda.filter(|lambda| !(lambda.is_finite() && *lambda > 0.0)) {
+        if let Some(lambda) = self.lambda.filter(|lambda| !(lambda.is_finite() && *lambda >= 0.0)) {
             return Err(format!("its lambda is {lambda:?}"));
         }
         if self.coef.len() != functions {

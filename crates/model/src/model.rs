@@ -66,8 +66,7 @@ impl Model {
     /// # Errors
     /// [`Error::Invalid`]: another number of members than the scheme has for as many classes, two
     /// classes of one name, no coefficients or another number of them than of functions, another
-    /// number of feature names than of features, a number that is not finite, a lambda that is not
-    /// greater than 0.
+    /// number of feature names than of features, a number that is not finite, a lambda below 0.
     pub fn from_members(
         loss: &dyn MarginLoss,
         classes: Vec<String>,

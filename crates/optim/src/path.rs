@@ -91,7 +91,9 @@ fn path_within<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
     let lambdas = Lambda::descending(lambdas)?;
-
+    if lambdas.contains(&Lambda::NONE) {
+        return Err(Error::Lambda(0.0));
+    }
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let dense = n.min(p) <= dense_order;
     let solver = options.solver.resolve(objective, dense, &lambdas)?;

@@ -7,6 +7,7 @@
 //! | [`MedianOfMeans`] | the median of the mean losses of blocks | none: not convex, random |
 //! | [`MarginDistribution`] | the loss, less the mean of the margins, plus their variance | duality gap |
 //! | [`GargRothDescent`] | the projection profile, or any loss | none: not convex |
+//! | [`unpenalised`] | the mean loss without a penalty | the gradient |
 //!
 //! A fit without certificate has an infinite gap. Its status is
 //! [`RuleMet`](margins_optim::Status::RuleMet) or [`Stalled`](margins_optim::Status::Stalled) if
@@ -41,6 +42,7 @@ mod margin_distribution;
 mod median_of_means;
 mod quasi_newton;
 mod restarts;
+mod unpenalised;
 
 pub use catoni_risk::CatoniRisk;
 pub use error::Error;
@@ -49,6 +51,7 @@ pub use learner::Learner;
 pub use margin_distribution::{MarginDistribution, MarginDistributionSolution};
 pub use median_of_means::MedianOfMeans;
 pub use restarts::Restarts;
+pub use unpenalised::unpenalised;
 
 use margins_optim::problem::summation::dot;
 use margins_optim::solve::Ending;

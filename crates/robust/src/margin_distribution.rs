@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::Error;
 use metric::Metric;
 
-/// The largest order of a matrix to factorise.
-const LARGEST_ORDER: usize = 3000;
+/// The largest order of a matrix to factorise: the four that are held take two gigabytes then.
+const LARGEST_ORDER: usize = 8000;
 
 /// The large-margin distribution machine: a large mean and a small variance of the margins beside a
 /// small loss.
@@ -99,7 +99,7 @@ impl MarginDistribution {
     ///
     /// # Errors
     /// `Unsuitable`: the loss is not convex. [`Error::FreeIntercept`]: there is an intercept, but
-    /// no variance weight. [`Error::TooLarge`]: features and samples are both more than 3000.
+    /// no variance weight. [`Error::TooLarge`]: features and samples are both more than 8000.
     /// `Tolerance`: the tolerance is not positive. `Overflow`: products of the features overflow.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
@@ -155,7 +155,7 @@ impl MarginDistribution {
     /// Refuses matrices of an order, the number of features or of samples, that is too large.
     ///
     /// # Errors
-    /// [`Error::TooLarge`]: the order is above 3000.
+    /// [`Error::TooLarge`]: the order is above 8000.
     pub fn check_order(&self, order: usize) -> Result<(), Error> {
         if order <= LARGEST_ORDER {
             return Ok(());

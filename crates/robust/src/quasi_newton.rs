@@ -25,11 +25,13 @@ pub(super) struct Descended {
 /// descent ends when its last twenty steps together have gained less than `tolerance` of its size
 /// ([`Status::RuleMet`]), when no step gains anything, or by the monitor. A step that gains nothing
 /// meets the rule too if its slope promised no more than that, as at the minimum of a smooth
-/// function; else the descent has [stalled](Status::Stalled). The function never rises.
+/// function; else the descent has [stalled](Status::Stalled). The function never rises. `ended` may
+/// end the descent at any point, given with the norm of the gradient there.
 pub(super) fn descend(
     mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     start: Vec<f64>,
     tolerance: f64,
+    mut ended: impl FnMut(&[f64], f64) -> Option<Status>,
     mut monitor: Monitor<'_>,
 ) -> Descended {
     const WINDOW: usize = 20;
@@ -49,6 +51,9 @@ pub(super) fn descend(
         values.push_back(at.value);
         let gained = |values: &VecDeque<f64>| values[0] - at.value;
         let certificate = uncertain(at.value, &at.gradient);
+        if let Some(status) = ended(&at.point, certificate.gradient_norm) {
+            return Descended { point: at.point, ending: monitor.end(status, certificate) };
+        }
         let met = certificate.gradient_norm == 0.0
             || values.len() > WINDOW && gained(&values) <= tolerance * at.value.abs();
         if values.len() > WINDOW {

@@ -50,7 +50,7 @@ impl Restarts {
         let mut descend = |problem: &mut EstimatedObjective<'_, '_, L, R>, start: Vec<f64>| {
             let function = |point: &[f64], out: &mut [f64]| problem.value_and_gradient(point, out);
             let monitor = Monitor::new(&quiet, lambda, DEFAULT_ITERATIONS);
-            let minimum = descend(function, start, options.tolerance, monitor);
+            let minimum = descend(function, start, options.tolerance, |_, _| None, monitor);
             iterations += minimum.ending.iterations;
             elapsed = elapsed + minimum.ending.elapsed;
             minimum

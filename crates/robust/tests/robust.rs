@@ -8,6 +8,7 @@ use margins_losses::{GargRoth, Hinge, Logistic, LossRegistry, MarginLoss, Square
 use margins_optim::{Fit, Lambda, Objective, Options, Status, fit};
 use margins_robust::{
     CatoniRisk, Error, GargRothDescent, Learner, MarginDistribution, MedianOfMeans, Restarts,
+    unpenalised,
 };
 use margins_test_support::lambda;
 use proptest::prelude::*;
@@ -378,4 +379,49 @@ fn the_median_of_means_does_not_depend_on_the_unit_of_the_weights() {
     for (a, b) in one.coef.iter().zip(&hundred.coef) {
         assert!((a - b).abs() <= 1e-9 * a.abs(), "{a} {b}");
     }
+}
+
+#[test]
+fn the_machine_takes_four_thousand_features_and_rows() {
+    let machine = MarginDistribution::new(1.0, 1.0).unwrap();
+    assert!(machine.check_order(4000).is_ok());
+    assert!(matches!(machine.check_order(8001), Err(Error::TooLarge { order: 8001, limit: 8000 })));
+}
+
+#[test]
+fn a_fit_without_a_penalty_has_a_gradient_of_zero() {
+    let data = clean(200, 5);
+    let mut signs = data.labels().signs().to_vec();
+    signs.iter_mut().step_by(7).for_each(|y| *y = -*y);
+    let labels = Labels::from_signs(signs).unwrap();
+    for specification in ["logistic", "squared-hinge", "lhs", "squared"] {
+        let loss = LossRegistry::standard().parse(specification).unwrap();
+        let objective = Objective::new(&*loss, data.design(), &labels).unwrap();
+        let free = unpenalised(&objective, &Options::default()).unwrap();
+        assert_eq!(free.report.status, Status::RuleMet, "{specification}");
+        let nearly = fit(&objective, lambda(1e-9), &precise()).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-3 * (1.0 + b.abs());
+        assert!(close(free.intercept, nearly.intercept), "{specification}");
+        assert!(free.coef.iter().zip(&nearly.coef).all(|(a, b)| close(*a, *b)), "{specification}");
+    }
+}
+
+#[test]
+fn separated_classes_have_no_minimum_without_a_penalty() {
+    let design = Design::from_rows(&[[-2.0], [-1.0], [1.0], [3.0]]).unwrap();
+    let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0]).unwrap();
+    for (specification, status) in [
+        ("logistic", Status::NoMinimum),
+        ("lhs", Status::NoMinimum),
+        ("squared-hinge", Status::RuleMet),
+        ("smoothed-hinge", Status::RuleMet),
+    ] {
+        let loss = LossRegistry::standard().parse(specification).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        let free = unpenalised(&objective, &Options::default()).unwrap();
+        assert_eq!(free.report.status, status, "{specification}");
+    }
+    let objective = Objective::new(&Hinge, &design, &labels).unwrap();
+    let refused = unpenalised(&objective, &Options::default()).unwrap_err().to_string();
+    assert!(refused.contains("hinge"), "{refused}");
 }

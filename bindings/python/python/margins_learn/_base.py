@@ -16,7 +16,19 @@ from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _native
-from ._inputs import blocks, checked, classes_named, label_type_of, names_of, samples_of, seed_of, targets_of, weights_of
+from ._inputs import (
+    blocks,
+    caller_level,
+    checked,
+    classes_named,
+    label_type_of,
+    names_of,
+    samples_of,
+    seed_of,
+    targets_of,
+    weights_of,
+)
+from ._progress import SupportsCallbacks
 from ._tables import checked_table, columns_of
 
 
@@ -42,7 +54,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class Fitting(BaseEstimator):
+class Fitting(SupportsCallbacks, BaseEstimator):
     """An estimator whose settings are those that the native module lists for its name."""
 
     n_features_in_: int
@@ -102,6 +114,13 @@ class Fitting(BaseEstimator):
         """Tells if the library sees a kernel matrix in the place of the features."""
         return False
 
+    def _keep(self, name: str, value: Any) -> None:
+        """Sets an attribute of a fit, or removes the one of a fit before if this fit has none."""
+        if value is None:
+            self.__dict__.pop(name, None)
+        else:
+            self.__dict__[name] = value
+
     def _adopt_exact(self, exact: dict[str, Any]) -> None:
         """Takes the evidence for the kernel itself that its features approximate, and forgets that of a fit before."""
         for name in [name for name in self.__dict__ if name.startswith("exact_")]:
@@ -128,6 +147,12 @@ class _Rows:
         self.shape = (X.shape[0],)
 
 
+# The attributes that follow from a model.
+_COEFFICIENTS = ("coef_", "dual_coef_", "intercept_")
+# The attributes that are objects of the native module.
+_NATIVE: dict[str, Any] = {"model_": _native.Model, "ensemble_": _native.Ensemble, "_state": _native.StreamState}
+
+
 class ModelClassifier(ClassifierMixin, Fitting):
     """A classifier that predicts with a model of the library."""
 
@@ -141,6 +166,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
     dual_gap_: float | np.ndarray
     relative_gap_: float | np.ndarray
     relative_rounding_: float | np.ndarray
+    gradient_norm_: float | np.ndarray
     status_: str
     n_iter_: int
 
@@ -161,30 +187,50 @@ class ModelClassifier(ClassifierMixin, Fitting):
         if model.scheme == "majority":
             # No coefficients are those of a vote.
             return
-        intercept, coef = model.intercept, model.coef
         if model.basis is None and not self._is_precomputed():
-            self.coef_ = coef
+            self.coef_ = model.coef
         else:
-            self.dual_coef_ = coef
-        self.intercept_ = intercept
+            self.dual_coef_ = model.coef
+            if (coef := model.linear_coef) is not None:
+                self.coef_ = coef
+        self.intercept_ = model.intercept
+        self._lock_coefficients()
+
+    def _lock_coefficients(self) -> None:
+        """Makes the arrays of the coefficients read-only: a change of them would have no effect on the model."""
+        for name in _COEFFICIENTS:
+            if name in self.__dict__:
+                self.__dict__[name].flags.writeable = False
 
     def _forget_model(self) -> None:
         """Forgets the model of a fit before."""
-        for name in ("model_", "coef_", "dual_coef_", "intercept_"):
+        for name in ("model_", *_COEFFICIENTS):
             self.__dict__.pop(name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns the state with objects of the native module as bytes, which every format of files holds."""
+        state = super().__getstate__()
+        return {name: value.to_bytes() if isinstance(value, _NATIVE.get(name, ())) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(
+            {name: _NATIVE[name].from_bytes(value) if isinstance(value, bytes) and name in _NATIVE else value for name, value in state.items()}
+        )
+        self._lock_coefficients()
 
     def _adopt_report(self, report: dict[str, Any]) -> None:
         """Takes the evidence of a fit: a number for two classes, an array with one entry a member for more."""
         members = len(report["iterations"])
         number = (lambda values: float(values[0])) if members == 1 else np.asarray
+        certified = report.get("certifiable", True)
         self.objective_ = number(report["objective"])
-        self.lower_bound_ = number(report["lower_bound"])
-        self.dual_gap_ = number(report["dual_gap"])
-        self.relative_gap_ = number(report["relative_gap"])
-        self.relative_rounding_ = number(report["relative_rounding"])
+        for name in ("lower_bound", "dual_gap", "relative_gap", "relative_rounding"):
+            self._keep(f"{name}_", number(report[name]) if certified else None)
+        self._keep("gradient_norm_", None if certified else number(report["gradient_norm"]))
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
         self.n_iter_ = max(1, *report["iterations"])
-        self.status_ = next((status for status in report["status"] if status != "converged"), "converged")
+        # The worst end: one that is neither certified nor by a rule comes first.
+        self.status_ = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
 
     def _scores(self, X: Any) -> np.ndarray:
         """Returns the scores of every sample: one a member, or one of a majority."""
@@ -327,7 +373,7 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
     return estimator
 
 
-def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.", stacklevel: int = 3) -> None:
+def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.") -> None:
     """Says once that a fit is not certified: with its gap, the tolerance and what to do."""
     # What a gap leaves out for rounding counts against the tolerance like the gap.
     ends = zip(np.maximum(report["relative_gap"], report["relative_rounding"]), report["relative_gap"], report["status"], report["reason"])
@@ -340,30 +386,30 @@ def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try ano
     warnings.warn(
         f"The {what} is {open_:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
+        stacklevel=caller_level(),
     )
 
 
-def warn_of_report(report: dict[str, Any], stacklevel: int = 3) -> None:
+def warn_of_report(report: dict[str, Any]) -> None:
     """Repeats what the report on a fit says beside its numbers."""
     for sentence in report["warnings"]:
-        warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
+        warnings.warn(sentence, UserWarning, stacklevel=caller_level())
 
 
-def warn_of_end(report: dict[str, Any], stacklevel: int = 3) -> None:
+def warn_of_end(report: dict[str, Any]) -> None:
     """Says that a descent without a certificate has not ended by its rule."""
     ends = zip(report["status"], report["reason"])
     early = next((end for end in ends if end[0] not in ("converged", "rule-met")), None)
     if early is not None:
         remedy = _REMEDIES.get(early[0], "Raise tol.")
-        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=stacklevel)
+        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=caller_level())
 
 
 def warn_of_time(stopped: str | None, work: str) -> None:
     """Says that the time ended a method without a certificate, if it did."""
     if stopped == "time-limit":
         message = f"The time limit ended {work}. {_REMEDIES[stopped]}"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
 
 
 def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
@@ -383,6 +429,7 @@ _REMEDIES = {
     "interrupted": "The point that was reached is kept.",
     "stalled": "Standardize the features, or raise tol.",
     "rounding-limit": "Standardize the features, raise tol, or lower C.",
+    "no-minimum": "Take a finite C.",
     "unbounded": "Take class_weight='balanced' or another loss.",
     "truncated": "Let the approximation of the kernel be finer.",
     "numerical-trouble": "Standardize the features.",

@@ -33,5 +33,6 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
     if first["lambda"] is not None:
         estimator.lambda_ = first["lambda"]
         # The last digit is rounding: C has been lambda in between.
-        estimator.C = float(f"{1 / (2 * first['rows'] * first['lambda']):.15g}")
+        penalty = 2 * first["rows"] * first["lambda"]
+        estimator.C = float(f"{1 / penalty:.15g}") if penalty > 0 else float("inf")
     return estimator

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
 from ._inputs import blocks, checked, samples_of
-from ._progress import watchers
+from ._progress import announced, watchers
 
 
 class FocusedClassifier(BinaryClassifier, ModelClassifier):
@@ -60,6 +60,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The number of threads, on which no result depends: one for None, all for -1.
     callback : callable or None, default=None
         A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
+    verbose : bool, default=False
+        True prints the seconds elapsed, up to fifty times a second.
 
     Attributes
     ----------
@@ -133,6 +135,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.learner = learner
         self.kernel = kernel
@@ -151,7 +154,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any) -> FocusedClassifier:
         """Plays the game.
 
@@ -168,7 +173,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             The ensemble.
         """
         data = self._data(X, y, None)
-        with watchers(self.callback, False) as watching:
+        with watchers(self) as watching:
             report = _native.fit_focused(data, self._settings(), watching)
         self.ensemble_ = report["ensemble"]
         self._forget_model()

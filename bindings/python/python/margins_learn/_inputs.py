@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,11 +38,20 @@ _FORMS = {"signed": _WHOLE, "real": _NUMBER}
 _LABEL_TYPES = {"U": "text", "b": "boolean", "i": "signed", "u": "unsigned", "f": "real"}
 
 
+def caller_level() -> int:
+    """Returns the stack level of a warning that belongs to the caller of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((os.path.dirname(__file__), os.path.dirname(sklearn.__file__))):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Returns X as a matrix whose rows can be cut, and holds it to the features of the fit.
 
     Nothing is copied here unless it has to be parsed; the library takes numbers of every type, and looks for NaN and infinity.
     """
+    X = unmasked(X)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if 0 in X.shape:
@@ -65,6 +78,18 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         )
     except OverflowError as error:
         raise ValueError(f"X has a whole number that no float64 holds: {error}.") from error
+
+
+def unmasked(values: Any) -> Any:
+    """Returns an array in which masked values are missing ones, NaN or None; what has no mask is returned as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return values.astype(values.dtype if kind == "f" else np.float64).filled(np.nan)
+    return values.astype(object).filled(None)
 
 
 def _refuse_contradictions(X: Any) -> None:
@@ -149,12 +174,19 @@ def _of_column(column: Any, name: str) -> np.ndarray:
         if hasattr(column, "iloc") and getattr(column.dtype, "kind", "O") not in "mM":
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         values = array_of(column)
-        if not _is_time(values):
+        if values.ndim == 1 and not _is_time(values):
             return values.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         reason = str(error).rstrip(".")
         raise ValueError(f"Column '{name}' does not consist of numbers: {reason}. MarginClassifier(encode=True) takes words and gaps.") from error
-    raise _of_times(values, f"Column '{name}'")
+    raise _of_times(one_value_a_row(values, name), f"Column '{name}'")
+
+
+def one_value_a_row(values: np.ndarray, name: str) -> np.ndarray:
+    """Returns the values of a column, and refuses one that holds several a row, as a column of structs does."""
+    if values.ndim != 1:
+        raise TypeError(f"Column '{name}' has {values.shape[1]} values a row: make a column of each, or leave it out.")
+    return values
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
@@ -203,6 +235,8 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes in order, and the index of that of every sample."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if np.ma.is_masked(y):
+        raise ValueError(f"y is masked in row {np.flatnonzero(np.ma.getmaskarray(y).ravel())[0]}: leave rows without a label out.")
     y = column_or_1d(array_of(y), warn=True)
     classes = distinct(y)
     # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
@@ -210,6 +244,8 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         found = f"one class, {classes.tolist()[0]!r}" if len(classes) else "no labels"
         raise ValueError(f"y has {found}, but a classifier needs samples of two classes.")
+    if len(classes) == len(y) > 2:
+        warnings.warn(f"Each of the {len(y)} samples has a class of its own: is y the names of the samples?", stacklevel=caller_level())
     return classes, _indices(classes, y)
 
 
@@ -269,7 +305,7 @@ def array_of(values: Any) -> np.ndarray:
     """
     if str(getattr(values, "type", "")).startswith("dictionary"):
         values = values.cast(values.type.value_type)
-    array = np.asarray(without_gaps(values))
+    array = np.asarray(without_gaps(unmasked(values)))
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and any(map(is_gap, values)):
         # Among texts numpy makes the text 'nan' of a gap.
         array = np.array(values, dtype=object)

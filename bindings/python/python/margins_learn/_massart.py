@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
-from ._progress import watchers
+from ._progress import announced, watchers
 
 # The status of a search by cutting planes that has not found what it looked for.
 _STATUS_OF = {"empty": "empty", "calllimit": "iteration-limit"}
@@ -48,6 +48,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The number of threads, on which no result depends: one for None, all for -1.
     callback : callable or None, default=None
         A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
+    verbose : bool, default=False
+        True prints the seconds elapsed, up to fifty times a second.
 
     Attributes
     ----------
@@ -123,6 +125,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.learner = learner
         self.eta = eta
@@ -137,7 +140,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any) -> MassartClassifier:
         """Learns the halfspace.
 
@@ -154,7 +159,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
             The halfspace, learned.
         """
         data = self._data(X, y, None)
-        with watchers(self.callback, False) as watching:
+        with watchers(self) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
         self.error_bound_, self.held_out_error_ = report["error_bound"], report["held_out_error"]

@@ -10,9 +10,11 @@ import numpy as np
 from . import _native
 from ._base import warn_of_gap
 from ._inputs import Cs_given, Cs_of, numbers_of
-from ._regularised import OneKernel
+from ._progress import announced
+from ._regularised import OneKernel, explained
 
 
+@explained
 class MarginPath(OneKernel):
     """The fits along a whole path of C, each with its duality gap.
 
@@ -27,9 +29,9 @@ class MarginPath(OneKernel):
         The values of lambda in the place of `Cs`.
     kernel : str, callable or None, default=None
         The kernel, as `MarginClassifier` takes it.
-    approximation, memory, certify_exact, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, max_iter, time_limit, \
-random_state, n_jobs, callback, progress
-        The settings of every fit, as `MarginClassifier` takes them.
+    gamma, degree, coef0, approximation, memory, certify_exact, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, \
+max_iter, time_limit, random_state, n_jobs, callback, progress, verbose
+        As `MarginClassifier` takes them.
 
     Attributes
     ----------
@@ -50,8 +52,8 @@ array of shape (n_Cs, n_members)
         The ends of the fits.
     n_iter_ : int
         The most iterations of a fit, at least 1; fits on the ray in closed form take none.
-    kernel_ : str or None
-        The kernel with all of its parameters.
+    kernel_ : str
+        The kernel with all of its parameters. Linear fits have none.
     classes_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the data, as `MarginClassifier` has them.
 
@@ -90,6 +92,9 @@ array of shape (n_Cs, n_members)
         lambdas: Any = None,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
+        gamma: float | None = None,
+        degree: float | None = None,
+        coef0: float | None = None,
         approximation: str | None = None,
         memory: int | str | None = None,
         certify_exact: bool = False,
@@ -106,11 +111,15 @@ array of shape (n_Cs, n_members)
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
         progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.Cs = Cs
         self.lambdas = lambdas
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.approximation = approximation
         self.memory = memory
         self.certify_exact = certify_exact
@@ -127,7 +136,9 @@ array of shape (n_Cs, n_members)
         self.n_jobs = n_jobs
         self.callback = callback
         self.progress = progress
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginPath:
         """Fits at every C.
 

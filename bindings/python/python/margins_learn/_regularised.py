@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from . import _native
-from ._base import Fitting, ModelClassifier, warn_of_gap, warn_of_report
-from ._inputs import checked, floats_of
-from ._progress import watchers
+from ._base import Fitting, ModelClassifier, warn_of_end, warn_of_gap, warn_of_report
+from ._inputs import checked, floats_of, number_of
+from ._progress import announced, watchers
 from ._tables import checked_table, columns_of, left_out, told
 
 PRECOMPUTED = "precomputed"
+
+
+Kind = TypeVar("Kind", bound=type)
 
 
 class Regularised(Fitting):
@@ -28,7 +32,7 @@ class Regularised(Fitting):
             raise ValueError(f"probability is {self.probability!r}, but must be 'loss' or 'platt'.")
         data = self._data(X, y, sample_weight)
         settings = self._settings(class_weight=self._class_costs(self.classes_), encode=told(self.encode, X), **changed)
-        with watchers(self.callback, self.progress) as watching:
+        with watchers(self) as watching:
             report = fit(data, settings, watching)
         self.__dict__.pop("encoded_names_", None)
         if self.encode:
@@ -55,12 +59,12 @@ class Regularised(Fitting):
 class OneKernel(Regularised):
     """A fit with one kernel, which may be a function of Python."""
 
-    kernel_: str | None
+    kernel_: str
     X_fit_: Any
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         report = super()._fit(fit, X, y, sample_weight, kernel=self._kernel(), **changed)
-        self.kernel_ = report["kernel"]
+        self._keep("kernel_", report["kernel"])
         return report
 
     def _is_precomputed(self) -> bool:
@@ -68,7 +72,9 @@ class OneKernel(Regularised):
 
     def _kernel(self) -> Any:
         """Returns the kernel for the native module."""
-        return PRECOMPUTED if callable(self.kernel) else self.kernel
+        if callable(self.kernel):
+            return PRECOMPUTED
+        return with_parameters(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         if callable(self.kernel) and self.encode:
@@ -92,6 +98,29 @@ class OneKernel(Regularised):
         return tags
 
 
+# The names in kernels of the parameters that scikit-learn calls otherwise.
+_PARAMETERS = {
+    "gaussian": {"gamma": "sigma"},
+    "rbf": {"gamma": "sigma"},
+    "laplacian": {"gamma": "sigma"},
+    "poly": {"gamma": "scale", "degree": "degree", "coef0": "offset"},
+    "sigmoid": {"gamma": "scale", "coef0": "offset"},
+    "anova": {"gamma": "sigma", "degree": "degree"},
+}
+
+
+def with_parameters(kernel: Any, **parameters: Any) -> Any:
+    """Returns the text of a kernel with the parameters that are not None, as far as it has them."""
+    given = {name: number_of(value, name) for name, value in parameters.items() if value is not None}
+    if not isinstance(kernel, str) or not given:
+        return kernel
+    if re.search(r"[*(]|(?<![eE])\+", kernel):
+        raise ValueError(f"kernel is {kernel!r}, a sum or a product, so {next(iter(given))} could belong to any part: write it into the text.")
+    names = _PARAMETERS.get(kernel.partition(":")[0].strip(), {})
+    written = [f"{names[name]}={value!r}" for name, value in given.items() if name in names]
+    return kernel + "".join(("," if ":" in kernel or k else ":") + text for k, text in enumerate(written))
+
+
 def _seen(X: Any) -> Any:
     """Returns checked samples as a kernel that is a function sees them: sparse ones as rows of float64."""
     return X.tocsr().astype(np.float64, copy=False) if sparse.issparse(X) else X
@@ -107,18 +136,24 @@ class MarginClassifier(OneKernel, ModelClassifier):
     ----------
     loss : str, default="lhs"
         The loss, a name or `name:parameter=value,...`, such as `"lhs"`, `"logistic"` or `"l-r:r=2"`. The function
-        `margins_learn.losses.names` lists the names.
+        `margins_learn.losses.names` lists the names. The names of scikit-learn `"log_loss"`, `"squared_hinge"`, `"squared_error"` and
+        `"modified_huber"` stand for `"logistic"`, `"squared-hinge"`, `"squared"` and `"modified-huber"`.
     C : float, default=1.0
-        The weight of the loss against the penalty.
+        The weight of the loss against the penalty. Infinity fits a linear classifier without a penalty, for losses with a derivative; it has
+        no gap, and its evidence is `gradient_norm_`.
     kernel : str, callable or None, default=None
         The kernel; None fits a linear classifier. `"gaussian:sigma=0.5"` is `exp(-sigma ||x - z||^2)`, where sigma is what
         `SVC` calls gamma; `"gaussian"` alone takes sigma from the distances in the data. The others are
         `"laplacian:sigma=1"`, which is `exp(-sigma ||x - z||)`, `"poly:degree=3,scale=1,offset=1"`, which is
         `(scale <x, z> + offset)^degree`, `"matern32:length=1"`, `"matern52:length=1"`, `"anova:sigma=1,degree=1"`,
-        `"sigmoid:scale=1,offset=0"` and `"linear"`; `+` and `*` make sums and products of them. `"precomputed"` takes the
+        `"sigmoid:scale=1,offset=0"` and `"linear"`, and `"rbf"` is another name of `"gaussian"`; `+` and `*` make sums and products of them. `"precomputed"` takes the
         kernel matrix in the place of the features, and a function of two matrices returns theirs.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
+    gamma, degree, coef0 : float or None, default=None
+        The parameters of a kernel that is one name, such as `"rbf"`, as `SVC` of scikit-learn calls them, so that a search can draw them:
+        gamma is sigma, or the scale of `"poly"` and `"sigmoid"`, and coef0 is the offset. None takes the default of the kernel. A kernel that
+        lacks a parameter ignores it.
     memory : int, str or None, default=None
         The most memory for the matrix of a kernel, in bytes or such as `"2GB"`; None takes half
         of what is free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
@@ -159,22 +194,26 @@ class MarginClassifier(OneKernel, ModelClassifier):
     n_jobs : int or None, default=None
         The number of threads, on which no result depends: one for None, all for -1.
     callback : callable or None, default=None
-        A function that is called with a dictionary for every iteration. What it raises ends the fit.
+        A function that is called with a dictionary for every iteration. What it raises ends the fit; if it returns True the fit ends with
+        the point reached. Callbacks of scikit-learn 1.9 (`set_callbacks`) see iterations too.
     progress : bool, default=False
         True shows a bar of the fits made, for which tqdm must be installed.
+    verbose : bool, default=False
+        True prints a line for every iteration.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The classes in order.
     coef_ : array of shape (n_members, n_features)
-        The coefficients of a linear classifier, one row a binary problem.
+        The coefficients of a linear classifier, one row a binary problem; read-only, as are `dual_coef_` and `intercept_`. The kernel
+        `"linear"` has both.
     dual_coef_ : array of shape (n_members, n_functions)
         The coefficients of a kernel classifier.
     intercept_ : array of shape (n_members,)
         The intercepts.
-    kernel_ : str or None
-        The kernel with all of its parameters, those that the data told among them.
+    kernel_ : str
+        The kernel with all of its parameters, including those taken from the data. A linear classifier has none.
     lambda_ : float
         The weight of the penalty, `1/(2 n C)`.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
@@ -184,9 +223,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
     exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_ : \
 float or array of shape (n_members,)
         The same numbers for the kernel itself, with `certify_exact`.
+    gradient_norm_ : float or array of shape (n_members,)
+        The norm of the gradient of the objective, instead of a gap for an infinite C.
     status_ : str
         The end of the fit, "converged" if every gap and every allowance for rounding is at most `tol`; "rounding-limit"
-        if rounding alone is above it.
+        if rounding alone is above it. For an infinite C it is "rule-met" if the norm of the gradient is at
+        most `tol` times the norm at the origin, and "no-minimum" if the classes are separated and the loss falls for ever.
     n_iter_ : int
         The most iterations that a binary problem took, at least 1.
     model_ : Model
@@ -224,6 +266,9 @@ float or array of shape (n_members,)
         C: float = 1.0,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
+        gamma: float | None = None,
+        degree: float | None = None,
+        coef0: float | None = None,
         approximation: str | None = None,
         memory: int | str | None = None,
         certify_exact: bool = False,
@@ -241,10 +286,14 @@ float or array of shape (n_members,)
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
         progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.C = C
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.approximation = approximation
         self.memory = memory
         self.certify_exact = certify_exact
@@ -262,7 +311,9 @@ float or array of shape (n_members,)
         self.n_jobs = n_jobs
         self.callback = callback
         self.progress = progress
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginClassifier:
         """Fits the classifier.
 
@@ -284,6 +335,23 @@ float or array of shape (n_members,)
         self._adopt(report["model"])
         self._adopt_report(report)
         self.lambda_ = report["lambdas"][0]
-        warn_of_gap(report, self.tol)
+        if report["certifiable"]:
+            warn_of_gap(report, self.tol)
+        else:
+            warn_of_end(report)
         warn_of_report(report)
         return self
+
+
+def explained(kind: Kind) -> Kind:
+    """Writes the parameters that a class shares with `MarginClassifier` into its documentation, one entry for each."""
+    if kind.__doc__ is None or MarginClassifier.__doc__ is None:
+        return kind
+    entries = {entry[1]: entry[0] for entry in re.finditer(r"(?m)^    (\w[\w, ]*) : .*\n(?:^        .*\n)+", MarginClassifier.__doc__)}
+
+    def entry_of(group: re.Match[str]) -> str:
+        names = re.split(r",\s+", group[1].strip())
+        return "".join(entry for heads, entry in entries.items() if heads.split(", ")[0] in names)
+
+    kind.__doc__ = re.sub(r"(?m)^    ([\w, ]+)\n        As `MarginClassifier` takes them.\n", entry_of, kind.__doc__)
+    return kind

@@ -7,9 +7,11 @@ from typing import Any
 
 from . import _native
 from ._base import ModelClassifier, warn_of_end, warn_of_gap
-from ._regularised import OneKernel
+from ._progress import announced
+from ._regularised import OneKernel, explained
 
 
+@explained
 class RobustClassifier(OneKernel, ModelClassifier):
     """A classifier of a robust objective, in the place of the mean loss.
 
@@ -25,16 +27,20 @@ class RobustClassifier(OneKernel, ModelClassifier):
         The weight of the objective against the penalty, `1/(2 n lambda)`.
     kernel : str, callable or None, default=None
         The kernel, which must be approximated by features.
-    approximation, encode, fit_intercept, standardize, class_weight, multi_class, tol, max_iter, time_limit, random_state, \
-n_jobs, callback, progress
-        The settings of the fit, as `MarginClassifier` takes them.
+    gamma, degree, coef0, approximation, encode, fit_intercept, standardize, class_weight, multi_class
+        As `MarginClassifier` takes them.
+    tol : float, default=1e-9
+        The relative duality gap to reach, or, for an objective without a gap, the relative decrease over twenty steps that ends the descent.
+    max_iter, time_limit, random_state, n_jobs, callback, progress, verbose
+        As `MarginClassifier` takes them.
 
     Attributes
     ----------
-    classes_, coef_, dual_coef_, intercept_, kernel_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, status_, n_iter_, \
+    classes_, coef_, dual_coef_, intercept_, kernel_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, gradient_norm_, \
+status_, n_iter_, \
 model_, n_features_in_, feature_names_in_, encoded_names_
-        The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has no gap: it is
-        infinite, and `status_` tells how the descent ended: "rule-met" if no step gains more than `tol`, or after all
+        The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has `gradient_norm_` instead of
+        `lower_bound_`, `dual_gap_` and `relative_gap_`, and `status_` is how the descent ended: "rule-met" if no step gains more than `tol`, or after all
         steps of the median of means.
 
     Examples
@@ -55,6 +61,9 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         C: float = 1.0,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
+        gamma: float | None = None,
+        degree: float | None = None,
+        coef0: float | None = None,
         approximation: str | None = None,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
@@ -68,11 +77,15 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
         progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.objective = objective
         self.loss = loss
         self.C = C
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.approximation = approximation
         self.encode = encode
         self.fit_intercept = fit_intercept
@@ -86,7 +99,9 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         self.n_jobs = n_jobs
         self.callback = callback
         self.progress = progress
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RobustClassifier:
         """Fits the classifier.
 

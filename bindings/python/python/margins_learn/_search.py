@@ -11,9 +11,11 @@ from sklearn.utils.validation import _num_samples
 from . import _native
 from ._base import ModelClassifier, warn_of_gap, warn_of_report
 from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of
-from ._regularised import PRECOMPUTED, Regularised
+from ._progress import announced
+from ._regularised import PRECOMPUTED, Regularised, explained
 
 
+@explained
 class MarginClassifierCV(Regularised, ModelClassifier):
     """A linear or kernel classifier at the C, and with the kernel, that cross-validation selects.
 
@@ -54,8 +56,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     encode : bool or dict, default=False
         The encoding of a raw table, as `MarginClassifier` takes it; it is learned anew in every fold.
     fit_intercept, standardize, class_weight, multi_class, probability, solver, tol, max_iter, random_state, n_jobs, \
-callback, progress
-        The settings of every fit, as `MarginClassifier` takes them.
+callback, progress, verbose
+        As `MarginClassifier` takes them.
     time_limit : float or None, default=None
         The seconds after which the search ends: it chooses among what is certified in four fifths of them.
 
@@ -63,8 +65,8 @@ callback, progress
     ----------
     best_C_, best_lambda_ : float
         The regularisation selected.
-    best_kernel_ : str or None
-        The kernel selected, with all of its parameters.
+    best_kernel_ : str
+        The kernel selected, with all of its parameters. A linear classifier has none.
     path_ : dict of str to array
         What cross-validation found along the lambdas with the kernel selected: `Cs`, `lambdas`, `mean_error`,
         `standard_error`, `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and the indices `best` and
@@ -92,7 +94,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
 
     best_C_: float
     best_lambda_: float
-    best_kernel_: str | None
+    best_kernel_: str
     path_: dict[str, Any]
     paths_: dict[str, dict[str, Any]]
     errors_: np.ndarray
@@ -132,6 +134,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         n_jobs: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
         progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.Cs = Cs
@@ -158,7 +161,9 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.n_jobs = n_jobs
         self.callback = callback
         self.progress = progress
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginClassifierCV:
         """Selects C and the kernel, and fits the classifier with them.
 
@@ -192,7 +197,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         rows = report["rows"]
         self.lambda_ = self.best_lambda_ = report["lambdas"][0]
         self.best_C_ = float(Cs_of(self.lambda_, rows, self.Cs))
-        self.best_kernel_ = report["kernel"]
+        self._keep("best_kernel_", report["kernel"])
         self.folds_ = report["folds"]
 
         def with_Cs(curve: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
-from ._progress import watchers
+from ._progress import announced, watchers
 
 # Settings that chunks cannot have, with what they are unless told.
 _FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_weight": None}
@@ -75,7 +75,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         The seed of the order, of the start and of the samples held out; None takes the seed 1.
     callback : callable or None, default=None
         A function that `fit` calls with a dictionary for every epoch, each of which then costs twice or three times as
-        much. What it raises ends the fit.
+        much. What it raises ends the fit; `True` ends the fit with the point reached.
+    verbose : bool, default=False
+        True prints a line for every epoch of `fit`, at the cost of a callback.
 
     Attributes
     ----------
@@ -134,6 +136,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         time_limit: float | None = None,
         random_state: Any = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.lam = lam
@@ -156,7 +159,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         self.time_limit = time_limit
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any) -> StreamClassifier:
         """Fits the classifier anew, by several epochs over the samples.
 
@@ -175,7 +180,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         data = self._data(X, y, None)
         rows = len(data["targets"])
         settings = self._settings(class_weight=self._class_costs(self.classes_))
-        with watchers(self.callback, False) as watching:
+        with watchers(self) as watching:
             report = _native.fit_stream(data, settings, watching)
         self._state, self.t_ = report["state"], rows
         self._adopt(report["model"])
@@ -262,9 +267,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         asked = self.tol is not None and np.isfinite(report["relative_gap"]).all()
         if report["status"] != ["rule-met"]:
             warn = functools.partial(warn_of_gap, tolerance=self.tol) if asked else warn_of_end
-            warn(report, stacklevel=4)
+            warn(report)
         elif asked and self.hold_out is None:
-            warn_of_gap(report | {"reason": ["the epochs came to their end"]}, self.tol, _REMEDY, stacklevel=4)
+            warn_of_gap(report | {"reason": ["the epochs came to their end"]}, self.tol, _REMEDY)
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._inputs import BLOCK_ROWS, array_of, cut, is_frame, is_gap
+from ._inputs import BLOCK_ROWS, array_of, cut, is_frame, is_gap, one_value_a_row, unmasked
 
 # The magnitude below which float64 holds all whole numbers.
 _MOST_EXACT = 2.0**53
@@ -18,6 +18,7 @@ _MOST_EXACT = 2.0**53
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Returns a frame as it is, or else an array; the encoding finds the columns of frames by their names."""
+    X = unmasked(X)
     if not is_frame(X):
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     if reset:
@@ -93,7 +94,7 @@ def _type_of(column: Any) -> str:
 def _part(name: str, column: Any, start: int) -> Any:
     """Returns some cells of a column from a row on; Ctrl-C is heard between one part and the next."""
     part = cut(column, start, start + BLOCK_ROWS)
-    values = array_of(part)
+    values = one_value_a_row(array_of(part), name)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64, copy=False)
     return [_text(name, start + row, cell) for row, cell in enumerate(values)]

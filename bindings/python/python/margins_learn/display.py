@@ -130,9 +130,9 @@ class KernelGridDisplay(Display):
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
         """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
         check_searched(estimator)
-        paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
-        if estimator.best_kernel_ is None:
+        if not hasattr(estimator, "best_kernel_"):
             raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
+        paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
         kernels = list(paths)
         path = estimator.path_
         at = int(np.argmin(np.abs(np.log(path["lambdas"] / estimator.best_lambda_))))

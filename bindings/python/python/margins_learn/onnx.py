@@ -18,9 +18,12 @@ __all__ = ["to_onnx"]
 
 
 def to_onnx(model: Any, *, name: str = "margins") -> Any:
-    """Returns the ONNX graph of a fitted classifier, in double precision.
+    """Returns the ONNX graph of a fitted classifier, or of a pipeline that ends with one, in double precision.
 
-    Its input is `X` of shape (n_samples, n_features) in float64. Its outputs are `label`, `scores`, and `probabilities`
+    The input is `X` of shape (n_samples, n_features), in float64 or, before an encoder of texts, of texts. A pipeline may have
+    `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder` and, as its first step, a `ColumnTransformer` of them, which has one input for each
+    of its transformers, under its name. A level that an encoder does not know has none of the columns of `OneHotEncoder`, and the place
+    -1 by default. The outputs are `label`, `scores`, and `probabilities`
     where the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
     what `decision_function` returns, relative to the sum of the absolute terms of a score where that is above 1. What
     ONNX's operators cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier
@@ -28,8 +31,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     Parameters
     ----------
-    model : estimator
-        The classifier, fitted or loaded.
+    model : estimator or Pipeline
+        The classifier, fitted or loaded, or a fitted pipeline of scikit-learn that ends with one.
     name : str, default="margins"
         The name of the graph.
 
@@ -45,9 +48,17 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     if not isinstance(name, str) or not name:
         raise ValueError(f"name is {name!r}, but must be a text that is not empty.")
+    *transformers, model = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
     fitted = _expressible(model)
     graph = Graph()
-    functions = _functions(graph, fitted, graph.input)
+    if transformers:
+        # The import takes time, and most graphs do without.
+        from ._onnx_pipeline import transformed
+
+        features = transformed(graph, transformers)
+    else:
+        features = graph.input("X", np.float64, model.n_features_in_)
+    functions = _functions(graph, fitted, features)
     scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
     of_members = scores
     if fitted.scheme == "one-versus-one":
@@ -63,7 +74,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     if probabilities is not None:
         graph.name_output(probabilities, "probabilities")
         outputs.append(("probabilities", np.float64, [None, len(model.classes_)]))
-    proto = graph.model(name, model.n_features_in_, outputs)
+    proto = graph.model(name, outputs)
     onnx.checker.check_model(proto)
     return proto
 
@@ -72,7 +83,7 @@ def _expressible(model: Any) -> Any:
     """Returns the model of a classifier, and refuses by name what no graph expresses."""
     check_is_fitted(model, "classes_")
     if not isinstance(model, ModelClassifier):
-        raise TypeError(f"model is {model!r}, but must be a classifier of this package: to_onnx takes one out of a pipeline by itself.")
+        raise TypeError(f"model is {model!r}, but must be a classifier of this package, or a pipeline that ends with one.")
     fitted = getattr(model, "model_", None)
     if fitted is None:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")

@@ -95,7 +95,8 @@ impl Table<'_> {
                 )
             }
             Learner::KernelPerceptron { kernel, registry, budget } => {
-                let kernel = registry.parse_for(kernel, self.data.design(), self.settings.seed)?;
+                let kernel =
+                    registry.parse_for(kernel, self.data.design(), None, self.settings.seed)?;
                 self.play_kernel(&*kernel, *budget)
             }
             Learner::MultilayerPerceptron { hidden, step, loss } => {

@@ -3,7 +3,7 @@ use margins_data::{ClassIndex, ClassLabels, Dataset};
 use crate::Error;
 
 /// The costs of an error on a sample of each class, by the names of classes; 1 for a class that is
-/// not named.
+/// not named. A class of cost 0 stays a class, and is never predicted.
 ///
 /// ```
 /// use margins_data::{Dataset, Design, Labels};
@@ -26,12 +26,12 @@ impl ClassCosts {
     /// Returns the costs, checked.
     ///
     /// # Errors
-    /// [`Error::Setting`]: a cost that is not finite or not greater than 0.
+    /// [`Error::Setting`]: a cost that is not finite or below 0.
     /// [`Error::Contradiction`]: two costs of one class.
     pub fn new(costs: Vec<(String, f64)>) -> Result<Self, Error> {
-        let bad = |(_, cost): &&(String, f64)| !(cost.is_finite() && *cost > 0.0);
+        let bad = |(_, cost): &&(String, f64)| !(cost.is_finite() && *cost >= 0.0);
         if let Some((class, cost)) = costs.iter().find(bad) {
-            let requirement = format!("a finite number greater than 0, for class '{class}'");
+            let requirement = format!("a finite number of at least 0, for class '{class}'");
             return Err(Error::setting("a class cost", cost, requirement));
         }
         let names: Vec<&str> = costs.iter().map(|(class, _)| class.as_str()).collect();

@@ -11,7 +11,7 @@ use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Report, Training
 use margins_robust::Learner;
 
 use super::platt::platt_scaling;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, decided_sign};
 use crate::Error;
 
 /// The most scores that are held at the same time; so few in tests that rows take several turns.
@@ -129,6 +129,11 @@ impl Contests {
     /// Returns the data of one of the contests; its samples are those of all.
     pub(super) fn any(&self) -> &Dataset {
         &self.first
+    }
+
+    /// Returns true if one side of the first contest has no weight.
+    pub(super) fn first_is_decided(&self) -> bool {
+        decided_sign(&self.first, None).is_some()
     }
 
     /// Returns the data of a contest.

@@ -15,8 +15,7 @@ impl Settings {
     /// Fits a classifier to data of two classes or more.
     ///
     /// # Errors
-    /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many
-    /// classes as samples, and more than two. [`Error::Contradiction`]: weights or folds both of
+    /// [`check`](Self::check) says which settings are refused. [`Error::Contradiction`]: weights or folds both of
     /// the data and of the settings. [`Error::SeveralClasses`]: more than two classes for
     /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class
     /// that the data do not have; data that the loss, the kernel, the solver or the folds cannot
@@ -127,7 +126,6 @@ impl Settings {
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
-        check_repeated(data.labels())?;
         let classes = data.labels().names().len();
         let scheme = self.scheme_for(classes)?;
         check_members(scheme, classes, data.columns())?;
@@ -167,8 +165,12 @@ fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), E
     Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
 }
 
-/// Refuses more than two classes without a class of which there are two samples.
-fn check_repeated(classes: &Classes) -> Result<(), Error> {
+/// Refuses more than two classes without a class of which there are two samples, for programs that
+/// cannot warn their user: such labels are measurements or names of samples as a rule.
+///
+/// # Errors
+/// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
+pub fn check_repeated(classes: &Classes) -> Result<(), Error> {
     let rows = classes.indices().len();
     let mut seen = vec![false; classes.names().len()];
     let repeated =

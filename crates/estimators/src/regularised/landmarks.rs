@@ -42,7 +42,7 @@ impl LandmarkFeatures {
         }
         let registry = &settings.kernels.registry;
         let kernel: Arc<dyn Kernel> =
-            registry.parse_for(specification, &landmarks, settings.seed)?.into();
+            registry.parse_for(specification, &landmarks, None, settings.seed)?.into();
         let map = NystromMap::on(&*kernel, &landmarks)?;
         Ok(LandmarkFeatures { kernel, scales, map })
     }

@@ -1,6 +1,7 @@
 //! The functions that a classifier combines: linear in the features, in the space of a kernel, or
 //! in features that approximate one; with one way to fit, select and save all of them.
 
+mod constant;
 mod kernel;
 mod leave_one_out;
 
@@ -15,6 +16,7 @@ use margins_optim::{
 };
 use margins_robust::Learner;
 
+pub(super) use constant::decided_sign;
 pub use kernel::PRECOMPUTED;
 pub(super) use kernel::{into_fit, kernel_features, used_sections};
 
@@ -257,6 +259,12 @@ fn linear_path<L: MarginLoss + ?Sized>(
     data: &Dataset,
     lambdas: &[Lambda],
 ) -> Result<Vec<Fit>, Error> {
+    if lambdas == [Lambda::NONE] {
+        let solve = |objective: &Objective<'_, L>| {
+            Ok::<_, Error>(vec![margins_robust::unpenalised(objective, &training.options)?])
+        };
+        return training.path_with(data, solve);
+    }
     let Some(learner) = learner else { return Ok(training.path(data, lambdas)?) };
     let solve = |objective: &Objective<'_, L>| {
         learner.path(objective, lambdas, &training.options, training.observer)
@@ -307,7 +315,8 @@ pub struct Subset<'s> {
 impl Subset<'_> {
     /// Returns the fits of the learner, or of the regularised risk without one, at every lambda,
     /// largest first. The data are those that were prepared, all rows of them, perhaps with other
-    /// labels or weights; so are the functions that the coefficients belong to.
+    /// labels or weights; so are the functions that the coefficients belong to. Where one of the two
+    /// classes has no weight the fits decide the other for every sample.
     ///
     /// # Errors
     /// [`Training::path`], `margins_kernels::path` and [`Learner::path`] say which; a learner that
@@ -319,10 +328,19 @@ impl Subset<'_> {
         data: &Dataset,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
+        if let Some(sign) = constant::decided_sign(data, self.rows) {
+            return Ok(constant::constant_fits(sign, self.coefs(data), lambdas));
+        }
         if let Some(part) = &self.kernel {
             return part.path(self, training, learner, data, lambdas);
         }
         linear_path(training, learner, &self.chosen(data)?, lambdas)
+    }
+
+    /// Returns the number of coefficients of a fit.
+    fn coefs(&self, data: &Dataset) -> usize {
+        let is_of_samples = self.kernel.as_ref().is_some_and(|part| !part.has_features());
+        if is_of_samples { data.rows() } else { self.design.columns() }
     }
 
     /// Returns these rows of the data, with the features in place.

@@ -180,6 +180,9 @@ pub fn status_in_words(status: Status) -> &'static str {
             "the objective falls without bound along the intercept: no dual point is feasible (the weights of the \
              classes differ by more than the slopes of the loss)"
         }
+        Status::NoMinimum => {
+            "the classes are separated, so that the mean loss has no minimum without a penalty"
+        }
         Status::Truncated => "the approximation of the kernel is too coarse",
         Status::Contradicted => {
             "the loss contradicts itself, so that nothing is certain; the test-kit of losses names the mistake"

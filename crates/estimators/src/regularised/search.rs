@@ -291,7 +291,7 @@ impl Search<'_> {
         };
         let (curve, at, fit) = if how.leave_one_out.is_some() {
             self.leave_one_out(&training, how)?
-        } else if self.contests.len() == 1 {
+        } else if self.contests.len() == 1 && !self.contests.first_is_decided() {
             let (rule, lambdas, folds) = (how.selection, &how.lambdas, self.of_rows());
             let limit = self.limit;
             self.prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?

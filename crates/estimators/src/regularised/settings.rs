@@ -79,7 +79,7 @@ pub struct Settings {
 /// The way to lambda.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Regularisation {
-    /// A single lambda.
+    /// A single lambda; [`Lambda::NONE`] fits linear functions without a penalty.
     Single(Lambda),
     /// A path from the largest lambda down to the one at an index, from warm starts.
     Path {
@@ -225,11 +225,35 @@ impl Settings {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         self.options.check()?;
+        self.check_unpenalised()?;
         {
             self.check_memory()?;
             self.check_exact()?;
         }
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
+    }
+
+    /// Refuses a fit without a penalty but by linear functions and the method for it.
+    fn check_unpenalised(&self) -> Result<(), Error> {
+        if self.regularisation != Regularisation::Single(Lambda::NONE) {
+            return Ok(());
+        }
+        let is_kernel = self.spaces()?.iter().any(|space| space.kernel().is_some());
+        let refused = [
+            (is_kernel, "a kernel", "a fit without a penalty is linear in the features"),
+            (self.learner.is_some(), "a robust learner", "the learner needs a penalty"),
+            (
+                self.options.solver != Solver::default(),
+                "a solver",
+                "without a penalty there is one method: leave the solver out",
+            ),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            Some((_, other, reason)) => {
+                Err(Error::contradiction("lambda 0".to_owned(), other.to_owned(), reason))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses a bound on memory for features whose inner products nobody asks for.

@@ -58,11 +58,12 @@ impl Sigmas {
         }
     }
 
-    /// Returns the values; `samples` are asked for where these depend on them, and the seed draws the
-    /// pairs whose distances are measured.
+    /// Returns the values; `samples` are asked for where these depend on them, with their weights, and
+    /// the seed draws the pairs whose distances are measured.
     pub(super) fn values(
         &self,
         samples: impl FnOnce() -> Result<Design, Error>,
+        weights: Option<&[f64]>,
         seed: u64,
     ) -> Result<Vec<f64>, Error> {
         /// The factor by which the values reach beyond either end of the range.
@@ -73,7 +74,7 @@ impl Sigmas {
             Sigmas::Given(values) => return Ok(values.clone()),
             Sigmas::Auto { count } => *count,
         };
-        let range = SigmaRange::of(&samples()?, seed)?;
+        let range = SigmaRange::of(&samples()?, weights, seed)?;
         if count == 1 {
             return Ok(vec![range.middle()]);
         }

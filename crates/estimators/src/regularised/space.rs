@@ -81,7 +81,7 @@ impl KernelChoice {
         let Some(sigmas) = &self.sigmas else { return self.spaces() };
         sigmas.check()?;
         let samples = || kernel_features(data, standardize).map(|(features, _)| features);
-        self.spaces_with(sigmas, &sigmas.values(samples, seed)?)
+        self.spaces_with(sigmas, &sigmas.values(samples, data.own_weights(), seed)?)
     }
 
     /// Returns the spaces for the values of sigmas.

@@ -151,7 +151,7 @@ fn sigmas_are_kernels_to_choose_from() {
     assert_eq!(curves(&given), curves(&named));
 
     // From the data: the whole range of sensible widths and a factor of ten beyond it.
-    let range = SigmaRange::of(data.design(), 1).unwrap();
+    let range = SigmaRange::of(data.design(), None, 1).unwrap();
     let auto = fit(&["gaussian"], "auto:3").unwrap();
     let names = tried(&auto);
     let sigma = |name: &str| name.trim_start_matches("gaussian:sigma=").parse::<f64>().unwrap();

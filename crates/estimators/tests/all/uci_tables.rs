@@ -105,7 +105,7 @@ fn solvers_agree_on_linear_classifiers() {
 fn solvers_agree_on_kernels_of_the_width_of_kernlab() {
     for table in &TABLES {
         let data = table.data();
-        let sigma = SigmaRange::of(data.design(), 1).expect("rows that differ").middle();
+        let sigma = SigmaRange::of(data.design(), None, 1).expect("rows that differ").middle();
         let kernel = format!("gaussian:sigma={sigma:?}");
         // Kernels take the hinge and losses without a kink.
         let is_taken = |name: &&str| *name == "hinge" || loss(name).is_differentiable();

@@ -3,7 +3,7 @@
 use crate::common::{dense, kernel};
 use margins_data::{Design, Sample};
 use margins_kernels::{
-    Anova, Gaussian, Gram, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
+    Anova, Error, Gaussian, Gram, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
     Polynomial, SigmaRange, Sigmoid, combine,
 };
 use nalgebra::DMatrix;
@@ -483,7 +483,7 @@ fn sigma_comes_from_quantiles_of_the_squared_distances() {
     // Squared distances of 0, 1, 3, 7: 1, 4, 9, 16, 36, 49. Quantiles at positions 0.5, 2.5, 4.5.
     let rows: Vec<Vec<f64>> = [0.0, 1.0, 3.0, 7.0].iter().map(|&x| vec![x]).collect();
     for design in [dense(&rows), sparse(&rows)] {
-        let range = SigmaRange::of(&design, 1).unwrap();
+        let range = SigmaRange::of(&design, None, 1).unwrap();
         assert!(close(range.high, 1.0 / 2.5, 1e-15));
         assert!(close(range.median, 1.0 / 12.5, 1e-15));
         assert!(close(range.low, 1.0 / 42.5, 1e-15));
@@ -491,8 +491,53 @@ fn sigma_comes_from_quantiles_of_the_squared_distances() {
     }
     // Copies of a row add no distance of 0.
     let twice = Design::from_rows(&[[0.0], [0.0], [2.0]]).unwrap();
-    let range = SigmaRange::of(&twice, 1).unwrap();
+    let range = SigmaRange::of(&twice, None, 1).unwrap();
     assert_eq!((range.low, range.median, range.high), (0.25, 0.25, 0.25));
+}
+
+#[test]
+fn sigma_counts_a_sample_of_weight_k_as_k_samples() {
+    // All pairs, and pairs that are drawn.
+    for n in [20, 400] {
+        let samples = rows(n, 3);
+        let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        let copies: Vec<Vec<f64>> = samples
+            .iter()
+            .zip(&weights)
+            .flat_map(|(row, &weight)| vec![row.clone(); weight as usize])
+            .collect();
+        let weighted = SigmaRange::of(&dense(&samples), Some(&weights), 1).unwrap();
+        assert_eq!(weighted, SigmaRange::of(&dense(&copies), None, 1).unwrap());
+        assert_ne!(weighted, SigmaRange::of(&dense(&samples), None, 1).unwrap());
+        let shares: Vec<f64> = weights.iter().map(|weight| 0.3 * weight).collect();
+        let scaled = SigmaRange::of(&dense(&samples), Some(&shares), 1).unwrap();
+        assert!(close(scaled.median, weighted.median, 0.1), "{scaled:?} {weighted:?}");
+    }
+}
+
+#[test]
+fn rbf_is_the_gaussian_kernel() {
+    let registry = KernelRegistry::standard();
+    let kernel = registry.parse("rbf:sigma=0.5+linear").unwrap();
+    assert_eq!(kernel.specification(), "gaussian:sigma=0.5+linear");
+    let filled = registry.with_sigma("rbf", 2.0).unwrap();
+    assert_eq!(filled.as_deref(), Some("gaussian:sigma=2"));
+}
+
+#[test]
+fn a_matrix_of_single_precision_is_semidefinite_to_its_digits() {
+    let n = 80;
+    let at = |i: usize| i as f64 / n as f64;
+    let exact = DMatrix::from_fn(n, n, |i, j| (-(at(i) - at(j)).powi(2)).exp());
+    let single = exact.map(|k| f64::from(k as f32));
+    let least = single.clone().symmetric_eigenvalues().min();
+    assert!(least < -1e-10 * n as f64, "{least}");
+    assert!(Gram::precomputed(single.clone()).is_ok());
+    // The same error in a matrix whose entries need double precision.
+    let shifted = single.map(|k| k * (1.0 + 1e-12));
+    assert!(matches!(Gram::precomputed(shifted), Err(Error::Indefinite)));
+    let indefinite = single - DMatrix::identity(n, n) * 0.125;
+    assert!(matches!(Gram::precomputed(indefinite), Err(Error::Indefinite)));
 }
 
 #[test]
@@ -501,14 +546,14 @@ fn sigma_needs_rows_that_differ() {
         "all rows are the same: no distance between them says how wide a kernel should be";
     for n in [1, 2, 300] {
         let design = Design::from_rows(&vec![[1.0, 0.1]; n]).unwrap();
-        assert_eq!(SigmaRange::of(&design, 0).unwrap_err().to_string(), message);
+        assert_eq!(SigmaRange::of(&design, None, 0).unwrap_err().to_string(), message);
     }
 }
 
 #[test]
 fn sigma_of_many_rows_depends_on_the_seed_alone() {
     let design = dense(&rows(400, 3));
-    let on = |seed| SigmaRange::of(&design, seed).unwrap();
+    let on = |seed| SigmaRange::of(&design, None, seed).unwrap();
     assert_eq!(on(7), on(7));
     assert_ne!(on(7), on(8));
     let (range, other) = (on(7), on(8));

@@ -62,10 +62,10 @@ fn zeros_that_are_not_stored_count_like_others() {
 
 #[test]
 fn widths_are_right_as_long_as_they_are_numbers() {
-    let one = SigmaRange::of(&dense(&rows(1.0)), 1).unwrap();
+    let one = SigmaRange::of(&dense(&rows(1.0)), None, 1).unwrap();
     for k in [-509, -300, -40, 40, 300, 508] {
         for design in [dense(&rows(power(k))), sparse(&rows(power(k)))] {
-            let range = SigmaRange::of(&design, 1).unwrap();
+            let range = SigmaRange::of(&design, None, 1).unwrap();
             // To the last bit: powers of two round nothing.
             assert_eq!(range.low * power(k) * power(k), one.low, "{k}");
             assert_eq!(range.median * power(k) * power(k), one.median, "{k}");
@@ -74,9 +74,9 @@ fn widths_are_right_as_long_as_they_are_numbers() {
     }
     // One row far from the others is in no quantile, though its squares are beyond the numbers.
     let mut outlier = rows(1.0);
-    let near = SigmaRange::of(&dense(&outlier), 1).unwrap();
+    let near = SigmaRange::of(&dense(&outlier), None, 1).unwrap();
     outlier.push(vec![1e250, 0.0, 0.0]);
-    let range = SigmaRange::of(&dense(&outlier), 1).unwrap();
+    let range = SigmaRange::of(&dense(&outlier), None, 1).unwrap();
     assert!((range.low / near.low - 1.0).abs() < 0.5 && range.high.is_finite(), "{range:?}");
 }
 
@@ -84,14 +84,14 @@ fn widths_are_right_as_long_as_they_are_numbers() {
 fn widths_that_are_no_numbers_are_refused_with_rows_and_distance() {
     for (unit, size) in [(1e200, "e200"), (1e-200, "e-200"), (1e-310, "e-310")] {
         for design in [dense(&rows(unit)), sparse(&rows(unit))] {
-            let message = SigmaRange::of(&design, 1).unwrap_err().to_string();
+            let message = SigmaRange::of(&design, None, 1).unwrap_err().to_string();
             assert!(message.starts_with("rows ") && message.contains(size), "{message}");
             assert!(message.contains("scale the features first"), "{message}");
         }
     }
     let design = dense(&[vec![-1.7e308], vec![1.7e308]]);
     assert_eq!(
-        SigmaRange::of(&design, 1).unwrap_err().to_string(),
+        SigmaRange::of(&design, None, 1).unwrap_err().to_string(),
         "rows 1 and 0 are farther from each other than the largest number: scale the features first"
     );
 }
@@ -239,7 +239,7 @@ proptest! {
         };
         let scores = |specification: &str, unit: f64| {
             let design = design(unit);
-            let kernel = KernelRegistry::standard().parse_for(specification, &design, 3).unwrap();
+            let kernel = KernelRegistry::standard().parse_for(specification, &design, None, 3).unwrap();
             let gram = Gram::new(&*kernel, &design).unwrap();
             let options = Options::default();
             let newton = |loss: &dyn MarginLoss| {
@@ -342,7 +342,7 @@ proptest! {
         let options = Options { max_iterations: Some(500), ..Options::default() };
         let design = dense(&table.rows);
         let labels = Labels::from_signs(table.signs.clone()).unwrap();
-        let kernel = KernelRegistry::standard().parse_for(specification, &design, 3).unwrap();
+        let kernel = KernelRegistry::standard().parse_for(specification, &design, None, 3).unwrap();
         let gram = Gram::new(&*kernel, &design).unwrap();
         let weights = &table.weights;
         let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();

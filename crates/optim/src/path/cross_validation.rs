@@ -261,7 +261,9 @@ fn split_at<Y: ClassLabels>(
     let counts = |i: usize| data.weights().is_none_or(|weights| weights[i] > 0.0);
     let mut trained = vec![false; labels.names().len()];
     rest.iter().filter(|&&i| counts(i)).for_each(|&i| trained[labels.index(i)] = true);
-    match trained.iter().rposition(|trained| !trained) {
+    // A class without any weight is missing from no training set.
+    let held = test.iter().filter(|&&i| counts(i)).map(|&i| labels.index(i));
+    match held.filter(|&class| !trained[class]).max() {
         Some(class) => {
             let own = data.fold_names().filter(|_| data.folds() == Some(folds));
             let fold = own.map_or_else(|| fold.to_string(), |names| names[fold].clone());

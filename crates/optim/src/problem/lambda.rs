@@ -18,6 +18,10 @@ use crate::Error;
 pub struct Lambda(f64);
 
 impl Lambda {
+    /// No penalty at all, which `margins_robust::unpenalised` alone takes: without a penalty no dual
+    /// point bounds the distance to the minimum.
+    pub const NONE: Lambda = Lambda(0.0);
+
     /// Returns the regularisation of this strength.
     ///
     /// # Errors

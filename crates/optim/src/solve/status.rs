@@ -24,6 +24,9 @@ pub enum Status {
     /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
     /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
     Unbounded,
+    /// The mean loss has no minimum without a penalty: the classes are separated, and every multiple of
+    /// a classifier that separates them is better.
+    NoMinimum,
     /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
     /// problem above the tolerance.
     Truncated,
@@ -52,6 +55,7 @@ impl Status {
             Status::Stalled => "stalled",
             Status::RoundingLimit => "rounding-limit",
             Status::Unbounded => "unbounded",
+            Status::NoMinimum => "no-minimum",
             Status::Truncated => "truncated",
             Status::NumericalTrouble => "numerical-trouble",
             Status::Contradicted => "contradicted",

@@ -88,7 +88,8 @@ impl<'d> Prepared<'d> {
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
             let (design, scales) = kernel_features(data, standardize)?;
-            let kernel = kernels.parse_for(specification, &design, seed)?.into();
+            let weights = data.own_weights();
+            let kernel = kernels.parse_for(specification, &design, weights, seed)?.into();
             let recipe = Recipe { approximation, memory, standardize, seed };
             Form::of(KernelBasis { kernel, design, scales, recipe })?
         };

@@ -23,6 +23,11 @@ pub(in crate::regularised::prepared) enum Part<'s> {
 }
 
 impl Part<'_> {
+    /// Returns true if coefficients belong to features, and not to samples.
+    pub(in crate::regularised::prepared) fn has_features(&self) -> bool {
+        matches!(self, Part::Features(_))
+    }
+
     /// Returns the fits at every lambda, largest first, with a coefficient for every function of
     /// the prepared data.
     pub(in crate::regularised::prepared) fn path<L: MarginLoss + ?Sized>(

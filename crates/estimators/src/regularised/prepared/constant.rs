@@ -1,0 +1,80 @@
+//! Fits to classes of which one has no weight: there is nothing to learn but to decide the other.
+
+use margins_data::Dataset;
+use margins_optim::solve::Elapsed;
+use margins_optim::{Fit, Lambda, Report, Status};
+
+/// The size of the score of a class that is decided whatever the sample: above every score of a fit,
+/// and within single precision.
+const CERTAIN: f64 = 1e30;
+
+/// Returns the sign that is decided for every sample where only one of the two classes has weight in
+/// these rows, or in all; `None` where both have. Of two classes without weight the negative one is
+/// decided, if some other row has weight.
+pub(in crate::regularised) fn decided_sign(data: &Dataset, rows: Option<&[usize]>) -> Option<f64> {
+    let weights = data.weights()?;
+    let signs = data.labels().signs();
+    let weighs = |sign: f64| {
+        let is_one = |row: usize| signs[row] == sign && weights[row] > 0.0;
+        match rows {
+            Some(rows) => rows.iter().copied().any(is_one),
+            None => (0..signs.len()).any(is_one),
+        }
+    };
+    match (weighs(-1.0), weighs(1.0)) {
+        (true, true) => None,
+        (false, true) => Some(1.0),
+        (true, false) => Some(-1.0),
+        (false, false) => weights.iter().any(|&weight| weight > 0.0).then_some(-1.0),
+    }
+}
+
+/// Returns the fits, one a lambda, that decide this sign for every sample. There is no objective to
+/// minimise, so it is 0.
+pub(super) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<Fit> {
+    let report = Report {
+        objective: 0.0,
+        dual_objective: 0.0,
+        duality_gap: 0.0,
+        relative_gap: 0.0,
+        rounding: 0.0,
+        gradient_norm: 0.0,
+        iterations: 0,
+        passes: 0,
+        rounds: 0,
+        status: Status::Converged,
+        elapsed: Elapsed::default(),
+        history: Vec::new(),
+    };
+    let fit = |&lambda: &Lambda| Fit {
+        lambda,
+        intercept: sign * CERTAIN,
+        coef: vec![0.0; coefs],
+        report: report.clone(),
+    };
+    lambdas.iter().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::{Dataset, Design, Labels};
+
+    use super::decided_sign;
+
+    #[test]
+    fn a_class_without_weight_is_not_decided() {
+        let design = Design::from_rows(&[[1.0], [2.0], [3.0]]).unwrap();
+        let labels = Labels::from_signs(vec![1.0, -1.0, -1.0]).unwrap();
+        let data = Dataset::new(design, labels).unwrap();
+        assert_eq!(decided_sign(&data, None), None);
+        let weighted = |weights: [f64; 3]| {
+            data.clone().with_weights_of_some_classes(weights.to_vec()).unwrap()
+        };
+        assert_eq!(decided_sign(&weighted([0.0, 1.0, 0.0]), None), Some(-1.0));
+        assert_eq!(decided_sign(&weighted([2.0, 0.0, 0.0]), None), Some(1.0));
+        let half = weighted([2.0, 1.0, 0.0]);
+        assert_eq!(decided_sign(&half, None), None);
+        assert_eq!(decided_sign(&half, Some(&[0, 2])), Some(1.0));
+        assert_eq!(decided_sign(&half, Some(&[2])), Some(-1.0));
+    }
+}
