@@ -45,6 +45,7 @@ pub(super) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
         status: Status::Converged,
         elapsed: Elapsed::default(),
         history: Vec::new(),
+        duals: None,
     };
     let fit = |&lambda: &Lambda| Fit {
         lambda,
