@@ -178,6 +178,41 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     assert_eq!(learner.state(), before);
 }
 
+/// The batches of a stream, its model and its mistakes do not depend on how it is cut into chunks.
+#[test]
+fn batches_do_not_depend_on_chunks() {
+    let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    let settings = Settings { method, batch: 7, ..settings() };
+    let data = data(50);
+    let by_chunks = |cuts: &[usize]| {
+        let mut learner = settings.learner(2).unwrap();
+        let ends = cuts.iter().copied().chain([50]);
+        for (start, end) in [0].iter().chain(cuts).copied().zip(ends) {
+            let chunk = data.select(&(start..end).collect::<Vec<_>>());
+            learner.take(chunk.design(), chunk.labels().signs(), None).unwrap();
+            let bytes = learner.state().to_bytes().unwrap();
+            learner = settings.resumed(2, State::from_bytes(&bytes).unwrap()).unwrap();
+        }
+        learner
+    };
+    let names = || Some(vec!["x".to_owned(), "z".to_owned()]);
+    let streamed = settings.fit_stream(&mut stream(&text(50))).unwrap();
+    assert_eq!(streamed.steps, 8);
+    for cuts in [&[][..], &[3, 6, 20], &[10, 20, 30, 40], &[1]] {
+        let learner = by_chunks(cuts);
+        assert_eq!(learner.model(("no", "yes"), names()).unwrap(), streamed.model, "{cuts:?}");
+        assert_eq!(learner.state(), by_chunks(&[]).state(), "{cuts:?}");
+    }
+    let mut learner = by_chunks(&[]);
+    let before = learner.model(("no", "yes"), None).unwrap();
+    let (two, none) = (data.select(&[0, 1]), Some(&[0.0, 0.0][..]));
+    learner.take(two.design(), two.labels().signs(), none).unwrap();
+    let members = |model: &margins_model::Model| model.members()[0].coef.clone();
+    assert_eq!(members(&learner.model(("no", "yes"), None).unwrap()), members(&before));
+    let other = Settings { batch: 5, ..settings.clone() };
+    assert!(other.resumed(2, learner.state()).unwrap_err().to_string().contains("batch"));
+}
+
 /// A fit leaves the state that its steps lead to, from which chunks go on.
 #[test]
 fn a_learner_goes_on_from_a_fit() {
