@@ -95,7 +95,11 @@ impl Shard {
 
     /// Returns the number of every partition with the folds of its rows: its own, or those drawn, of
     /// so many folds with a seed.
-    fn folds<'py>(&mut self, py: Python<'py>, draw: Option<(u32, u64)>) -> Vec<(usize, Folds<'py>)> {
+    fn folds<'py>(
+        &mut self,
+        py: Python<'py>,
+        draw: Option<(u32, u64)>,
+    ) -> Vec<(usize, Folds<'py>)> {
         let blocks = self.0.blocks().blocks();
         let of = |(k, &partition): (usize, &usize)| {
             let rows = blocks.rows(k);

@@ -183,7 +183,7 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
         let text = match value.cast::<PyString>() {
             Ok(text) => text.to_string(),
             Err(_) if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() => {
-                format!("{value}B")
+                format!("{}B", value.str()?)
             }
             Err(_) => {
                 let given = value.repr()?;

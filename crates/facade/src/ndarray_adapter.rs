@@ -32,7 +32,8 @@ impl<S: Data<Elem = f64>> Features for ArrayBase<S, Ix2> {
 /// let classifier = estimator.fit_samples(&x, &y)?;
 /// let predicted = Array1::from(classifier.predict_index(&x)?);
 /// assert_eq!(predicted, y);
-/// let p = to_array2(&classifier.predict_proba(&x)?);
+/// let probabilities = classifier.predict_proba(&x)?;
+/// let p = to_array2(&probabilities);
 /// assert!(p[[3, 1]] > 0.5);
 /// # Ok::<(), margins::Error>(())
 /// ```

@@ -54,7 +54,7 @@ struct Entry {
 ///
 /// // Without a sigma the kernel is as wide as the data ask for.
 /// let design = Design::from_rows(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])?;
-/// let kernel = registry.parse_for("gaussian", &design, 1)?;
+/// let kernel = registry.parse_for("gaussian", &design, None, 1)?;
 /// assert!(kernel.specification().starts_with("gaussian:sigma="));
 /// assert!(registry.parse("gaussian").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -285,7 +285,7 @@ mod tests {
              did you mean 'logistic'?"
         );
         assert!(message("ramp").ends_with("zero-one"));
-        assert!(message("log_loss").ends_with("did you mean 'logistic'?"));
+        assert!(message("logloss").ends_with("did you mean 'logistic'?"));
         assert_eq!(message("hinge:c=1"), "loss 'hinge' has no parameter 'c': it takes none");
         assert_eq!(
             message("margin-pursuit:sigma=1"),

@@ -750,7 +750,7 @@ fn refusals_name_place_and_value() {
         ("an unknown scheme", replaced("one-versus-rest", "all")),
         ("a member too many for its scheme", replaced("one-versus-rest", "binary")),
         ("one class twice", replaced("\"middle\"", "\"low\"")),
-        ("zero", replaced("\"lambda\": 0.01", "\"lambda\": 0.0")),
+        ("a negative lambda", replaced("\"lambda\": 0.01", "\"lambda\": -0.01")),
         ("infinite", replaced("\"intercept\": ", "\"intercept\": 1e999, \"x\": ")),
         ("a name less", replaced("\"height\",", "")),
         ("an unknown loss", replaced("logistic", "logitsic")),

@@ -281,8 +281,8 @@ fn warnings_say_what_the_numbers_show() {
     let mut open = complete();
     assert_eq!(open.uncertified(), Vec::<String>::new());
     open.members[0].converged = false;
-    let expected =
-        "The fit of '1' against '-1' is not certified: its duality gap is above the tolerance.";
+    let expected = "The fit of '1' against '-1' is not certified: its duality gap, or the allowance for \
+                    rounding in it, is above the tolerance.";
     assert_eq!(open.uncertified(), [expected]);
     let mut at_the_end = complete();
     at_the_end.selection.as_mut().unwrap().best = 4;

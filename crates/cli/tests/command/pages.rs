@@ -136,7 +136,7 @@ fn a_page_and_standard_error_have_the_same_warnings() {
     let catoni = ["--objective", "catoni", "--report", "p.json"];
     let path = ["path", "--data", mixture, "--lambdas", "1:1e-3:4"];
     let massart = ["massart", "--data", "mixture:n=16", "--eta", "0.01", "--gamma", "0.3"];
-    let focus = ["focus", "--data", mixture, "--max-steps", "20", "--report", "p.json"];
+    let focus = ["focus", "--data", mixture, "--max-steps", "1", "--report", "p.json"];
     let commands: [(&[&str], usize); 6] = [
         (&[&["fit", "--data", mixture, "--lambda", "0.01"], &catoni[..]].concat(), 2),
         (&[&path[..], &catoni].concat(), 1),

@@ -347,8 +347,8 @@ fn wrong_specifications_say_what_is_wrong() {
         syntax("gaussian:sigma=half", "the value 'half' of 'sigma' is not a number"),
         syntax("linear+gaussian:sigma=1,sigma=2", "the parameter 'sigma' is given twice"),
         (
-            "rbf".to_owned(),
-            format!("unknown kernel 'rbf': known are {known}; did you mean 'gaussian'?"),
+            "gausian".to_owned(),
+            format!("unknown kernel 'gausian': known are {known}; did you mean 'gaussian'?"),
         ),
         (
             "Polynomial".to_owned(),

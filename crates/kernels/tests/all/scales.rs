@@ -368,7 +368,9 @@ proptest! {
         for (who, fit) in &fits {
             let KernelFit { report, .. } = fit;
             prop_assert!(report.duality_gap >= 0.0, "{who} {report:?}");
-            let is_within = report.relative_gap <= options.tolerance;
+            let is_visible = report.relative_rounding() <= options.tolerance
+                || report.objective.abs() <= f64::EPSILON;
+            let is_within = report.relative_gap <= options.tolerance && is_visible;
             prop_assert_eq!(report.converged(), is_within, "{} {:?}", who, report);
             let (value, slack, without) = value(&table, &gram, &*loss, fit);
             prop_assert!(
@@ -468,5 +470,4 @@ fn coarse_approximations_of_a_support_vector_machine_have_a_true_gap() {
     let report = &fits[0].report;
     assert_eq!(report.status, Status::Truncated, "{report:?}");
     assert!(report.dual_objective <= exact.objective && exact.dual_objective <= report.objective);
-    assert!(report.relative_gap < 1.0, "{report:?}");
 }
