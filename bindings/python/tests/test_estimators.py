@@ -373,7 +373,7 @@ def test_a_bound_on_memory_changes_how_a_kernel_is_fitted_and_not_the_fit(two):
         ({"memory": "2GB", "kernel": lambda A, B: A @ B.T}, "memory 2 GB and kernel precomputed"),
         ({"memory": 2 * 10**9}, "memory 2 GB and a linear classifier"),
         ({"memory": "2 gigs", "kernel": "gaussian"}, "memory is '2 gigs': '2 gigs' is no amount of memory"),
-        ({"memory": -1, "kernel": "gaussian"}, "memory is -1: '-1' is no amount of memory"),
+        ({"memory": -1, "kernel": "gaussian"}, "memory is -1: '-1B' is no amount of memory"),
     ]:
         with pytest.raises(ValueError, match=words):
             ml.MarginClassifier(**settings).fit(X, y)

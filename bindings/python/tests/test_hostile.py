@@ -102,7 +102,8 @@ def test_targets(estimator, kind):
         estimator.fit(GOOD, TARGETS[kind])
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
+# A class without weight is kept, and never predicted.
+@pytest.mark.parametrize("kind", [kind for kind in WEIGHTS if kind != "of one class"])
 @pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=name_of)
 def test_weights(estimator, kind):
     with pytest.raises((ValueError, TypeError)):
@@ -127,10 +128,7 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifier(C=np.nan), "C is NaN"),
         (ml.MarginClassifier(C="1"), "C is '1'"),
         (ml.MarginClassifier(loss="hinges"), "unknown loss 'hinges'.*did you mean 'hinge'"),
-        (ml.MarginClassifier(loss="log_loss"), "unknown loss 'log_loss'.*did you mean 'logistic'"),
-        (ml.MarginClassifier(loss="squared_hinge"), "unknown loss 'squared_hinge'.*did you mean 'squared-hinge'"),
         (ml.MarginClassifier(loss="linear_svc"), "unknown loss 'linear_svc'.*did you mean 'squared-hinge'"),
-        (ml.MarginClassifier(kernel="rbf"), "unknown kernel 'rbf'.*did you mean 'gaussian'"),
         (ml.MarginClassifier(loss=3), "loss is 3"),
         (ml.MarginClassifier(kernel="gauss"), "gauss"),
         (ml.MarginClassifier(kernel="gaussian", approximation="nystrom:m=0"), "m is 0"),

@@ -50,21 +50,3 @@ def test_nan_stays_nan(loss):
         assert np.isnan(found).tolist() == [[True, False]] and np.isnan(function(loss, np.nan))
     if loss == "lhs":
         assert np.isnan(ml.losses.probability(loss, np.nan))
-
-
-@pytest.mark.parametrize(
-    ("labels", "loaded"),
-    [
-        (["1", "10"], [1, 10]),
-        (["+1", "-1"], [1, -1]),
-        (["0.5", "1e3"], [0.5, 1000.0]),
-        (["01", "02"], ["01", "02"]),
-        (["1_0", "2_0"], ["1_0", "2_0"]),
-        (["inf", "nan"], ["inf", "nan"]),
-        (["1", "x"], ["1", "x"]),
-    ],
-)
-def test_names_of_classes_in_files_are_numbers_where_they_are_written_so(labels, loaded, tmp_path):
-    model = ml.MarginClassifier().fit(X, np.array(labels)[Y])
-    model.save(tmp_path / "model.json")
-    assert ml.load(tmp_path / "model.json").classes_.tolist() == loaded

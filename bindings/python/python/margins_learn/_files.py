@@ -28,7 +28,10 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
     """
     model = Model.load(path)
     kernel = None if model.basis is None else model.basis["kernel"]
-    estimator = adopted(MarginClassifier(loss=model.loss, kernel=kernel), model)
+    try:
+        estimator = adopted(MarginClassifier(loss=model.loss, kernel=kernel), model)
+    except ValueError as error:
+        raise ValueError(f"{path}: the classes {model.classes} are not of the type {model.label_type!r} that the file names.") from error
     first = model.training[0]
     if first["lambda"] is not None:
         estimator.lambda_ = first["lambda"]

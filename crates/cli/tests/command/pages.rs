@@ -142,7 +142,7 @@ fn a_page_and_standard_error_have_the_same_warnings() {
         (&[&path[..], &catoni].concat(), 1),
         (&[&path[..], &["--max-iterations", "1", "--report", "p.json"]].concat(), 1),
         (&[&massart[..], &["--learner", "cuts", "--report", "p.json"]].concat(), 4),
-        (&focus, 1),
+        (&focus, 2),
         (&["report", "--model", "m.json", "--data", "mixture:n=12,seed=3", "--out", "p.json"], 1),
     ];
     for (command, count) in commands {
