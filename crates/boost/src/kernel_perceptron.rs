@@ -19,6 +19,9 @@ enum Owned {
     Sparse { columns: Vec<usize>, values: Vec<f64> },
 }
 
+/// Samples, and the coefficients of each member of an ensemble for them.
+pub type Support = (Design, Vec<Vec<f64>>);
+
 impl Owned {
     fn new(x: &Sample<'_>) -> Self {
         match *x {
@@ -70,7 +73,7 @@ impl<K> Ensemble<KernelExpansion<K>> {
     ///
     /// # Errors
     /// Samples that make no design, such as too many of them.
-    pub fn support(&self, features: usize) -> Result<Option<(Design, Vec<Vec<f64>>)>, Error> {
+    pub fn support(&self, features: usize) -> Result<Option<Support>, Error> {
         let mut places = HashMap::new();
         let mut rows: Vec<Vec<(usize, f64)>> = Vec::new();
         let mut dense = false;

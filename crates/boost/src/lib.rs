@@ -62,7 +62,7 @@ pub use error::Error;
 pub use evaluation::Evaluation;
 pub use game::{Fol, Game, GameOutcome, Stop};
 pub use horizon::{Horizon, mean_loss_bound};
-pub use kernel_perceptron::{KernelExpansion, KernelPerceptron};
+pub use kernel_perceptron::{KernelExpansion, KernelPerceptron, Support};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};
 pub use player::{FocusedPlayer, SamplePlayer, UniformPlayer};
 pub use sample_tree::SampleTree;

@@ -180,7 +180,7 @@ mod tests {
             assert!(f(at) <= least + 1e-15 && f(at) > least - 1e-5, "{p}: {at}");
         }
         // Plateaus end nearest to the start, and two wells at the same distance are the right one.
-        let well = |v: f64| (v.abs() - 2.0).max(0.0).min(1.0);
+        let well = |v: f64| (v.abs() - 2.0).clamp(0.0, 1.0);
         let slope = |v: f64| if 2.0 < v.abs() && v.abs() < 3.0 { v.signum() } else { 0.0 };
         assert_eq!(lowest_minimum(well, slope, 5.0), 2.0);
         let wells = |v: f64| (v * v - 1.0).powi(2);

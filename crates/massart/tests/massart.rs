@@ -694,7 +694,7 @@ fn zero_rows_are_taken() {
 /// Points of the plane on both sides of a line, right of them positive.
 fn without_zero_rows() -> (Design, Vec<f64>) {
     let point = |i: usize| {
-        let (t, side) = (0.7 * i as f64, if i % 2 == 0 { 1.0 } else { -1.0 });
+        let (t, side) = (0.7 * i as f64, if i.is_multiple_of(2) { 1.0 } else { -1.0 });
         [side * (0.5 + t.sin().abs()), t.cos()]
     };
     let rows: Vec<[f64; 2]> = (0..200).map(point).collect();

@@ -191,7 +191,7 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
     let row = |i: usize| match i % 10 {
         0 => [0.0, 0.0],
         _ => {
-            let (t, side) = (0.7 * i as f64, if i % 2 == 0 { 2.0 } else { -2.0 });
+            let (t, side) = (0.7 * i as f64, if i.is_multiple_of(2) { 2.0 } else { -2.0 });
             [side * (0.5 + t.sin().abs()), t.cos()]
         }
     };
