@@ -6,7 +6,7 @@ use margins_kernels::{Kernel, combine_all};
 use nalgebra::DMatrix;
 
 use super::{Basis, Functions};
-use crate::{Error, Registry};
+use crate::Error;
 
 impl Basis {
     /// Returns the basis of functions that a kernel has or that approximate it, with the factors
@@ -46,7 +46,7 @@ impl Basis {
         kernel: &str,
         scales: Option<Vec<f64>>,
         functions: Functions,
-        registry: &Registry,
+        registry: &crate::Registry,
     ) -> Result<Self, Error> {
         let kernel = registry.kernels.parse(kernel).map_err(Error::Kernel)?;
         Basis::new(&*kernel, scales, functions)
