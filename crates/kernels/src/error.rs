@@ -274,6 +274,7 @@ fn in_words(gigabytes: f64) -> Memory {
 
 impl Error {
     /// Refuses what takes so many matrices of double precision of order n beside what there is.
+    #[cfg(feature = "solvers")]
     pub(crate) fn check_matrices(
         count: usize,
         n: usize,
