@@ -71,8 +71,13 @@ impl<S: Scorer> Ensemble<S> {
 }
 
 impl<S: Scorer> Scorer for Ensemble<S> {
-    /// Returns the combined score, 0 of an ensemble without members.
+    /// Returns the combined score, 0 of an ensemble without members; NaN if the score of a member is
+    /// not finite, which a vote would hide.
     fn score(&self, x: &Sample<'_>) -> f64 {
+        let is_decided = || self.members.iter().all(|member| member.score(x).is_finite());
+        if self.combination == Combination::Majority && !is_decided() {
+            return f64::NAN;
+        }
         self.sum_from(0, x) / self.members.len().max(1) as f64
     }
 }

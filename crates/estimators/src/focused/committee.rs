@@ -186,16 +186,12 @@ fn scaled<'d>(design: &'d Design, scales: Option<&[f64]>) -> Cow<'d, Design> {
     }
 }
 
-/// Returns the scores of samples by an ensemble; NaN where a member has none that is finite, which a
-/// vote would hide.
-fn scores_by<S: Scorer + Sync>(ensemble: &margins_boost::Ensemble<S>, design: &Design) -> Vec<f64> {
+fn scores_by(scorer: &(impl Scorer + Sync), design: &Design) -> Vec<f64> {
     const BLOCK: usize = 256;
     let mut scores = vec![0.0; design.rows()];
     parallel::for_each_chunk(&mut scores, BLOCK, |k, out| {
         for (i, out) in out.iter_mut().enumerate() {
-            let sample = design.sample(BLOCK * k + i);
-            let is_decided = ensemble.members().iter().all(|m| m.score(&sample).is_finite());
-            *out = if is_decided { ensemble.score(&sample) } else { f64::NAN };
+            *out = scorer.score(&design.sample(BLOCK * k + i));
         }
     });
     scores
