@@ -68,8 +68,8 @@ impl Package {
         let texts = |values: &Value| values.as_array().into_iter().flatten().map(text).collect();
         let features = package["features"].as_object().into_iter().flatten();
         let dependencies = package["dependencies"].as_array().into_iter().flatten();
-        // Dependencies of tests, whose kind has a name, are not part of a package without a version.
-        let own = dependencies.filter(|one| one["kind"].is_null() && !one["path"].is_null());
+        // A dependency of tests without a version is not part of the package.
+        let own = dependencies.filter(|one| !one["path"].is_null() && one["req"] != "*");
         Package {
             name: text(&package["name"]),
             version: text(&package["version"]),

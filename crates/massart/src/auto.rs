@@ -140,7 +140,7 @@ fn best(
     }
     let iterates = all.candidates.len();
     let mut selected = select_within(&all.candidates, selection, limits);
-    let (best, error) = best_mean(&means, selection, on_all_rows)?;
+    let (best, error) = best_mean(&means, selection, limits, on_all_rows)?;
     if error <= selected.error + 2.0 * standard_error(selected.error, selection) {
         (selected.index, selected.error) = (iterates + best, error);
     }
@@ -159,13 +159,15 @@ fn best(
 fn best_mean(
     means: &[Vec<f64>],
     selection: &SphereSample<'_>,
+    limits: &Limits<'_>,
     on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
 ) -> Result<(usize, f64), Error> {
     let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
     let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let tied: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
-    if let [only] = tied[..] {
-        return Ok((only, lowest));
+    // Nobody waits for the result of a search that was interrupted.
+    if tied.len() == 1 || limits.is_interrupted() {
+        return Ok((tied[0], lowest));
     }
     let of_tied: Vec<&[f64]> = tied.iter().map(|&k| means[k].as_slice()).collect();
     let on_all_rows = on_all_rows(&of_tied)?;
