@@ -12,7 +12,7 @@ from ._onnx_graph import Graph
 
 
 def transformed(graph: Graph, steps: list[Any]) -> str:
-    """Returns what the transformers of a pipeline make of the inputs of the graph.
+    """Returns the outputs of the transformers of a pipeline for the inputs of the graph.
 
     The input is `X`, or one input for each transformer of a `ColumnTransformer`, under its name, because columns of a graph have one
     type.

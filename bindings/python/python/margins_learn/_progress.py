@@ -85,7 +85,7 @@ def _printer(estimator: Any) -> Watcher:
 
 
 def _announcer(estimator: Any) -> Watcher | None:
-    """Returns the function by which callbacks of scikit-learn see an iteration, None where there are none."""
+    """Returns the function by which callbacks of scikit-learn see an iteration; None without callbacks."""
     if not getattr(estimator, "_skl_callbacks", None):
         return None
     context = estimator._callback_fit_ctx
