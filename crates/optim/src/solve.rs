@@ -10,6 +10,8 @@
 
 pub(crate) mod batched;
 mod bundle;
+mod choice;
+pub(crate) mod costs;
 mod descent;
 mod gradient_descent;
 mod growing_cholesky;
@@ -22,10 +24,12 @@ mod proximal_newton;
 mod report;
 mod sdca;
 mod smoothing;
+mod status;
 mod watch;
 
 pub use batched::{Reached, paths};
 pub(crate) use bundle::Bundle;
+pub use choice::{Choice, Coordinates, Method};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;
@@ -35,8 +39,9 @@ pub use monitor::{Monitor, Rule};
 pub(crate) use newton::{LARGEST_DENSE_ORDER, Newton, System};
 pub use options::{Options, Solver, StepRule, StoppingRule};
 pub(crate) use proximal_newton::{ProximalNewton, radius_near};
-pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
+pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report};
 pub(crate) use sdca::DualAscent;
 pub(crate) use smoothing::{Nearness, Smoothing};
+pub use status::Status;
 pub(crate) use watch::stopping;
-pub use watch::{Iteration, Limits, Watch};
+pub use watch::{Iteration, Limits, Watch, is_over};

@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use crate::Certificate;
 use crate::problem::{Lambda, MarginSummary};
-use crate::solve::report::{Ending, HistoryEntry, Status};
-use crate::solve::{Elapsed, Iteration, Options};
+use crate::solve::{Elapsed, Ending, HistoryEntry, Iteration, Options, Status};
 
 /// The rule that ends a solver before its limits do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,42 +5,8 @@ use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 
 use crate::problem::{EmpiricalRisk, MarginSummary};
+use crate::solve::{Choice, Status};
 use crate::{Certificate, Lambda};
-
-/// The reason why a solver stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
-    /// The relative duality gap is at most the tolerance.
-    Converged,
-    /// The iteration limit came first.
-    IterationLimit,
-    /// The deadline came first.
-    TimeLimit,
-    /// The callback of [`Options::watch`](crate::Options::watch) or of
-    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the solver.
-    Interrupted,
-    /// No step makes further progress, yet the gap is above the tolerance.
-    Stalled,
-    /// The point is a minimum as far as rounding lets one tell, but rounding also keeps the gap
-    /// above the tolerance: features of very different scales, all but unpenalised, magnify it.
-    RoundingLimit,
-    /// The objective has no minimum: it falls without bound along the intercept, because no dual
-    /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
-    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
-    Unbounded,
-    /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
-    /// problem above the tolerance.
-    Truncated,
-    /// Numbers overflowed.
-    NumericalTrouble,
-    /// The loss says that it is convex, but no convex function has its values and derivatives at
-    /// the margins, so that nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss)
-    /// and its test-kit.
-    Contradicted,
-    /// A rule without a certificate was met, and the gap is above the tolerance.
-    RuleMet,
-}
 
 /// A time that was measured. All such times compare as equal, so that results do not differ by the
 /// time they took.
@@ -89,6 +55,8 @@ pub struct Report {
     pub status: Status,
     /// The time that the solver took; work shared with other fits is not counted.
     pub elapsed: Elapsed,
+    /// The method that was taken, and why; `None` where there was no choice to make.
+    pub choice: Option<Choice>,
     /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
 }
@@ -212,9 +180,15 @@ impl Ending {
     /// Returns the end of a solver that has not begun, because the objective, of this value at the
     /// origin, has no minimum.
     pub fn unbounded(value: f64) -> Self {
+        Self::without_bound(Status::Unbounded, value)
+    }
+
+    /// Returns the end of a solver that has not begun for this reason, with the value of the objective
+    /// at the origin.
+    pub(crate) fn without_bound(status: Status, value: f64) -> Self {
         let certificate = Certificate::without_bound(value, f64::NAN);
         let (elapsed, history) = (Elapsed::default(), Vec::new());
-        Ending { iterations: 0, status: Status::Unbounded, certificate, elapsed, history }
+        Ending { iterations: 0, status, certificate, elapsed, history }
     }
 
     /// Returns the report on a solution that took this number of passes.
@@ -232,6 +206,7 @@ impl Ending {
             rounds: 0,
             status: self.status,
             elapsed: self.elapsed,
+            choice: None,
             history: self.history,
         }
     }
