@@ -60,6 +60,8 @@ pub(crate) fn of_reports<'py, 'r>(
     };
     result.set_item("status", ends(Status::name))?;
     result.set_item("reason", ends(status_in_words))?;
+    let method = |report: &Report| report.choice.map(|choice| choice.to_string());
+    result.set_item("method", reports.map(method).collect::<Vec<_>>())?;
     Ok(result)
 }
 

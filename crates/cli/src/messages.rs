@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
+use margins::optim::Fit;
+
 /// The amount of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loudness {
@@ -56,4 +58,15 @@ pub(crate) fn step<T>(name: impl Display, work: impl FnOnce() -> T) -> T {
         eprintln!("{name}: {:.3} s", begun.elapsed().as_secs_f64());
     }
     result
+}
+
+/// Prints the methods that fits were made by, and the reasons for them, if that is wanted.
+pub(crate) fn methods<'f>(fits: impl IntoIterator<Item = &'f Fit>) {
+    if !is_verbose() {
+        return;
+    }
+    let choices = fits.into_iter().filter_map(|fit| fit.report.choice);
+    let mut lines: Vec<String> = choices.map(|choice| choice.to_string()).collect();
+    lines.dedup();
+    lines.iter().for_each(|line| eprintln!("method: {line}"));
 }

@@ -151,6 +151,12 @@ pub enum Error {
          lambdas or a single one"
     )]
     TimeLimit(std::time::Duration),
+    /// The time limit came before the kernel was ready for a fit.
+    #[error(
+        "the time limit of {0:?} came before the kernel matrix was computed: give more time, or an approximation such as \
+         nystrom:m=1000"
+    )]
+    Unprepared(std::time::Duration),
     /// Threads cannot be started.
     #[error("cannot start {threads} threads: {reason}; fewer threads take less memory")]
     Threads {

@@ -51,7 +51,7 @@ pub use fitted::{Fitted, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;
 pub use model::{model_of_fit, model_of_kernel_fit};
-pub use prepared::PRECOMPUTED;
+pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};

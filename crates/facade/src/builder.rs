@@ -259,11 +259,11 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the time after which a fit is not improved further. It is looked at between lambdas and
-    /// iterations, not while a kernel matrix is computed or factorised. A cross-validation gets
-    /// four fifths of it and then chooses among the lambdas that were certified in all folds,
-    /// without which it is an error; lambdas that are left are only looked at, which takes a
-    /// certificate each. What is not certified by the end is kept as it is and marked as
+    /// Sets the time after which a fit is not improved further. It includes the kernel matrix,
+    /// without which it is an error; a factorisation that would not be ready in time is not begun. A
+    /// cross-validation gets four fifths of it, which its folds share, and then chooses among the
+    /// lambdas that were certified in all folds, without which it is an error; lambdas that are left
+    /// are only looked at, which takes a certificate each. What is not certified by the end is kept as it is and marked as
     /// [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
     /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that
     /// was cut short depends on the machine.

@@ -207,7 +207,7 @@ pub use margins_estimators as estimators;
 pub use margins_estimators::Error;
 #[cfg(feature = "rayon")]
 pub use margins_estimators::on_threads;
-pub use margins_estimators::regularised::{Approximation, PRECOMPUTED, Sigmas};
+pub use margins_estimators::regularised::{Approximation, PRECOMPUTED, Preparation, Sigmas};
 pub use margins_estimators::regularised::{
     ClassCosts, CrossValidation, DEFAULT_FOLDS, Held, KernelReport, LeaveOneOut, MemberReport,
     Prepared, Probabilities, Progress, Selection, Subset, TrainingReport, folds_of,

@@ -3,6 +3,7 @@ mod feature_products;
 mod matrix_free;
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use faer::{Accum, MatMut, MatRef, Par, Side};
 use margins_data::{Design, Memory, parallel};
@@ -15,7 +16,7 @@ use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
 use crate::number::Number;
-use crate::{Block, Error, Kernel, PivotedCholesky};
+use crate::{Block, Error, Kernel, PivotedCholesky, Watched};
 
 /// The memory of solvers on a matrix that is not held where nothing else is told.
 const WORKING: Memory = Memory::from_bytes(1 << 30);
@@ -101,10 +102,12 @@ impl Gram {
     ///
     /// # Errors
     /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free).
+    /// [`Error::Interrupted`]: the deadline came before the matrix was there.
     pub fn within(
         kernel: &Arc<dyn Kernel>,
         design: &Design,
         memory: Option<Memory>,
+        deadline: Option<Instant>,
     ) -> Result<Self, Error> {
         let n = design.rows();
         let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(size_of::<f64>()));
@@ -113,7 +116,7 @@ impl Gram {
         if memory.is_some_and(|memory| !fits(memory)) {
             return free();
         }
-        match Self::new(&**kernel, design) {
+        match Self::new(&*Watched::until(kernel, deadline), design) {
             Err(Error::TooLarge { .. }) => free(),
             held => held,
         }

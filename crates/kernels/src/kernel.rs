@@ -1,4 +1,5 @@
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use margins_data::Sample;
 use margins_losses::OutOfRange;
@@ -92,32 +93,40 @@ pub trait Kernel: Debug + Send + Sync {
     }
 }
 
-impl<T: Kernel + ?Sized> Kernel for Box<T> {
-    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
-        (**self).value(x, z)
-    }
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn parameters(&self) -> Vec<(&'static str, f64)> {
-        (**self).parameters()
-    }
-    fn specification(&self) -> String {
-        (**self).specification()
-    }
-    fn is_positive_semidefinite(&self) -> bool {
-        (**self).is_positive_semidefinite()
-    }
-    fn as_gaussian(&self) -> Option<Gaussian> {
-        (**self).as_gaussian()
-    }
-    fn is_interrupted(&self) -> bool {
-        (**self).is_interrupted()
-    }
-    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
-        (**self).fill(block, out);
-    }
+/// Makes a pointer to a kernel a kernel.
+macro_rules! kernel_behind {
+    ($pointer:ident) => {
+        impl<T: Kernel + ?Sized> Kernel for $pointer<T> {
+            fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+                (**self).value(x, z)
+            }
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            fn parameters(&self) -> Vec<(&'static str, f64)> {
+                (**self).parameters()
+            }
+            fn specification(&self) -> String {
+                (**self).specification()
+            }
+            fn is_positive_semidefinite(&self) -> bool {
+                (**self).is_positive_semidefinite()
+            }
+            fn as_gaussian(&self) -> Option<Gaussian> {
+                (**self).as_gaussian()
+            }
+            fn is_interrupted(&self) -> bool {
+                (**self).is_interrupted()
+            }
+            fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+                (**self).fill(block, out);
+            }
+        }
+    };
 }
+
+kernel_behind!(Box);
+kernel_behind!(Arc);
 
 fn check(
     kernel: &'static str,

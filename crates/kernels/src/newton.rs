@@ -11,10 +11,12 @@
 //! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate
 //! gradients on the constraint, preconditioned by a factor kept from step to step.
 
+use std::time::Instant;
+
 use margins_losses::{HomogeneousTail, MarginLoss};
 use margins_optim::path::Minimizer;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
-use margins_optim::solve::{Descent, Ending, descend};
+use margins_optim::solve::{Descent, Ending, descend, is_over};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
@@ -48,6 +50,8 @@ pub(crate) struct SampleNewton<'o, 'm, L: MarginLoss + ?Sized> {
     preconditioner: Preconditioner<'m>,
     norms: SampleNorms,
     passes: usize,
+    /// The time at which directions are left as they are.
+    deadline: Option<Instant>,
 }
 
 impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
@@ -71,6 +75,7 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
             preconditioner,
             norms: SampleNorms::new(entries.diagonal()),
             passes: 0,
+            deadline: None,
         }
     }
 
@@ -170,11 +175,12 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
 
     /// Returns a start for a large problem without one: the solution for the low-rank approximation
     /// of K, made a point of K by the coefficients `-g/(2 lambda)` that a solution would have.
-    fn start(&mut self, lambda: Lambda) -> Option<Point> {
+    fn start(&mut self, lambda: Lambda, options: &Options<'_>) -> Option<Point> {
         const ROUGHLY: f64 = 1e-3;
         let design = self.preconditioner.low_rank()?.design()?;
         let reduced = Objective::from_risk(self.risk.clone(), &design).ok()?;
-        let options = Options { tolerance: ROUGHLY, ..Options::default() };
+        let options =
+            Options { tolerance: ROUGHLY, deadline: options.deadline, ..Options::default() };
         let fit = margins_optim::fit(&reduced, lambda, &options).ok()?;
         let mut products = vec![0.0; design.rows()];
         design.multiply(&fit.coef, &mut products);
@@ -203,7 +209,8 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
         const LEAST_SHARE: f64 = 1e-10;
         let roots: Vec<f64> = curvatures.iter().map(|d| (d / ridge).sqrt()).collect();
         let right = roots.iter().zip(&self.image).map(|(w, h)| w * h / ridge).collect();
-        let equation = Equation { roots, right, constrained: self.risk.has_intercept() };
+        let (constrained, deadline) = (self.risk.has_intercept(), self.deadline);
+        let equation = Equation { roots, right, constrained, deadline };
         loop {
             let intercept = self.solve(&equation, *share, moves);
             let minus = |all: &[f64], whole: &[f64]| -> Vec<f64> {
@@ -215,7 +222,8 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
                 (curvatures.iter().zip(&products)).map(|(d, p)| d * (p + intercept).powi(2)).sum();
             let model = ridge * dot(&coef, &products) + risk;
             let minimum = -dot(&self.image, &coef) / model;
-            if (minimum - 1.0).abs() <= OFF || *share < LEAST_SHARE || minimum.is_nan() {
+            let is_enough = (minimum - 1.0).abs() <= OFF || *share < LEAST_SHARE;
+            if is_enough || minimum.is_nan() || is_over(self.deadline) {
                 return Point { intercept, coef, products };
             }
             *share *= 0.1;
@@ -240,7 +248,8 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
             self.passes += usize::from(refreshed);
             // Where rounding keeps the residual up no factor helps, however fresh.
             let helps = outcome.residual < 0.5 * last;
-            if outcome.residual <= share || !refreshed || !helps {
+            let is_solved = outcome.residual <= share;
+            if is_solved || !refreshed || !helps || is_over(self.deadline) {
                 return outcome.intercept;
             }
             last = outcome.residual;
@@ -285,7 +294,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
             rounds += 1;
             let change = |i: usize| direction.products[i] + direction.intercept;
             let wrong = self.margins.fit_curvatures(change, &mut curvatures);
-            if rounds == MOST_ROUNDS || wrong <= MOST_WRONG {
+            if rounds == MOST_ROUNDS || wrong <= MOST_WRONG || is_over(self.deadline) {
                 break direction;
             }
         };
@@ -328,7 +337,10 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
         const NEAR: f64 = 0.9;
         const ROUGHLY: f64 = 1e-2;
         const RATIO: f64 = 10.0;
-        let mut start = self.start(lambda).unwrap_or_else(|| self.origin());
+        if options.is_late() {
+            return self.origin();
+        }
+        let mut start = self.start(lambda, options).unwrap_or_else(|| self.origin());
         let is_near = Descent::certify(self, lambda, &mut start).relative_gap() <= NEAR;
         let larger = Lambda::new(RATIO * lambda.get()).ok();
         match larger.filter(|larger| !is_near && larger.get() < self.large_lambda()) {
@@ -348,6 +360,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        self.deadline = options.deadline;
         descend(self, lambda, point, options, limit)
     }
 

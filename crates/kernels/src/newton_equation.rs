@@ -1,5 +1,9 @@
 //! The linear equation of a Newton step in sample space, by preconditioned conjugate gradients.
 
+use std::time::Instant;
+
+use margins_optim::solve::is_over;
+
 use crate::gram::Entries;
 use crate::preconditioner::Preconditioner;
 use crate::rkhs_norm::dot;
@@ -11,6 +15,8 @@ pub(crate) struct Equation {
     pub(crate) right: Vec<f64>,
     /// True if there is an intercept, and with it the constraint.
     pub(crate) constrained: bool,
+    /// The time at which steps end.
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the
@@ -103,7 +109,7 @@ impl Equation {
         let mut image = vec![0.0; n];
         let mut steps = 0;
         moves.precision = moves.precision.min(precision);
-        while energy > share * share * first && steps < most {
+        while energy > share * share * first && steps < most && !is_over(self.deadline) {
             for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
                 *p = w * d;
             }

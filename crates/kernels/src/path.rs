@@ -263,6 +263,9 @@ fn refine<L: MarginLoss + ?Sized>(
         return Ok(());
     }
     for solved in path.iter_mut().filter(|solved| is_open(solved)) {
+        if options.is_late() {
+            return Ok(());
+        }
         let mut point = solved.point.clone();
         let certificate = solver.certify_accurately(solved.lambda, &mut point);
         solved.take_if_better(point, certificate, options.tolerance);

@@ -44,6 +44,7 @@
 
 pub mod certificate;
 mod error;
+pub mod method;
 pub mod online;
 pub mod path;
 pub mod problem;

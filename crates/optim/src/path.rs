@@ -10,11 +10,13 @@
 mod cross_validation;
 mod engine;
 mod error_curve;
+mod fold;
 mod follow;
 mod held_out;
 mod lift;
 mod over;
 mod sensitivity;
+mod time_shares;
 mod training;
 
 use std::rc::Rc;
@@ -23,11 +25,12 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::method::choose;
 use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective, Point, RowSpace};
-use crate::solve::LARGEST_DENSE_ORDER;
 use crate::solve::{
-    Ending, Fit, Observed, Observer, Options, Reached, Solver, Status, StepRule, paths,
+    Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Method, Observed, Observer, Options,
+    Reached, Solver, Status, StepRule, paths,
 };
 use crate::{Error, Lambda};
 use engine::{Engine, Machine, assemble};
@@ -44,6 +47,7 @@ pub use held_out::{FinishedFolds, HeldOut};
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};
 pub use sensitivity::Sensitivity;
+pub use time_shares::TimeShares;
 pub use training::{ClassWeights, Training};
 
 /// Returns the minimiser of `F` at one lambda.
@@ -78,26 +82,23 @@ pub fn path<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
-    path_within(objective, lambdas, options, observer, LARGEST_DENSE_ORDER)
+    path_by(None, objective, lambdas, options, observer)
 }
 
-/// Returns a path with dense systems up to a given order.
-fn path_within<L: MarginLoss + ?Sized>(
+/// Returns a path by a method, or by the one that [`choose`] takes if none is given.
+fn path_by<L: MarginLoss + ?Sized>(
+    method: Option<Method>,
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
-    dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
     let lambdas = Lambda::descending(lambdas)?;
     if lambdas.contains(&Lambda::NONE) {
         return Err(Error::Lambda(0.0));
     }
-    let (n, p) = (objective.design.rows(), objective.design.columns());
-    let dense = n.min(p) <= dense_order;
-    let solver = options.solver.resolve(objective, dense, &lambdas)?;
-    let options = &Options { solver, ..*options };
+    options.solver.check_loss(objective.risk.loss)?;
     if objective.risk.is_unbounded() {
         return Ok(lambdas
             .iter()
@@ -106,13 +107,13 @@ fn path_within<L: MarginLoss + ?Sized>(
     }
     let extent = Extent::of(&objective.design);
     match extent.offsets().filter(|_| objective.risk.intercept) {
-        None => solve(objective, extent, &lambdas, options, observer, dense_order),
+        None => solve(method, objective, extent, &lambdas, options, observer),
         Some(offsets) => {
             let mut design = Design::clone(&objective.design);
             design.shift_columns(&offsets);
             let extent = Extent::of_shifted(&design, &offsets);
             let shifted = objective.over(design);
-            let mut fits = solve(&shifted, extent, &lambdas, options, observer, dense_order)?;
+            let mut fits = solve(method, &shifted, extent, &lambdas, options, observer)?;
             fits.iter_mut().for_each(|fit| fit.intercept -= dot(&offsets, &fit.coef));
             Ok(fits)
         }
@@ -134,45 +135,49 @@ fn unbounded<L: MarginLoss + ?Sized>(
     Fit { lambda, intercept, coef, report }
 }
 
-/// Returns the fits at all lambdas, solved in the coordinates that suit the shape of the data.
+/// Returns the fits at all lambdas by a method, or by the one that [`choose`] takes if none is given.
 fn solve<L: MarginLoss + ?Sized>(
+    method: Option<Method>,
     objective: &Objective<'_, L>,
     extent: Extent,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
-    dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
-    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let choice = match method {
+        Some(method) => Choice { method, seconds: 0.0, next: None },
+        None => choose(objective, &extent, lambdas, options),
+    };
+    let Method { solver, coordinates, is_dense } = choice.method;
+    let options = &Options { solver, ..*options };
     let extent = Rc::new(extent);
-    // These solvers take the same steps in the row space, whose basis costs more than they do,
-    // unless features of very different sizes call for it.
-    let as_well = options.solver.is_linear_only() && options.solver != Solver::ProximalNewton;
-    if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
-        let row_space = RowSpace::of(&objective.design, &extent)?;
-        let reduced = objective.over(row_space.coordinates.clone());
-        let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
-        // Half of the tolerance leaves room for the rounding of the way back.
-        let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
-        let extent = Rc::new(Extent::of(&reduced.design));
-        run(
-            &reduced,
-            extent,
-            lambdas,
-            &tighter,
-            dense_order,
-            |lambda, point, duals, ending, passes| {
-                let fit = lift.fit(lambda, point, duals, ending, passes, options);
-                observer(&Observed::new(lambda, &fit.report));
-                fit
-            },
-        )
-    } else {
-        run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
-            let fit = assemble(&objective.risk, lambda, point, ending, passes, options.tolerance);
-            observer(&Observed::new(lambda, &fit.report));
-            fit
-        })
+    let chosen = |lambda: Lambda, mut fit: Fit| {
+        fit.report.choice = Some(choice);
+        observer(&Observed::new(lambda, &fit.report));
+        fit
+    };
+    match coordinates {
+        Coordinates::RowSpace => {
+            let row_space = RowSpace::of(&objective.design, &extent)?;
+            let reduced = objective.over(row_space.coordinates.clone());
+            let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
+            // Half of the tolerance leaves room for the rounding of the way back.
+            let tighter = &Options { tolerance: 0.5 * options.tolerance, ..*options };
+            let extent = Rc::new(Extent::of(&reduced.design));
+            let finish = |lambda, point: &Point, duals, ending, passes| {
+                chosen(lambda, lift.fit(lambda, point, duals, ending, passes, options))
+            };
+            run(&reduced, extent, lambdas, tighter, is_dense, finish)
+        }
+        Coordinates::Features => {
+            let finish = |lambda, point: &Point, _, ending, passes| {
+                chosen(
+                    lambda,
+                    assemble(&objective.risk, lambda, point, ending, passes, options.tolerance),
+                )
+            };
+            run(objective, extent, lambdas, options, is_dense, finish)
+        }
     }
 }
 
@@ -189,19 +194,20 @@ pub(crate) fn minimum_with_duals<L: MarginLoss + ?Sized>(
         minimum = duals.map(|duals| (point.clone(), duals));
         assemble(&objective.risk, lambda, point, ending, passes, options.tolerance)
     };
-    run(objective, extent, &[lambda], &options, LARGEST_DENSE_ORDER, finish).ok()?;
+    let is_dense = objective.design.columns() <= LARGEST_DENSE_ORDER;
+    run(objective, extent, &[lambda], &options, is_dense, finish).ok()?;
     minimum
 }
 
-/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that
-/// certify it if they are not the slopes there, the end of the solver and its passes. The report keeps
-/// the duals if the options ask for them.
+/// Solves at every lambda in turn, the systems of Newton's method being dense or not; `finish` makes a
+/// fit of the point reached, the duals that certify it if they are not the slopes there, the end of
+/// the solver and its passes. The report keeps the duals if the options ask for them.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Rc<Extent>,
     lambdas: &[Lambda],
     options: &Options,
-    dense_order: usize,
+    is_dense: bool,
     mut finish: impl FnMut(Lambda, &Point, Option<Vec<f64>>, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
     let mut finish = |lambda: Lambda, point: &Point, duals: Option<Vec<f64>>, ending, passes| {
@@ -221,7 +227,7 @@ fn run<L: MarginLoss + ?Sized>(
             })
             .collect());
     }
-    let engine = Engine::prepare(objective, options, dense_order)?;
+    let engine = Engine::prepare(objective, options, is_dense)?;
     let evaluator = Evaluator::with_extent(objective, extent);
     let mut machine = Machine { engine, evaluator, duals: None };
     let mut fits = Vec::with_capacity(lambdas.len());
@@ -250,8 +256,9 @@ mod tests {
     use margins_data::{Design, Labels};
     use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 
-    use super::{LARGEST_DENSE_ORDER, path_within};
-    use crate::{Objective, Options, lambda_grid};
+    use super::path_by;
+    use crate::solve::{Coordinates, Method};
+    use crate::{Objective, Options, Solver, lambda_grid};
 
     /// A whole path by conjugate gradients on the data as they are, beside the one by dense
     /// systems, directly and through the row space.
@@ -268,11 +275,14 @@ mod tests {
             for loss in losses {
                 let objective = Objective::new(loss, &design, &labels).expect("fits");
                 let lambdas = lambda_grid(1.0, 1e-5, 12).expect("a grid");
-                let solve = |order| {
-                    path_within(&objective, &lambdas, &Options::default(), &|_| {}, order)
+                let solve = |coordinates, is_dense| {
+                    let method = Method { solver: Solver::Newton, coordinates, is_dense };
+                    path_by(Some(method), &objective, &lambdas, &Options::default(), &|_| {})
                         .expect("convex")
                 };
-                for (iterative, dense) in solve(0).iter().zip(solve(LARGEST_DENSE_ORDER)) {
+                let coordinates = if p > n { Coordinates::RowSpace } else { Coordinates::Features };
+                let dense = solve(coordinates, true);
+                for (iterative, dense) in solve(Coordinates::Features, false).iter().zip(dense) {
                     assert!(iterative.report.converged() && dense.report.converged());
                     let (one, other) = (iterative.report.objective, dense.report.objective);
                     assert!((one - other).abs() <= 2e-6 * one.abs().max(other.abs()));

@@ -10,6 +10,8 @@
 
 pub(crate) mod batched;
 mod bundle;
+mod choice;
+pub(crate) mod costs;
 mod descent;
 mod gradient_descent;
 mod growing_cholesky;
@@ -27,6 +29,7 @@ mod watch;
 
 pub use batched::{Reached, paths};
 pub(crate) use bundle::Bundle;
+pub use choice::{Choice, Coordinates, Method};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;
@@ -41,4 +44,4 @@ pub(crate) use sdca::DualAscent;
 pub(crate) use smoothing::{Nearness, Smoothing};
 pub use status::Status;
 pub(crate) use watch::stopping;
-pub use watch::{Iteration, Limits, Watch};
+pub use watch::{Iteration, Limits, Watch, is_over};

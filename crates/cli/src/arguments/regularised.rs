@@ -145,8 +145,8 @@ pub(crate) struct SolverArguments {
     /// End after this time; a fit without a certificate says so
     ///
     /// A fit without a certificate by then is kept as it is, with the status time-limit. A
-    /// cross-validation chooses among the lambdas certified by then. The time is looked at between
-    /// iterations, and not while a matrix is factorised.
+    /// cross-validation divides the time among its folds, and chooses among the lambdas certified by
+    /// then. The time includes kernel matrices and factorisations.
     #[arg(
         long,
         value_name = "SECONDS",

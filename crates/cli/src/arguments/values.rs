@@ -93,8 +93,8 @@ impl fmt::Display for ClassWeight {
 /// The algorithms that minimise the regularised risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton, or proximal-newton for a loss with a kink such as hinge; with more than 3000 features
-    /// and rows sdca, where the loss has a kink or there is one lambda
+    /// The solver predicted to be fastest for the data, the loss and the lambdas; --verbose says
+    /// which
     Auto,
     /// Majorisation-minimisation as published
     Mm,
@@ -102,7 +102,7 @@ pub(crate) enum SolverName {
     MmAccelerated,
     /// Majorisation-minimisation of ten lambdas at a time, and with a kernel of all folds at a time
     MmBatched,
-    /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
+    /// Semismooth Newton, on a dense system or by conjugate gradients
     Newton,
     /// Newton for a loss with a kink, by proximal steps: any convex loss, linear classifiers
     ProximalNewton,

@@ -16,7 +16,7 @@ use crate::arguments::check;
 use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{methods, step};
 use crate::output::chart::{Chart, write_chart};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
@@ -51,6 +51,7 @@ pub(super) fn cv(
     }
     let mut rows = task.rows_of_folds()?;
     let fitted = with_progress(settings, &mut rows)?;
+    methods(&fitted.fits);
     let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;

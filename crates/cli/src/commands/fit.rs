@@ -11,7 +11,7 @@ use crate::arguments::check;
 use crate::arguments::fit::FitArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{methods, step};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
@@ -45,6 +45,7 @@ pub(super) fn fit(
     }
     let mut rows = task.rows()?;
     let fitted = step("fitting", || rows.fit(&settings))?;
+    methods(&fitted.fits);
     let table = rows.summary();
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;

@@ -12,7 +12,7 @@ use crate::arguments::check;
 use crate::arguments::path::PathArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{methods, step};
 use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, inputs, output, report};
@@ -52,6 +52,7 @@ pub(super) fn path(
     let (path, table) = (path?, rows.summary());
     let ends: Vec<Status> = path.fits.iter().flatten().map(|fit| fit.report.status).collect();
     refuse_contradiction(&settings.loss.specification(), &ends)?;
+    methods(path.fits.iter().flatten());
     let warnings = task.warnings(path.fits.iter().flatten());
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());

@@ -11,7 +11,7 @@ use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{methods, step};
 use crate::output::chart::{Chart, write_chart};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, rounding_of,
@@ -53,6 +53,7 @@ pub(super) fn fit(
     let fitted = step("fitting", || rows.fit(&settings));
     bar.finish_and_clear();
     let fitted = fitted?;
+    methods(&fitted.fits);
     let summary = &fitted.report;
     let curve = summary.curve.as_ref();
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();

@@ -33,7 +33,7 @@ fn verbose_runs_tell_their_steps() {
         starts.map(str::to_owned).filter(|start| start != "lambda 0.1").collect()
     };
     let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"];
-    assert_eq!(starts(&fit), ["reading data.csv", "fitting", "writing m.json"]);
+    assert_eq!(starts(&fit), ["reading data.csv", "fitting", "method", "writing m.json"]);
     let predict = ["predict", "--model", "m.json", "--data", "data.csv", "--out", "p.csv"];
     let steps = ["reading m.json", "writing p.csv", "predicting data.csv"];
     assert_eq!(starts(&predict), steps);

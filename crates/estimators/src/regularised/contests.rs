@@ -7,7 +7,10 @@ use margins_data::metrics::mistake_rate;
 use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
-use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Report, Training, held_out_curve};
+use margins_optim::path::TimeShares;
+use margins_optim::{
+    ErrorCurve, Fit, HeldOut, Lambda, Observed, Options, Report, Training, held_out_curve,
+};
 use margins_robust::Learner;
 
 use super::platt::platt_scaling;
@@ -145,7 +148,7 @@ impl Contests {
     }
 
     /// Returns the fits of every contest at every lambda, largest first, to the rows named or to
-    /// all; contests run in parallel and share their rows where all take part.
+    /// all. After the first one, a contest that begins after the deadline has the origin for its fits.
     pub(super) fn paths<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
@@ -154,22 +157,45 @@ impl Contests {
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Vec<Fit>>, Error> {
+        let paths = self.paths_in_time(prepared, training, watcher, rows, lambdas)?;
+        let data = &self.first;
+        let origin = || training.origin(data, prepared.coefficients(), lambdas);
+        Ok(paths.into_iter().map(|path| path.unwrap_or_else(origin)).collect())
+    }
+
+    /// Returns the fits of every contest; `None` for one but the first that begins after the deadline.
+    /// Contests run in parallel, share the time, and share their rows where all take part.
+    fn paths_in_time<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Option<Vec<Fit>>>, Error> {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
         let by_class = if all_take_part { Vec::new() } else { self.rows_by_class(rows) };
+        let shares = TimeShares::new(training.options.deadline, self.len());
         parallel::try_map(0..self.len(), |member| {
+            let deadline = shares.begin();
+            if member > 0 && training.options.is_late() {
+                return Ok(None);
+            }
             let contest = &self.each[member];
             let observer = |made: &Observed<'_>| watcher(member, made);
-            let training = &Training { observer: &observer, ..*training };
+            let options = Options { deadline, ..training.options };
+            let training = &Training { observer: &observer, options, ..*training };
             let data = self.data_of(member)?;
-            match &shared {
+            let path = match &shared {
                 Some(subset) => subset.path(training, self.learner.as_ref(), &data, lambdas),
                 None => {
                     let own = contest.rows(&by_class);
                     let subset = prepared.subset(own.as_deref());
                     subset.path(training, self.learner.as_ref(), &data, lambdas)
                 }
-            }
+            };
+            path.map(Some)
         })
     }
 
@@ -196,13 +222,18 @@ impl Contests {
         folds: &[usize],
         lambdas: &[Lambda],
     ) -> Result<ErrorCurve, Error> {
-        held_out_curve(training, &self.data, folds, lambdas, |rows, test, lambdas| {
+        held_out_curve(training, &self.data, folds, lambdas, |rows, test, lambdas, deadline| {
+            let options = Options { deadline, ..training.options };
+            let training = &Training { options, ..*training };
             let of_fold = |member: usize, made: &Observed<'_>| {
                 watcher(member, &made.without(folds[test[0]]));
             };
             let learned = prepared.learned_on(rows)?;
             let prepared = learned.as_ref().unwrap_or(prepared);
-            let paths = self.paths(prepared, training, &of_fold, Some(rows), lambdas)?;
+            let paths = self.paths_in_time(prepared, training, &of_fold, Some(rows), lambdas)?;
+            let Some(paths) = paths.into_iter().collect::<Option<Vec<_>>>() else {
+                return Ok(Vec::new());
+            };
             let mut wrong = vec![Vec::with_capacity(test.len()); lambdas.len()];
             for rows in test.chunks(rows_at_a_time(paths.len() * lambdas.len())) {
                 let scores = paths.iter().map(|fits| prepared.scores_of(fits, rows));

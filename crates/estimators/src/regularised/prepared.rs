@@ -17,7 +17,7 @@ use margins_optim::{
 use margins_robust::Learner;
 
 pub(super) use constant::decided_sign;
-pub use kernel::PRECOMPUTED;
+pub use kernel::{PRECOMPUTED, Preparation};
 pub(super) use kernel::{into_fit, kernel_features, used_sections};
 
 use super::approximation::Approximation;
@@ -233,6 +233,14 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// Returns the number of coefficients of a fit: one a feature, or a sample of the kernel matrix.
+    pub(super) fn coefficients(&self) -> usize {
+        match &self.form {
+            Form::Linear => self.data.columns(),
+            Form::Kernel(form) => form.features().map_or(self.data.rows(), Design::columns),
+        }
+    }
+
     /// Returns the specification of the kernel; `None` for linear classifiers.
     pub fn kernel_specification(&self) -> Option<String> {
         match &self.form {
@@ -279,7 +287,7 @@ fn linear_cross_validate<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
 ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
     let CrossValidation { curve, fits } = cross_validate(training, data, folds, lambdas)?;
-    Ok((curve, Some(fits)))
+    Ok((curve, (!fits.is_empty()).then_some(fits)))
 }
 
 fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f64>> {

@@ -1,16 +1,18 @@
 //! The search for lambda, in one space of functions and among several.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use margins_data::{ClassLabels, Dataset, Memory, parallel};
 use margins_losses::MarginLoss;
+use margins_optim::solve::is_over;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Watcher};
 use super::cross_validation::{CrossValidation, Folds, Selection};
 #[cfg(feature = "serde")]
 use super::kept_folds::KeptFolds;
-use super::prepared::{Prepared, way_to};
+use super::prepared::{Preparation, Prepared, way_to};
 use super::progress::Progress;
 use super::report::KernelReport;
 use super::settings::{Regularisation, Settings};
@@ -90,7 +92,17 @@ impl<'d> Common<'_, 'd> {
         best_error: Option<f64>,
     ) -> Result<Option<(Prepared<'d>, Found)>, Error> {
         let Common { settings, contests, folds, .. } = *self;
-        let prepared = settings.prepare(space, contests.any(), self.memory)?;
+        let of_search = |limit: TimeLimit| match settings.regularisation {
+            Regularisation::CrossValidated(_) => limit.of_folds(),
+            _ => limit.of_fit(),
+        };
+        let deadline = limit.map_or(settings.options.deadline, of_search);
+        let prepared = match settings.prepare(space, contests.any(), self.memory, deadline) {
+            Err(Error::Kernels(margins_kernels::Error::Interrupted)) if is_over(deadline) => {
+                return Ok(None);
+            }
+            prepared => prepared?,
+        };
         let watcher = |member: usize, made: &Observed<'_>| {
             let Some(watch) = settings.progress.watch() else { return };
             watch(&Progress {
@@ -169,7 +181,12 @@ impl Settings {
                 }
             }
         }
-        let late = || Error::TimeLimit(self.time_limit.unwrap_or_default());
+        let late = || match self.regularisation {
+            Regularisation::CrossValidated(_) => {
+                Error::TimeLimit(self.time_limit.unwrap_or_default())
+            }
+            _ => Error::Unprepared(self.time_limit.unwrap_or_default()),
+        };
         self.selected(contests, limit, best.ok_or_else(late)?, kernels)
     }
 
@@ -228,18 +245,20 @@ impl Settings {
         space: &Space,
         data: &'d Dataset,
         memory: Option<Memory>,
+        deadline: Option<Instant>,
     ) -> Result<Prepared<'d>, Error> {
         match space {
             Space::Linear => Ok(Prepared::linear(data)),
-            Space::Kernel { specification, approximation } => Prepared::for_kernel(
-                specification,
-                *approximation,
-                &self.kernels.registry,
-                memory,
-                data,
-                self.standardize,
-                self.seed,
-            ),
+            Space::Kernel { specification, approximation } => {
+                let preparation = Preparation {
+                    approximation: *approximation,
+                    memory,
+                    standardize: self.standardize,
+                    seed: self.seed,
+                    deadline,
+                };
+                Prepared::for_kernel(specification, &self.kernels.registry, data, preparation)
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use margins_estimators::regularised::{
 };
 use margins_estimators::{Error, Evidence};
 use margins_kernels::SigmaRange;
-use margins_losses::{GargRoth, Hinge, Logistic};
+use margins_losses::{GargRoth, Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, Training, lambda_grid};
 use margins_robust::Learner;
@@ -313,6 +313,24 @@ fn a_time_limit_ends_robust_learners() {
         let status = fitted.fits[0].report.status;
         assert_eq!(status, margins_optim::Status::TimeLimit, "{specification}");
     }
+}
+
+/// The time limit covers the kernel matrix, and members that the time leaves without a fit cost nothing.
+#[test]
+fn a_time_limit_covers_what_comes_before_the_first_step() {
+    let time_limit = Some(std::time::Duration::ZERO);
+    for approximation in [Approximation::None, "nystrom:m=10".parse().unwrap()] {
+        let kernels = KernelChoice { approximation, ..kernels(&["gaussian:sigma=1"]) };
+        let error = Settings { kernels, time_limit, ..at(0.1) }.fit(&two()).unwrap_err();
+        assert!(matches!(error, Error::Unprepared(_)), "{error}");
+    }
+    let fitted = Settings { time_limit, ..at(0.1) }.fit(&three()).unwrap();
+    for fit in &fitted.fits {
+        assert_eq!(fit.report.status, margins_optim::Status::TimeLimit);
+    }
+    assert_eq!(fitted.fits[2].coef, vec![0.0; three().columns()]);
+    let value = fitted.fits[2].report.objective;
+    assert!((value - LeakyHockeyStick.value(0.0)).abs() < 1e-12, "{value}");
 }
 
 /// Costs of classes decide what is fitted; a training error counts samples, each by its own weight.

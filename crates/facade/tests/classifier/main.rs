@@ -66,9 +66,12 @@ fn within(builder: ClassifierBuilder, space: Space) -> ClassifierBuilder {
 }
 
 fn prepared(data: &Dataset, space: Space, seed: u64) -> Prepared<'_> {
+    use margins::Preparation;
     let Some((kernel, how)) = space else { return Prepared::linear(data) };
     let kernels = margins::kernels::KernelRegistry::standard();
-    Prepared::for_kernel(kernel, how.parse().unwrap(), &kernels, None, data, false, seed).unwrap()
+    let approximation = how.parse().unwrap();
+    let preparation = Preparation { approximation, seed, ..Preparation::default() };
+    Prepared::for_kernel(kernel, &kernels, data, preparation).unwrap()
 }
 
 fn build(builder: ClassifierBuilder) -> Estimator {

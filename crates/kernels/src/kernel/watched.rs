@@ -1,6 +1,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use margins_data::Sample;
 
@@ -44,6 +45,18 @@ impl<K> Watched<K> {
     /// Returns the kernel with the function.
     pub fn new(kernel: K, watch: impl Fn() -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         Watched { kernel, watch: Arc::new(watch) }
+    }
+}
+
+impl Watched<Arc<dyn Kernel>> {
+    /// Returns a kernel whose values are wanted until a deadline; the kernel as it is if there is
+    /// none.
+    pub fn until(kernel: &Arc<dyn Kernel>, deadline: Option<Instant>) -> Arc<dyn Kernel> {
+        let Some(deadline) = deadline else { return Arc::clone(kernel) };
+        Arc::new(Watched::new(Arc::clone(kernel), move || match Instant::now() < deadline {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }))
     }
 }
 

@@ -1,5 +1,9 @@
 //! Rounds of steps, between which the gap is looked at.
 
+use std::time::Instant;
+
+use margins_optim::solve::is_over;
+
 use super::active::Active;
 use crate::number::Number;
 
@@ -23,6 +27,8 @@ pub(super) struct Goal {
     pub(super) budget: usize,
     /// True if samples that look settled are set aside.
     pub(super) shrinking: bool,
+    /// The time at which the round ends.
+    pub(super) deadline: Option<Instant>,
 }
 
 /// Takes the steps of a round from these coefficients; also returns the number of entries read.
@@ -35,8 +41,11 @@ pub(super) fn take_steps<P: Number>(
     let mut steps = 0;
     let mut extremes = active.extremes();
     while steps < goal.budget && active.violation(extremes) > goal.target {
-        let due = goal.shrinking && steps.is_multiple_of(SHRINKING_PERIOD);
-        if due && active.shrink(extremes, &mut coef) {
+        let due = steps.is_multiple_of(SHRINKING_PERIOD);
+        if due && steps > 0 && is_over(goal.deadline) {
+            break;
+        }
+        if due && goal.shrinking && active.shrink(extremes, &mut coef) {
             extremes = active.extremes();
         }
         match active.step(extremes) {

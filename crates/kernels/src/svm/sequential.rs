@@ -1,5 +1,7 @@
 //! Sequential minimal optimisation on a matrix that is held.
 
+use std::time::Instant;
+
 use margins_optim::solve::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
@@ -20,6 +22,8 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     last: Option<(Lambda, DualPoint)>,
     steps: Steps<'a>,
     cache_bytes: usize,
+    /// The time at which a round ends.
+    deadline: Option<Instant>,
     /// The number of entries of K read at this lambda.
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
@@ -61,6 +65,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             last: None,
             steps,
             cache_bytes,
+            deadline: None,
             entries: 0.0,
             entries_since_face: 0.0,
             shrinking: true,
@@ -68,6 +73,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     }
 
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> Solution {
+        self.deadline = options.deadline;
         self.entries = 0.0;
         self.entries_since_face = 0.0;
         let start = match self.last.take() {
@@ -249,7 +255,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     ) -> Round {
         self.begin_single();
         let (problem, values, shrinking) = (self.problem, self.values, self.shrinking);
-        let goal = Goal { target, budget, shrinking };
+        let goal = Goal { target, budget, shrinking, deadline: self.deadline };
         let (round, entries) = match &mut self.steps {
             Steps::Single(columns, scale) => {
                 let frame = problem.frame(lambda, start, *scale);

@@ -206,11 +206,12 @@ fn a_value_that_is_no_number_is_named() {
 fn the_memory_decides_what_is_held() {
     let (design, _) = rings(100);
     let kernel: Arc<dyn Kernel> = Arc::new(Gaussian::new(1.0).unwrap());
-    let within = |bytes| Gram::within(&kernel, &design, Some(Memory::from_bytes(bytes))).unwrap();
+    let within =
+        |bytes| Gram::within(&kernel, &design, Some(Memory::from_bytes(bytes)), None).unwrap();
     assert!(within(80_000).matrix().is_some());
     assert!(within(79_999).matrix().is_none());
     let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
-    let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1))).unwrap_err();
+    let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1)), None).unwrap_err();
     assert!(matches!(refused, Error::NotHeld { n: 100, .. }), "{refused}");
     let words = refused.to_string();
     assert!(

@@ -1,13 +1,16 @@
 use std::ops::Range;
+use std::time::Instant;
 
-use margins_data::metrics::{MistakeTally, is_mistake};
+use margins_data::metrics::is_mistake;
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors, least};
+use super::error_curve::{ErrorCurve, Fitted, least};
+use super::fold::{Fold, hopeless};
 use super::held_out::HeldOut;
 use super::sensitivity::Sensitivity;
-use crate::{Error, Fit, Lambda, Observed, Training};
+use super::time_shares::TimeShares;
+use crate::{Error, Fit, Lambda, Observed, Options, Training};
 
 /// The fits to the rows outside a fold.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,13 +28,13 @@ pub struct ScoredFold<F> {
 pub struct CrossValidation {
     /// The errors, with the gaps of the fits of all folds and of the fit on all data.
     pub curve: ErrorCurve,
-    /// The fits on all of the data.
+    /// The fits on all of the data; none if the deadline of the options came before them.
     pub fits: Vec<Fit>,
 }
 
 /// Returns the cross-validated error and the path on all rows: one path a fold on the rows outside
 /// it, and one on all rows, [in parallel](margins_data::parallel). The result does not depend on
-/// the number of threads.
+/// the number of threads. If there is a deadline, the path on all rows comes after the folds.
 ///
 /// `folds[i]` is the fold of row i, counted from 0. The encoding of raw tables, standard deviations
 /// of features and weights of classes are learned from the training rows alone; held-out errors
@@ -83,8 +86,8 @@ fn check_room<L: MarginLoss + ?Sized>(
     }?)
 }
 
-/// Returns the cross-validated error of any solver, as [`error_curve`] does, and the path on all rows,
-/// which `on_all` makes at the same time.
+/// Returns the cross-validated error of any solver, as [`error_curve`] does, and the path on all rows
+/// by `on_all`: at the same time, or after the folds if there is a deadline, unless it has passed.
 ///
 /// # Errors
 /// The errors of [`error_curve`] and of `on_all`.
@@ -97,18 +100,27 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
     solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
 ) -> Result<CrossValidation, E> {
     check_folds(data, folds)?;
-    // The path on all rows is the largest task and goes first.
     let of_folds = || error_curve(training, data, folds, lambdas, &solve);
-    let (fits, curve) = parallel::join(on_all, of_folds);
-    let (fits, mut curve) = (fits?, curve?);
-    curve.include(&fits);
+    let options = &training.options;
+    let (mut curve, fits) = if options.deadline.is_some() {
+        let curve = of_folds()?;
+        (curve, if options.is_late() { Vec::new() } else { on_all()? })
+    } else {
+        // The path on all rows is the largest task and goes first.
+        let (fits, curve) = parallel::join(on_all, of_folds);
+        (curve?, fits?)
+    };
+    if !options.is_late() {
+        curve.include(&fits);
+    }
     Ok(CrossValidation { curve, fits })
 }
 
 /// Returns the cross-validated error of any solver: `solve(training, rows, held_out, lambdas)`
 /// returns a path on these rows with the scores that each of its fits gives to the rows held out.
-/// Its `training` is the one given, but that observers are told the fold. Folds run [in
-/// parallel](margins_data::parallel); errors are pooled like those of [`cross_validate`].
+/// Its `training` is the one given, with an observer that knows the fold and the deadline of the
+/// fold. Folds run [in parallel](margins_data::parallel); errors are pooled like those of
+/// [`cross_validate`].
 ///
 /// If [`abandon_hopeless`](Training::abandon_hopeless) is set, the later half of the folds goes
 /// without the lambdas that the earlier half, of two folds at least, has shown to be hopeless.
@@ -116,7 +128,10 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
 /// samples that only one of the two gets right, that a fair coin would be four standard deviations
 /// off.
 ///
-/// A fold that begins after the deadline of the options is judged by the largest class of its rows.
+/// Folds [share the time](crate::path::TimeShares) until the deadline of the options, so that one that ends
+/// the search early finds about as many lambdas solved in every fold. Where a fold has left time, folds
+/// that were cut short go on. A fold that begins after the deadline is judged by the largest class of
+/// its rows.
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
@@ -127,9 +142,10 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     lambdas: &[Lambda],
     solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<F>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
-    held_out_curve(training, data, folds, lambdas, |rows, test, lambdas| {
+    held_out_curve(training, data, folds, lambdas, |rows, test, lambdas, deadline| {
         let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
-        let training = &Training { observer: &observer, ..*training };
+        let options = Options { deadline, ..training.options };
+        let training = &Training { observer: &observer, options, ..*training };
         let ScoredFold { fits, scores, sensitivity } = solve(training, rows, test, lambdas)?;
         scores.iter().try_for_each(|scores| Error::check_scores(scores, test.iter().copied()))?;
         let signs = data.labels().signs();
@@ -146,9 +162,11 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
 }
 
 /// Returns the cross-validated error of any classifier of any number of classes:
-/// `solve(rows, held_out, lambdas)` learns from the rows and returns the outcome of the rows held
-/// out at each lambda. All else is done like in [`error_curve`]; of the training only
-/// [`abandon_hopeless`](Training::abandon_hopeless) and [`finished`](Training::finished) count.
+/// `solve(rows, held_out, lambdas, deadline)` learns from the rows and returns the outcome of the rows
+/// held out at each lambda, or none at all if the deadline left no time for a classifier. All else is
+/// done like in [`error_curve`]; of the training only
+/// [`abandon_hopeless`](Training::abandon_hopeless), [`finished`](Training::finished) and the deadline
+/// count.
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`, and of [`FinishedFolds::keep`](crate::FinishedFolds::keep).
@@ -157,47 +175,75 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
     data: &Dataset<Y>,
     folds: &[usize],
     lambdas: &[Lambda],
-    solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<Vec<HeldOut>, E> + Sync,
+    solve: impl Fn(&[usize], &[usize], &[Lambda], Option<Instant>) -> Result<Vec<HeldOut>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
     let count = check_folds(data, folds)?;
     let lambdas = Lambda::descending(lambdas)?;
-    let finished = training.finished;
-    let solve = |fold: usize, rows: &[usize], test: &[usize], lambdas: &[Lambda]| {
+    let Training { finished, abandon_hopeless, options, .. } = *training;
+    // The outcomes in a fold at the lambdas of these indices.
+    let judge = |fold: usize, at: &[usize], shares: &TimeShares| -> Result<Vec<HeldOut>, E> {
+        let (test, rows) = split_at(data, folds, fold)?;
+        let lambdas: Vec<Lambda> = at.iter().map(|&k| lambdas[k]).collect();
         let fits_here = |found: &Vec<HeldOut>| {
             found.len() == lambdas.len() && found.iter().all(|at| at.wrong.len() == test.len())
         };
-        let found = finished.and_then(|finished| finished.find(fold, lambdas)).filter(fits_here);
+        let found = finished.and_then(|finished| finished.find(fold, &lambdas)).filter(fits_here);
         if let Some(found) = found {
             return Ok(found);
         }
-        if training.options.is_late() {
-            return Ok(vec![by_largest_class(data, rows, test); lambdas.len()]);
+        let deadline = shares.begin();
+        let made = match options.is_late() {
+            true => Vec::new(),
+            false => solve(&rows, &test, &lambdas, deadline)?,
+        };
+        if made.is_empty() {
+            return Ok(vec![by_largest_class(data, &rows, &test); lambdas.len()]);
         }
-        let made = solve(rows, test, lambdas)?;
         if let Some(finished) = finished.filter(|_| !made.iter().any(|at| at.cut_short)) {
-            finished.keep(fold, lambdas, &made)?;
+            finished.keep(fold, &lambdas, &made)?;
         }
-        Ok::<_, E>(made)
+        Ok(made)
     };
-    let first = if training.abandon_hopeless { count.div_ceil(2).max(2) } else { count };
-    let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<Fold>, E> {
-        let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
+    let shares = TimeShares::new(options.deadline, count);
+    let hold_out_each = |some: Range<usize>, at: &[usize]| -> Result<Vec<Fold>, E> {
         parallel::try_map(some, |fold| {
-            let (test, rest) = split_at(data, folds, fold)?;
-            let at = solve(fold, &rest, &test, &chosen)?.into_iter().map(Some).collect();
-            let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
-            let weights = test.iter().map(weight_of).collect();
-            Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
+            let mut held_out = Fold::new(data, folds, fold, lambdas.len());
+            held_out.set(at, judge(fold, at, &shares)?);
+            Ok(held_out)
         })
     };
-    let mut of: Vec<usize> = (0..lambdas.len()).collect();
-    let mut held_out = hold_out_each(0..first, &of)?;
+    let first = if abandon_hopeless { count.div_ceil(2).max(2) } else { count };
+    let mut at: Vec<usize> = (0..lambdas.len()).collect();
+    let mut held_out = hold_out_each(0..first, &at)?;
     if first < count {
         let hopeless = hopeless(&held_out, lambdas.len());
-        of.retain(|&k| !hopeless[k]);
-        held_out.extend(hold_out_each(first..count, &of)?);
+        at.retain(|&k| !hopeless[k]);
+        held_out.extend(hold_out_each(first..count, &at)?);
     }
+    go_on(&mut held_out, &options, judge)?;
     Ok(ErrorCurve::of_folds(lambdas, &held_out.iter().map(Fold::errors).collect::<Vec<_>>()))
+}
+
+/// Judges folds that the deadline has cut short at the lambdas that they lack, as long as there is
+/// time and that leads on.
+fn go_on<E: Send>(
+    held_out: &mut [Fold],
+    options: &Options<'_>,
+    judge: impl Fn(usize, &[usize], &TimeShares) -> Result<Vec<HeldOut>, E> + Sync,
+) -> Result<(), E> {
+    let mut leads_on = options.deadline.is_some();
+    while leads_on && !options.is_late() {
+        let lacking = |(fold, held_out): (usize, &Fold)| Some((fold, held_out.cut_short()?));
+        let cut: Vec<(usize, Vec<usize>)> =
+            held_out.iter().enumerate().filter_map(lacking).collect();
+        let shares = TimeShares::new(options.deadline, cut.len());
+        let made = parallel::try_map(0..cut.len(), |k| judge(cut[k].0, &cut[k].1, &shares))?;
+        leads_on = made.iter().any(|made| made.first().is_some_and(|first| !first.cut_short));
+        for ((fold, at), made) in cut.into_iter().zip(made) {
+            held_out[fold].set(&at, made);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the outcome of the samples held out if every one is taken to be of the largest class of the
@@ -215,30 +261,6 @@ fn by_largest_class<Y: ClassLabels>(data: &Dataset<Y>, rows: &[usize], test: &[u
         converged: false,
         cut_short: true,
     }
-}
-
-/// Returns true for every lambda that is wrong on far more of the weight than the one of the least
-/// error: the difference is a sum over the samples on which the two disagree, each of which counts
-/// its weight to either side.
-fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
-    const DEVIATIONS: f64 = 4.0;
-    let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
-    let errors: Vec<f64> = (0..count).map(errors).collect();
-    let best = least(&errors, |_| true);
-    (0..count)
-        .map(|k| {
-            let (mut difference, mut square) = (0.0, 0.0f64);
-            for fold in folds {
-                let (Some(here), Some(there)) = (&fold.at[k], &fold.at[best]) else { continue };
-                let pairs = here.wrong.iter().zip(&there.wrong).zip(&fold.weights);
-                for ((here, _), weight) in pairs.filter(|((here, there), _)| here != there) {
-                    difference += if *here { *weight } else { -weight };
-                    square += weight * weight;
-                }
-            }
-            difference > DEVIATIONS * square.sqrt()
-        })
-        .collect()
 }
 
 /// Returns the rows outside every fold.
@@ -299,52 +321,47 @@ fn count_folds(folds: &[usize]) -> Result<usize, Error> {
     if last == 0 { Err(Error::TooFewFolds(1)) } else { Ok(last + 1) }
 }
 
-/// One fold along the path.
-struct Fold {
-    /// The weights of the samples held out.
-    weights: Vec<f64>,
-    /// The outcome of the samples held out at each lambda; `None` where it was not fitted.
-    at: Vec<Option<HeldOut>>,
-}
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
 
-impl Fold {
-    fn weight(&self) -> f64 {
-        self.weights.iter().sum()
-    }
+    use margins_data::{Dataset, Design, Labels};
+    use margins_losses::Logistic;
 
-    /// Returns the share of the samples misclassified, by weight; 0 where none has any.
-    fn error(&self, k: usize) -> f64 {
-        self.at[k].as_ref().map_or(0.0, |at| self.share(&at.wrong))
-    }
+    use super::held_out_curve;
+    use crate::{Error, HeldOut, Options, Training, lambda_grid};
 
-    /// Returns the share of the samples held out for which this is true, by weight; 0 where none has
-    /// any.
-    fn share(&self, is_true: &[bool]) -> f64 {
-        let mut tally = MistakeTally::default();
-        self.weights.iter().zip(is_true).for_each(|(&weight, &is_true)| tally.add(is_true, weight));
-        tally.rate().unwrap_or(0.0)
-    }
-
-    /// Returns what the curve needs of the fold.
-    fn errors(&self) -> FoldErrors {
-        let at = |at: &Option<HeldOut>| {
-            let HeldOut { wrong, unproven, relative_gap, converged, .. } = at.as_ref()?;
-            Some(FoldError {
-                error: self.share(wrong),
-                unproven: unproven.as_ref().map(|unproven| self.share(unproven)),
-                relative_gap: *relative_gap,
-                converged: *converged,
-            })
+    /// Fits that take some time each leave a search with lambdas that are certified in all folds when
+    /// the deadline comes, and all of them where it does not.
+    #[test]
+    fn a_deadline_leaves_lambdas_that_are_certified_in_all_folds() {
+        const FOLDS: usize = 5;
+        const STEP: Duration = Duration::from_millis(4);
+        let rows: Vec<[f64; 1]> = (0..20).map(|i| [f64::from(i)]).collect();
+        let signs = (0..20).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let design = Design::from_rows(&rows).expect("finite");
+        let data = Dataset::new(design, Labels::from_signs(signs).expect("two")).expect("fits");
+        let folds: Vec<usize> = (0..20).map(|i| i / 2 % FOLDS).collect();
+        let lambdas = lambda_grid(1.0, 1e-3, 100).expect("a grid");
+        let certified = |limit: Duration| {
+            let options = Options { deadline: Some(Instant::now() + limit), ..Options::default() };
+            let training = Training { options, ..Training::new(&Logistic) };
+            let solve = |_: &[usize], test: &[usize], lambdas: &[_], deadline: Option<Instant>| {
+                let at = |_| {
+                    let cut_short = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                    if !cut_short {
+                        std::thread::sleep(STEP);
+                    }
+                    let (wrong, converged) = (vec![false; test.len()], !cut_short);
+                    HeldOut { wrong, unproven: None, relative_gap: 0.0, converged, cut_short }
+                };
+                Ok::<_, Error>(lambdas.iter().map(at).collect())
+            };
+            let curve = held_out_curve(&training, &data, &folds, &lambdas, solve).expect("solved");
+            curve.certified.iter().filter(|&&certified| certified).count()
         };
-        FoldErrors { weight: self.weight(), at: self.at.iter().map(at).collect() }
-    }
-
-    /// Returns the outcomes among `count` lambdas, of which those at the indices given were fitted.
-    fn spread_over(self, count: usize, indices: &[usize]) -> Self {
-        let mut at: Vec<Option<HeldOut>> = (0..count).map(|_| None).collect();
-        for (&k, result) in indices.iter().zip(self.at) {
-            at[k] = result;
-        }
-        Fold { at, ..self }
+        let few = certified(FOLDS as u32 * 10 * STEP);
+        assert!((1..100).contains(&few), "{few}");
+        assert_eq!(certified(Duration::from_secs(3600)), 100);
     }
 }

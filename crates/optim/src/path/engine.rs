@@ -25,12 +25,10 @@ impl Engine {
     pub(super) fn prepare<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
         options: &Options,
-        dense_order: usize,
+        is_dense: bool,
     ) -> Result<Self, Error> {
         let p = objective.design.columns();
-        let system = || {
-            if p <= dense_order { System::dense(p) } else { System::conjugate_gradients() }
-        };
+        let system = || if is_dense { System::dense(p) } else { System::conjugate_gradients() };
         Ok(match options.solver {
             Solver::Auto | Solver::Newton => Engine::Newton(system()),
             Solver::MmBatched => Engine::Mm(MajorizeMinimize {

@@ -7,7 +7,8 @@ use super::held_out::FinishedFolds;
 use super::sensitivity::Sensitivity;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::EmpiricalRisk;
-use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};
+use crate::solve::Ending;
+use crate::{Error, Fit, Lambda, Objective, Observer, Options, Status, path};
 
 /// The rule by which classes multiply the weights that the data give to samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,6 +77,22 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         data.design().check_fits(1, self.copies(data.design()))?;
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
+    }
+
+    /// Returns the fits that a deadline leaves no time for: no function at all, at every lambda, with
+    /// this number of coefficients and without a bound on the distance to the minimum.
+    pub fn origin(&self, data: &Dataset, coefficients: usize, lambdas: &[Lambda]) -> Vec<Fit> {
+        let rows = data.rows() as f64;
+        let total = data.weights().map_or(rows, |weights| weights.iter().sum());
+        let value = total / self.of_rows.map_or(rows, |all| all as f64) * self.loss.value(0.0);
+        let fit = |&lambda: &Lambda| Fit {
+            lambda,
+            intercept: 0.0,
+            coef: vec![0.0; coefficients],
+            report: Ending::without_bound(Status::TimeLimit, value)
+                .report(0, self.options.tolerance),
+        };
+        lambdas.iter().map(fit).collect()
     }
 
     /// Returns the fits to some of the rows at every lambda, largest first, from the features of all

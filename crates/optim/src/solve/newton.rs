@@ -9,6 +9,8 @@ mod equation;
 mod sampled;
 mod system;
 
+use std::time::Instant;
+
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::dot;
 use crate::problem::{MarginSummary, Point, Products, Samples};
@@ -27,12 +29,14 @@ pub(crate) struct Newton<'e, S: Samples> {
     system: &'e mut System,
     /// The duals that certify the last point, if they are not the slopes there.
     witness: Option<S::Duals>,
+    /// The time at which directions are left as they are.
+    deadline: Option<Instant>,
 }
 
 impl<'e, S: Samples> Newton<'e, S> {
     /// Returns the method for samples, with the system that its steps solve.
     pub(crate) fn new(evaluator: &'e mut Evaluator<S>, system: &'e mut System) -> Self {
-        Newton { evaluator, system, witness: None }
+        Newton { evaluator, system, witness: None, deadline: None }
     }
 
     /// Returns the duals that certify the point reached, if they are not the slopes there.
@@ -70,7 +74,8 @@ impl<'e, S: Samples> Newton<'e, S> {
         let ridge = 2.0 * lambda.get();
         let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
         let Evaluator { samples, passes, .. } = &mut *self.evaluator;
-        let mut equation = Equation { samples, ridge, gradient: &gradient, enough: 0.0 };
+        let (gradient, deadline) = (&*gradient, self.deadline);
+        let mut equation = Equation { samples, ridge, gradient, enough: 0.0, deadline };
         let (intercept, coef) = self.system.solve_again(&mut equation, passes);
         let products = samples.products(&coef);
         *passes += 1;
@@ -89,6 +94,7 @@ impl<'e, S: Samples> Newton<'e, S> {
         /// The number of times that the search goes on with products computed anew.
         const ROUNDS: usize = 2;
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        self.deadline = options.deadline;
         let mut ending = descend(self, lambda, point, options, limit);
         for _ in 0..ROUNDS {
             if !self.evaluator.has_drifted(point) {
@@ -194,7 +200,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
         // This is half of the gradient norm at which the gap reaches the tolerance.
         let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
         let ridge = 2.0 * lambda.get();
-        let mut equation = Equation { samples, ridge, gradient, enough };
+        let mut equation = Equation { samples, ridge, gradient, enough, deadline: self.deadline };
         let (intercept, coef) = self.system.solve(&mut equation, passes);
         samples.forget_curvatures();
         let products = samples.products(&coef);

@@ -2,19 +2,18 @@ use std::time::Instant;
 
 use margins_losses::{MarginLoss, OutOfRange};
 
-use crate::problem::{Need, Objective};
+use crate::Error;
+use crate::problem::Need;
 use crate::solve::Watch;
 use crate::solve::watch::is_over;
-use crate::{Error, Lambda};
 
 /// A method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// Newton, where one of its two systems is small enough to be dense and for paths of several
-    /// lambdas; for a loss with a kink proximal Newton where that is so; else stochastic dual
-    /// coordinate ascent, which also takes one lambda of a loss with a kink without an intercept
-    /// if `(1/n) sum c_i ||x_i||^2 <= 8 n lambda`.
+    /// The solver that is predicted to take the fewest processor seconds, from the shape of the data,
+    /// the loss and the lambdas: Newton, proximal Newton, dual coordinate ascent or gradient descent.
+    /// [`Report::choice`](crate::Report::choice) has it with the prediction.
     #[default]
     Auto,
     /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
@@ -116,39 +115,12 @@ impl Solver {
         )
     }
 
-    /// Returns the solver itself, or the choice of the automatic one for a problem at some lambdas,
-    /// given if a Newton system is dense: on a path Newton gains more from the fits before, and the
-    /// ray is its own.
+    /// Refuses a loss that lacks a property that the method needs.
     ///
+    /// # Errors
     /// [`Error::Unsuitable`]: the solver cannot take the loss.
-    pub(crate) fn resolve<L: MarginLoss + ?Sized>(
-        self,
-        objective: &Objective<'_, L>,
-        dense: bool,
-        lambdas: &[Lambda],
-    ) -> Result<Self, Error> {
-        let loss = objective.risk.loss;
-        self.needs().iter().try_for_each(|need| need.check(loss))?;
-        let Solver::Auto = self else { return Ok(self) };
-        Ok(match (loss.is_differentiable(), lambdas) {
-            (true, [_, _, ..]) => Solver::Newton,
-            (true, _) if dense => Solver::Newton,
-            (false, &[lambda]) if Self::is_quick_for_ascent(objective, lambda) => Solver::SDCA,
-            (false, _) if dense => Solver::ProximalNewton,
-            _ => Solver::SDCA,
-        })
-    }
-
-    /// Returns true if dual ascent needs few epochs: there is no intercept, whose constraint slows
-    /// it down, and the condition `(1/n) sum c_i ||x_i||^2 / (n lambda)`, to which the number of
-    /// epochs is proportional (Shalev-Shwartz and Zhang 2013, theorem 2), is at most 8.
-    fn is_quick_for_ascent<L: MarginLoss + ?Sized>(
-        objective: &Objective<'_, L>,
-        lambda: Lambda,
-    ) -> bool {
-        const CONDITION: f64 = 8.0;
-        let n = objective.design.rows() as f64;
-        !objective.risk.intercept && objective.mean_square() <= CONDITION * n * lambda.get()
+    pub(crate) fn check_loss<L: MarginLoss + ?Sized>(&self, loss: &L) -> Result<(), Error> {
+        self.needs().iter().try_for_each(|need| need.check(loss))
     }
 
     /// Refuses settings out of their range.

@@ -6,7 +6,7 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::{Evaluator, dual};
 use crate::problem::{EmpiricalRisk, InMemory, MarginSummary, Point};
-use crate::solve::Status;
+use crate::solve::{Choice, Status};
 use crate::{Certificate, Lambda};
 
 /// A time that was measured. All such times compare as equal, so that results do not differ by the
@@ -56,6 +56,8 @@ pub struct Report {
     pub status: Status,
     /// The time that the solver took; work shared with other fits is not counted.
     pub elapsed: Elapsed,
+    /// The method that was taken, and why; `None` where there was no choice to make.
+    pub choice: Option<Choice>,
     /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
     /// The duals `s_i` that certify the result, one a sample, in the domain of the conjugate and with
@@ -220,9 +222,15 @@ impl Ending {
     /// Returns the end of a solver that has not begun, because the objective, of this value at the
     /// origin, has no minimum.
     pub fn unbounded(value: f64) -> Self {
+        Self::without_bound(Status::Unbounded, value)
+    }
+
+    /// Returns the end of a solver that has not begun for this reason, with the value of the objective
+    /// at the origin.
+    pub(crate) fn without_bound(status: Status, value: f64) -> Self {
         let certificate = Certificate::without_bound(value, f64::NAN);
         let (elapsed, history) = (Elapsed::default(), Vec::new());
-        Ending { iterations: 0, status: Status::Unbounded, certificate, elapsed, history }
+        Ending { iterations: 0, status, certificate, elapsed, history }
     }
 
     /// Returns the report on a solution that took this number of passes, for a caller who asked for
@@ -242,6 +250,7 @@ impl Ending {
             rounds: 0,
             status: self.status.under(&certificate, tolerance),
             elapsed: self.elapsed,
+            choice: None,
             history: self.history,
             duals: None,
         }

@@ -85,6 +85,6 @@ impl Limits<'_> {
 }
 
 /// Returns true if there is a deadline and it has passed.
-pub(super) fn is_over(deadline: Option<Instant>) -> bool {
+pub fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }

@@ -15,7 +15,7 @@ use margins::model::Format;
 use margins::optim::{
     Lambda, Objective, Options, Solver, Training, cross_validate, fit, lambda_grid,
 };
-use margins::{Approximation, Model, Prepared, Registry};
+use margins::{Model, Preparation, Prepared, Registry};
 
 /// `1/(1 + ||x - z||^2/width^2)`: positive semidefinite, as a mixture of Gaussians.
 #[derive(Debug)]
@@ -119,10 +119,9 @@ fn a_model_needs_the_registry_that_knows_its_kernel() {
         Ok(Box::new(Cauchy { width: values[0] }))
     });
     let (data, loss) = (data(), Tsallis::new(1.5).unwrap());
-    let (kernels, approximation) = (&registry.kernels, Approximation::None);
-    let prepared =
-        Prepared::for_kernel("cauchy:width=2", approximation, kernels, None, &data, true, 1)
-            .unwrap();
+    let kernels = &registry.kernels;
+    let preparation = Preparation { standardize: true, seed: 1, ..Preparation::default() };
+    let prepared = Prepared::for_kernel("cauchy:width=2", kernels, &data, preparation).unwrap();
     let fits = prepared.path(&Training::new(&loss), &[Lambda::new(0.01).unwrap()]).unwrap();
     let model = prepared.model(&loss, true, &fits[0]).unwrap();
     let bytes = model.to_bytes(Format::Binary).unwrap();

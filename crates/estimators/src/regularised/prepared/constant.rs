@@ -44,6 +44,7 @@ pub(super) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
         rounds: 0,
         status: Status::Converged,
         elapsed: Elapsed::default(),
+        choice: None,
         history: Vec::new(),
         duals: None,
     };

@@ -3,10 +3,11 @@ mod part;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use margins_data::{Dataset, Design, Memory, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
-use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
+use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, Watched};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
 use margins_optim::{ErrorCurve, Fit, Lambda, ScoredFold, Sensitivity, Training, error_curve};
@@ -43,38 +44,40 @@ pub(super) struct KernelBasis {
     design: Design,
     /// The factors by which features were scaled to get there.
     scales: Option<Vec<f64>>,
-    recipe: Recipe,
+    preparation: Preparation,
 }
 
-/// What a form is made by, besides the kernel and the data.
-#[derive(Debug, Clone, Copy)]
-struct Recipe {
-    approximation: Approximation,
-    memory: Option<Memory>,
-    standardize: bool,
-    seed: u64,
+/// The settings that a kernel and data are made ready with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Preparation {
+    /// The approximation of the kernel.
+    pub approximation: Approximation,
+    /// The memory for the kernel matrix, which is computed where it is needed if it takes more; half
+    /// of what is free by default.
+    pub memory: Option<Memory>,
+    /// True to scale features to unit standard deviation once, over all rows.
+    pub standardize: bool,
+    /// The seed of landmarks, frequencies and pairs for sigma.
+    pub seed: u64,
+    /// The time at which the preparation is given up.
+    pub deadline: Option<Instant>,
 }
 
 impl<'d> Prepared<'d> {
     /// Returns the data made ready for the function space of a kernel, given by its specification,
     /// or by [`PRECOMPUTED`] for data that are a kernel matrix. A Gaussian kernel without sigma
     /// takes it from the data by the quantile rule of [`SigmaRange`](margins_kernels::SigmaRange).
-    /// With `standardize` features are scaled to unit standard deviation once, over all rows. The
-    /// seed draws landmarks, frequencies and pairs for sigma. A kernel matrix that takes more than
-    /// this memory, half of what is free unless told, is computed where it is needed.
     ///
     /// # Errors
     /// A specification that the registry does not know, and data that the kernel or the
-    /// approximation cannot take.
+    /// approximation cannot take. [`margins_kernels::Error::Interrupted`]: the deadline has passed.
     pub fn for_kernel(
         specification: &str,
-        approximation: Approximation,
         kernels: &KernelRegistry,
-        memory: Option<Memory>,
         data: &'d Dataset,
-        standardize: bool,
-        seed: u64,
+        preparation: Preparation,
     ) -> Result<Self, Error> {
+        let Preparation { approximation, standardize, seed, .. } = preparation;
         let form = if specification == PRECOMPUTED {
             if approximation != Approximation::None {
                 return Err(Error::ApproximatePrecomputed);
@@ -88,10 +91,9 @@ impl<'d> Prepared<'d> {
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
             let (design, scales) = kernel_features(data, standardize)?;
-            let weights = data.own_weights();
-            let kernel = kernels.parse_for(specification, &design, weights, seed)?.into();
-            let recipe = Recipe { approximation, memory, standardize, seed };
-            Form::of(KernelBasis { kernel, design, scales, recipe })?
+            let kernel =
+                kernels.parse_for(specification, &design, data.own_weights(), seed)?.into();
+            Form::of(KernelBasis { kernel, design, scales, preparation })?
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
@@ -99,17 +101,21 @@ impl<'d> Prepared<'d> {
 }
 
 impl Form {
-    /// Returns the form that the recipe of the basis asks for.
+    /// Returns the form that the preparation of the basis asks for.
     fn of(basis: KernelBasis) -> Result<Self, Error> {
-        let KernelBasis { kernel, design, recipe, .. } = &basis;
-        let Recipe { approximation, memory, seed, .. } = *recipe;
+        let KernelBasis { kernel, design, preparation, .. } = &basis;
+        let Preparation { approximation, memory, seed, deadline, .. } = *preparation;
+        let watched = &*Watched::until(kernel, deadline);
         Ok(match approximation {
             Approximation::None => {
                 let memory = memory.or_else(|| Memory::free().map(Memory::half));
-                Form::Gram { gram: Gram::within(kernel, design, memory)?, basis: Some(basis) }
+                Form::Gram {
+                    gram: Gram::within(kernel, design, memory, deadline)?,
+                    basis: Some(basis),
+                }
             }
             Approximation::Cholesky { tolerance, gigabytes } => {
-                let factor = PivotedCholesky::within(&**kernel, design, tolerance, gigabytes)?;
+                let factor = PivotedCholesky::within(watched, design, tolerance, gigabytes)?;
                 Form::Cholesky { factor, basis }
             }
             Approximation::Nystrom { landmarks, leverage } => {
@@ -117,8 +123,8 @@ impl Form {
                     None => Landmarks::Uniform,
                     Some(lambda) => Landmarks::Leverage { lambda },
                 };
-                let map = NystromMap::new(&**kernel, design, landmarks, rule, seed)?;
-                let features = map.transform(&**kernel, design)?;
+                let map = NystromMap::new(watched, design, landmarks, rule, seed)?;
+                let features = map.transform(watched, design)?;
                 Form::Features(FeatureSpace::new(features, FeatureMap::Nystrom(map), basis, memory))
             }
             Approximation::Fourier { features } => {
@@ -134,14 +140,16 @@ impl Form {
     /// Returns the same for features of other data, one of several folds that share the memory.
     /// `None` of a kernel matrix that was given.
     pub(super) fn learned_from(&self, data: &Dataset) -> Result<Option<Self>, Error> {
-        let Some(KernelBasis { kernel, recipe, .. }) = self.kernel_basis() else { return Ok(None) };
-        let (design, scales) = kernel_features(data, recipe.standardize)?;
+        let Some(KernelBasis { kernel, preparation, .. }) = self.kernel_basis() else {
+            return Ok(None);
+        };
+        let (design, scales) = kernel_features(data, preparation.standardize)?;
         // The share is the same on any number of threads, as results are.
         const FOLDS: usize = 4;
-        let all = recipe.memory.or_else(|| Memory::free().map(Memory::half));
+        let all = preparation.memory.or_else(|| Memory::free().map(Memory::half));
         let share = |all: Memory| Memory::from_bytes(all.bytes() / FOLDS);
-        let recipe = Recipe { memory: all.map(share), ..*recipe };
-        Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, recipe }).map(Some)
+        let preparation = Preparation { memory: all.map(share), ..*preparation };
+        Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, preparation }).map(Some)
     }
 
     /// Returns the kernel with its samples; `None` of a kernel matrix that was given.

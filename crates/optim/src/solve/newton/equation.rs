@@ -1,5 +1,8 @@
+use std::time::Instant;
+
 use crate::problem::Samples;
 use crate::problem::summation::dot;
+use crate::solve::is_over;
 
 /// The equation `H d = -g` at one point.
 pub(super) struct Equation<'a, S> {
@@ -11,6 +14,8 @@ pub(super) struct Equation<'a, S> {
     pub(super) gradient: &'a [f64],
     /// The norm of a residual that is small enough.
     pub(super) enough: f64,
+    /// The time at which steps end.
+    pub(super) deadline: Option<Instant>,
 }
 
 /// How a preconditioner is applied.
@@ -31,6 +36,12 @@ pub(super) struct Iterated {
 }
 
 impl<S: Samples> Equation<'_, S> {
+    /// Returns true if there is a deadline and less time until it than this.
+    pub(super) fn has_no_time_for(&self, seconds: f64) -> bool {
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        self.deadline.is_some_and(|deadline| left(deadline).as_secs_f64() < seconds)
+    }
+
     pub(super) fn gradient_norm(&self) -> f64 {
         dot(self.gradient, self.gradient).sqrt()
     }
@@ -78,7 +89,7 @@ impl<S: Samples> Equation<'_, S> {
         let mut energy = dot(&residual, &conditioned);
         let mut image = vec![0.0; q];
         let (mut steps, mut reached) = (0, false);
-        while steps < most_steps && !reached {
+        while steps < most_steps && !reached && !is_over(self.deadline) {
             self.multiply(&direction, &mut image);
             steps += 1;
             *passes += 2;

@@ -11,6 +11,7 @@ use super::curved::CurvedFactor;
 use super::equation::{Equation, Exactness, Iterated};
 use super::sampled::SampledInverse;
 use crate::problem::Samples;
+use crate::solve::costs::{self, Shape};
 
 /// The largest order of a dense system that is formed and factorised.
 pub(crate) const LARGEST_DENSE_ORDER: usize = 3000;
@@ -102,6 +103,11 @@ impl System {
             if reached {
                 return solution;
             }
+        }
+        // Nothing interrupts a factorisation.
+        let seconds = factor.seconds(equation);
+        if equation.has_no_time_for(seconds) {
+            return by_diagonal(equation, MOST_STEPS, passes).solution;
         }
         *passes += 1;
         if factor.factorize(equation) {
@@ -225,6 +231,14 @@ impl Factor {
     fn price<S: Samples>(&self, equation: &mut Equation<'_, S>) -> usize {
         let (n, q) = (equation.samples.shape().0, self.matrix.nrows());
         if equation.samples.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
+    }
+
+    /// Returns the predicted seconds of a factor; the pairs of stored values of sparse samples, whose
+    /// number is not known here, do not count.
+    fn seconds<S: Samples>(&self, equation: &Equation<'_, S>) -> f64 {
+        let ((n, p), is_sparse) = (equation.samples.shape(), equation.samples.is_sparse());
+        let (n, p) = (n as f64, p as f64);
+        Shape { n, p, stored: 0.0, is_sparse }.feature_gram() + costs::cholesky(p)
     }
 
     /// Returns the number of steps that it pays to try with the factor at hand; `None` if a new one

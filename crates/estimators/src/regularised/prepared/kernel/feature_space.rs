@@ -185,7 +185,7 @@ impl FeatureSpace {
                 Ok::<_, Error>(ScoredFold { fits, scores, sensitivity })
             },
         )?;
-        Ok((curve, Some(fits)))
+        Ok((curve, (!fits.is_empty()).then_some(fits)))
     }
 }
 

@@ -1,0 +1,5 @@
+//! The choice of a method for a problem, in one place.
+
+mod choose;
+
+pub(crate) use choose::choose;

@@ -1,0 +1,324 @@
+//! The only place that chooses a method: the one that is predicted to take the fewest processor
+//! seconds, from the shape of the data, the loss and the lambdas. The constants are fits to
+//! `benches/peers/methods.py`; `docs/linear-classifiers.md` has the table.
+
+use std::time::Instant;
+
+use margins_losses::MarginLoss;
+
+use crate::problem::summation::dot;
+use crate::problem::{Extent, Objective};
+use crate::solve::costs::{Shape, cholesky, eigendecomposition};
+use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
+use crate::{Lambda, Solver};
+
+/// The predicted seconds below which the dense systems are not worth a comparison.
+const SHORT: f64 = 0.002;
+
+/// Returns the method for a problem at some lambdas, largest first, with features of this extent.
+///
+/// Features of very different sizes need the dense systems, whose equations are scaled; all other
+/// problems take the least predicted seconds. Methods that would not be ready for their first step
+/// before the deadline are left out if another one would.
+pub(crate) fn choose<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    extent: &Extent,
+    lambdas: &[Lambda],
+    options: &Options,
+) -> Choice {
+    let problem = Problem::new(objective, lambdas);
+    let usual = problem.usual(options.solver, extent.is_wide());
+    let seconds = problem.seconds(usual);
+    let alone = Choice { method: usual, seconds, next: None };
+    let is_open = matches!(options.solver, Solver::Auto | Solver::Newton | Solver::ProximalNewton);
+    if !is_open || extent.is_wide() || seconds < SHORT {
+        return alone;
+    }
+    let problem = Problem { steepness: steepness(objective), ..problem };
+    let left = options.deadline.map_or(f64::INFINITY, |deadline| {
+        deadline.saturating_duration_since(Instant::now()).as_secs_f64()
+    });
+    let mut found: Vec<(Method, f64)> = problem
+        .candidates(options.solver)
+        .map(|method| (method, problem.seconds(method)))
+        .collect();
+    found.sort_by(|(a, one), (b, other)| {
+        let is_late = |method: &Method| problem.before_first_step(*method) > left;
+        is_late(a).cmp(&is_late(b)).then(one.total_cmp(other))
+    });
+    match found[..] {
+        [(method, seconds), ref rest @ ..] => {
+            Choice { method, seconds, next: rest.first().copied() }
+        }
+        [] => alone,
+    }
+}
+
+/// Returns about the largest eigenvalue of `X'X/n`, from below, by a few steps of the power method.
+fn steepness<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> f64 {
+    const STEPS: usize = 3;
+    let design = &objective.design;
+    let (n, p) = (design.rows(), design.columns());
+    let mut v: Vec<f64> = (0..p).map(|j| 1.0 + (j as f64).sin()).collect();
+    let mut products = vec![0.0; n];
+    let mut largest = 0.0;
+    for _ in 0..STEPS {
+        let norm = dot(&v, &v).sqrt();
+        if norm == 0.0 {
+            break;
+        }
+        v.iter_mut().for_each(|x| *x /= norm);
+        design.multiply(&v, &mut products);
+        largest = dot(&products, &products) / n as f64;
+        design.multiply_transposed(&products, &mut v);
+    }
+    largest
+}
+
+/// What the predictions depend on.
+struct Problem {
+    shape: Shape,
+    /// The number of lambdas, and the least of them.
+    count: f64,
+    lambda: f64,
+    /// The mean squared norm of a sample.
+    mean_square: f64,
+    /// About the largest eigenvalue of `X'X/n`.
+    steepness: f64,
+    /// The largest second derivative of the loss; `None` if it has a kink.
+    curvature: Option<f64>,
+    has_intercept: bool,
+}
+
+impl Problem {
+    fn new<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>, lambdas: &[Lambda]) -> Self {
+        let (design, loss) = (&objective.design, objective.risk.loss);
+        let (n, p) = (design.rows() as f64, design.columns() as f64);
+        let mean_square = objective.mean_square();
+        Problem {
+            shape: Shape { n, p, stored: design.stored() as f64, is_sparse: design.is_sparse() },
+            count: lambdas.len() as f64,
+            lambda: lambdas.last().map_or(1.0, |lambda| lambda.get()),
+            mean_square,
+            steepness: mean_square,
+            curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
+            has_intercept: objective.risk.intercept,
+        }
+    }
+
+    /// Returns the method of a solver in the coordinates that suit it whatever the features: for the
+    /// automatic one Newton's method on dense systems, up to an order.
+    fn usual(&self, solver: Solver, is_wide: bool) -> Method {
+        let Shape { n, p, .. } = self.shape;
+        let most = LARGEST_DENSE_ORDER as f64;
+        let has_dense = n.min(p) <= most;
+        let solver = match (solver, self.curvature) {
+            (Solver::Auto, Some(_)) if has_dense || self.count > 1.0 => Solver::Newton,
+            (Solver::Auto, None) if has_dense && !self.is_quick_for_ascent() => {
+                Solver::ProximalNewton
+            }
+            (Solver::Auto, _) => Solver::SDCA,
+            (solver, _) => solver,
+        };
+        // These take the same steps in the row space, whose basis costs more than they do, unless
+        // features of very different sizes call for it.
+        let as_well = solver.is_linear_only() && solver != Solver::ProximalNewton;
+        let in_row_space = p > n && n <= most && (!as_well || is_wide);
+        let coordinates = if in_row_space { Coordinates::RowSpace } else { Coordinates::Features };
+        Method { solver, coordinates, is_dense: in_row_space || p <= most }
+    }
+
+    /// Returns true if dual ascent needs few epochs at a single lambda: there is no intercept, whose
+    /// constraint slows it down, and the condition `(1/n) sum c_i ||x_i||^2 / (n lambda)`, to which
+    /// the number of epochs is proportional (Shalev-Shwartz and Zhang 2013, theorem 2), is at most 8.
+    fn is_quick_for_ascent(&self) -> bool {
+        const CONDITION: f64 = 8.0;
+        !self.has_intercept && self.count == 1.0 && self.ascent_condition() <= CONDITION
+    }
+
+    fn ascent_condition(&self) -> f64 {
+        self.mean_square / (self.shape.n * self.lambda)
+    }
+
+    /// Returns the condition number of gradient descent.
+    fn descent_condition(&self) -> f64 {
+        0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda
+    }
+
+    /// Returns the methods that may be chosen for a solver.
+    fn candidates(&self, asked: Solver) -> impl Iterator<Item = Method> {
+        /// The largest condition number for which gradient descent is sure to take few steps.
+        const MILD: f64 = 50.0;
+        let Shape { n, p, .. } = self.shape;
+        let most = LARGEST_DENSE_ORDER as f64;
+        let newton = match (asked, self.curvature) {
+            (Solver::Auto, None) | (Solver::ProximalNewton, _) => Solver::ProximalNewton,
+            _ => Solver::Newton,
+        };
+        let on_features =
+            |solver, is_dense| Method { solver, coordinates: Coordinates::Features, is_dense };
+        let in_row_space =
+            Method { solver: newton, coordinates: Coordinates::RowSpace, is_dense: true };
+        let is_auto = asked == Solver::Auto;
+        let has_kink = self.curvature.is_none();
+        [
+            (p <= n && p <= most, on_features(newton, true)),
+            (p > n && n <= most, in_row_space),
+            (!(is_auto && has_kink), on_features(newton, false)),
+            (is_auto, on_features(Solver::SDCA, p <= most)),
+            (
+                is_auto && self.descent_condition() <= MILD,
+                on_features(Solver::GRADIENT_DESCENT, true),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(is_one, method)| is_one.then_some(method))
+    }
+
+    /// Returns the seconds before the first step of a method, which nothing interrupts.
+    fn before_first_step(&self, Method { solver, coordinates, is_dense }: Method) -> f64 {
+        let Shape { n, p, .. } = self.shape;
+        let is_newton = matches!(solver, Solver::Newton | Solver::ProximalNewton);
+        match coordinates {
+            Coordinates::RowSpace => self.shape.sample_gram() + eigendecomposition(n),
+            Coordinates::Features if is_newton && is_dense => {
+                self.shape.feature_gram() + cholesky(p)
+            }
+            Coordinates::Features => 0.0,
+        }
+    }
+
+    /// Returns the predicted seconds of a method for all lambdas.
+    fn seconds(&self, method: Method) -> f64 {
+        let Shape { n, .. } = self.shape;
+        let (product, derivatives) = (self.shape.product(), self.shape.derivatives());
+        let is_path = self.count > 1.0;
+        match method.solver {
+            Solver::Sdca { .. } => {
+                self.count * self.ascent_products(is_path) * (product + self.shape.dual_steps())
+            }
+            Solver::GradientDescent { .. } => {
+                let steps = 4.0 + 0.35 * self.descent_condition();
+                self.count * steps * (2.0 * product + derivatives)
+            }
+            solver => {
+                // Proximal steps are each a minimisation.
+                let proximal = if solver == Solver::ProximalNewton { 6.0 } else { 1.0 };
+                let steps = proximal * if is_path { 2.5 * self.count } else { 6.0 };
+                let in_rows = Shape { n, p: n, stored: n * n, is_sparse: false };
+                let (shape, before) = match method.coordinates {
+                    Coordinates::RowSpace => (in_rows, self.before_first_step(method)),
+                    Coordinates::Features => (self.shape, 0.0),
+                };
+                let solving = if method.is_dense {
+                    shape.feature_gram() + cholesky(shape.p)
+                } else {
+                    2.0 * self.gradients_a_step() * product
+                };
+                before + steps * (solving + 6.0 * shape.product() + derivatives)
+            }
+        }
+    }
+
+    /// Returns the products with the data that dual ascent takes at a lambda. With more features than
+    /// samples the inner products of these are far from singular, and epochs few.
+    fn ascent_products(&self, is_path: bool) -> f64 {
+        const MOST: f64 = 1000.0;
+        let Shape { n, p, is_sparse, .. } = self.shape;
+        let by_kink = if self.curvature.is_none() { 2.0 } else { 1.0 };
+        let at_one = if p > n || is_sparse && p >= n {
+            50.0
+        } else {
+            (20.0 + 4.0 * self.ascent_condition()).min(MOST)
+        };
+        by_kink * at_one * if is_path { 0.4 } else { 1.0 }
+    }
+
+    /// Returns the steps of conjugate gradients in a step of Newton's method.
+    fn gradients_a_step(&self) -> f64 {
+        let condition = self.curvature.unwrap_or(1.0) * self.steepness / self.lambda;
+        3.0 + (0.12 * condition.sqrt()).min(self.shape.n.min(self.shape.p))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use margins_data::{Design, Labels};
+    use margins_losses::{Hinge, Logistic, MarginLoss};
+    use nalgebra::DMatrix;
+
+    use super::choose;
+    use crate::problem::Extent;
+    use crate::solve::{Choice, Coordinates};
+    use crate::{Objective, Options, Solver, lambda_grid};
+
+    /// Returns the choice for sparse samples of four features each, or for dense ones.
+    fn of(
+        loss: &dyn MarginLoss,
+        (n, p, is_sparse): (usize, usize, bool),
+        (from, count): (f64, usize),
+        options: &Options<'_>,
+    ) -> Choice {
+        let row = |i: usize| (0..4).map(|k| ((97 * i + 31 * k * k + k) % p, 0.5)).collect();
+        let design = if is_sparse {
+            let mut rows: Vec<Vec<(usize, f64)>> = (0..n).map(row).collect();
+            rows.iter_mut().for_each(|row| {
+                row.sort_by_key(|(column, _)| *column);
+                row.dedup_by_key(|(column, _)| *column);
+            });
+            Design::from_sparse_rows(&rows, p)
+        } else {
+            let value = |j: usize, i: usize| ((i * p + j) as f64 * 0.7).sin();
+            Design::from_samples(DMatrix::from_fn(p, n, value))
+        }
+        .expect("finite");
+        let signs = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let labels = Labels::from_signs(signs).expect("two classes");
+        let objective = Objective::new(loss, &design, &labels).expect("fits");
+        let to = if count == 1 { from } else { 1e-4 * from };
+        let lambdas = lambda_grid(from, to, count).expect("a grid");
+        choose(&objective, &Extent::of(&design), &lambdas, options)
+    }
+
+    /// Wide and sparse samples are not rotated, whatever the loss, small problems are solved by dense
+    /// systems, and a solver that was asked for is taken.
+    #[test]
+    fn the_shape_of_the_data_decides() {
+        let auto = Options::default();
+        for loss in [&Logistic as &dyn MarginLoss, &Hinge] {
+            for lambdas in [(1e-2, 1), (1e-2, 20)] {
+                let choice = of(loss, (2500, 6000, true), lambdas, &auto);
+                assert_eq!(choice.method.coordinates, Coordinates::Features, "{choice}");
+                assert!(choice.next.is_some_and(|(_, seconds)| seconds >= choice.seconds));
+            }
+            let small = of(loss, (20, 50, false), (1e-2, 1), &auto);
+            assert_eq!(small.method.coordinates, Coordinates::RowSpace, "{small}");
+        }
+        let tall = of(&Logistic, (4000, 60, false), (1e-3, 20), &auto);
+        assert_eq!((tall.method.solver, tall.method.is_dense), (Solver::Newton, true), "{tall}");
+        let options = Options { solver: Solver::Newton, ..auto };
+        let asked = of(&Logistic, (2500, 6000, true), (1e-2, 1), &options);
+        assert_eq!(asked.method.solver, Solver::Newton);
+        assert_eq!(asked.method.coordinates, Coordinates::Features, "{asked}");
+        assert!(asked.to_string().starts_with("newton on the features by conjugate gradients"));
+        let options = Options { solver: Solver::Bundle, ..auto };
+        assert_eq!(of(&Hinge, (300, 60, false), (1e-2, 1), &options).next, None);
+    }
+
+    /// A preparation that nothing interrupts does not begin where the deadline would come first.
+    #[test]
+    fn what_cannot_be_ready_before_the_deadline_is_left_out() {
+        let options = |seconds| {
+            let deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
+            Options { solver: Solver::Newton, deadline, ..Options::default() }
+        };
+        let coordinates = |seconds| {
+            let choice = of(&Logistic, (400, 800, false), (1e-9, 1), &options(seconds));
+            choice.method.coordinates
+        };
+        assert_eq!(coordinates(3600.0), Coordinates::RowSpace);
+        assert_eq!(coordinates(0.0), Coordinates::Features);
+    }
+}

@@ -1,0 +1,96 @@
+use margins_data::metrics::MistakeTally;
+use margins_data::{ClassLabels, Dataset};
+
+use super::error_curve::{FoldError, FoldErrors, least};
+use super::held_out::HeldOut;
+
+/// One fold along the path.
+pub(super) struct Fold {
+    /// The weights of the samples held out.
+    weights: Vec<f64>,
+    /// The outcome of the samples held out at each lambda; `None` where it was not fitted.
+    at: Vec<Option<HeldOut>>,
+}
+
+impl Fold {
+    /// Returns a fold that was not fitted at any of this number of lambdas.
+    pub(super) fn new<Y: ClassLabels>(
+        data: &Dataset<Y>,
+        folds: &[usize],
+        fold: usize,
+        lambdas: usize,
+    ) -> Self {
+        let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
+        let test = (0..folds.len()).filter(|&i| folds[i] == fold);
+        Fold { weights: test.map(weight_of).collect(), at: vec![None; lambdas] }
+    }
+
+    /// Takes over the outcomes at the lambdas of these indices.
+    pub(super) fn set(&mut self, at: &[usize], outcomes: Vec<HeldOut>) {
+        for (&k, outcome) in at.iter().zip(outcomes) {
+            self.at[k] = Some(outcome);
+        }
+    }
+
+    /// Returns the indices of the lambdas at which fits were cut short; `None` if none was.
+    pub(super) fn cut_short(&self) -> Option<Vec<usize>> {
+        let cut = |&k: &usize| self.at[k].as_ref().is_some_and(|at| at.cut_short);
+        let at: Vec<usize> = (0..self.at.len()).filter(cut).collect();
+        (!at.is_empty()).then_some(at)
+    }
+
+    fn weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// Returns the share of the samples misclassified, by weight; 0 where none has any.
+    fn error(&self, k: usize) -> f64 {
+        self.at[k].as_ref().map_or(0.0, |at| self.share(&at.wrong))
+    }
+
+    /// Returns the share of the samples held out for which this is true, by weight; 0 where none has
+    /// any.
+    fn share(&self, is_true: &[bool]) -> f64 {
+        let mut tally = MistakeTally::default();
+        self.weights.iter().zip(is_true).for_each(|(&weight, &is_true)| tally.add(is_true, weight));
+        tally.rate().unwrap_or(0.0)
+    }
+
+    /// Returns what the curve needs of the fold.
+    pub(super) fn errors(&self) -> FoldErrors {
+        let at = |at: &Option<HeldOut>| {
+            let HeldOut { wrong, unproven, relative_gap, converged, .. } = at.as_ref()?;
+            Some(FoldError {
+                error: self.share(wrong),
+                unproven: unproven.as_ref().map(|unproven| self.share(unproven)),
+                relative_gap: *relative_gap,
+                converged: *converged,
+            })
+        };
+        FoldErrors { weight: self.weight(), at: self.at.iter().map(at).collect() }
+    }
+}
+
+/// Returns true for every lambda that is wrong on far more of the weight than the one of the least
+/// error: the difference is a sum over the samples on which the two disagree, each of which counts
+/// its weight to either side.
+pub(super) fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
+    const DEVIATIONS: f64 = 4.0;
+    let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
+    let errors: Vec<f64> = (0..count).map(errors).collect();
+    let best = least(&errors, |_| true);
+    (0..count)
+        .map(|k| {
+            let (mut difference, mut square) = (0.0, 0.0f64);
+            for fold in folds {
+                let (Some(here), Some(there)) = (&fold.at[k], &fold.at[best]) else { continue };
+                let pairs = here.wrong.iter().zip(&there.wrong).zip(&fold.weights);
+                for ((here, _), weight) in pairs.filter(|((here, there), _)| here != there) {
+                    difference += if *here { *weight } else { -weight };
+                    square += weight * weight;
+                }
+            }
+            difference > DEVIATIONS * square.sqrt()
+        })
+        .collect()
+}
