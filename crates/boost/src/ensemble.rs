@@ -62,6 +62,10 @@ impl<S> Ensemble<S> {
 impl<S: Scorer> Ensemble<S> {
     /// Returns what the members from a number on add to the sum of votes or scores.
     pub(crate) fn sum_from(&self, first: usize, x: &Sample<'_>) -> f64 {
+        self.sum_by(first, x, vote)
+    }
+
+    fn sum_by(&self, first: usize, x: &Sample<'_>, vote: impl Fn(f64) -> f64) -> f64 {
         let scores = self.members[first..].iter().map(|member| member.score(x));
         match self.combination {
             Combination::Majority => scores.map(vote).sum(),
@@ -74,11 +78,8 @@ impl<S: Scorer> Scorer for Ensemble<S> {
     /// Returns the combined score, 0 of an ensemble without members; NaN if the score of a member is
     /// not finite, which a vote would hide.
     fn score(&self, x: &Sample<'_>) -> f64 {
-        let is_decided = || self.members.iter().all(|member| member.score(x).is_finite());
-        if self.combination == Combination::Majority && !is_decided() {
-            return f64::NAN;
-        }
-        self.sum_from(0, x) / self.members.len().max(1) as f64
+        let decided = |score: f64| if score.is_finite() { vote(score) } else { f64::NAN };
+        self.sum_by(0, x, decided) / self.members.len().max(1) as f64
     }
 }
 
@@ -87,5 +88,41 @@ impl Ensemble<LinearClassifier> {
     /// without members. For a majority it is another classifier than the ensemble.
     pub fn mean_classifier(&self) -> Option<LinearClassifier> {
         LinearClassifier::mean(&self.members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A classifier of one score that counts how often it is asked.
+    struct Asked(f64, Cell<usize>);
+
+    impl Scorer for Asked {
+        fn score(&self, _: &Sample<'_>) -> f64 {
+            self.1.set(self.1.get() + 1);
+            self.0
+        }
+
+        fn columns(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_majority_asks_each_member_once_and_hides_no_overflow() {
+        let x = Sample::Dense(&[]);
+        for (scores, expected) in [
+            ([2.0, -1.0, 3.0], 1.0 / 3.0),
+            ([2.0, f64::INFINITY, 3.0], f64::NAN),
+            ([2.0, -1.0, f64::NAN], f64::NAN),
+        ] {
+            let members = scores.map(|score| Asked(score, Cell::new(0))).into();
+            let ensemble = Ensemble::new(Combination::Majority, members);
+            assert_eq!(ensemble.score(&x).to_bits(), f64::to_bits(expected), "{scores:?}");
+            assert!(ensemble.members().iter().all(|member| member.1.get() == 1));
+        }
     }
 }
