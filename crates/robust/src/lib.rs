@@ -42,6 +42,7 @@ mod margin_distribution;
 mod median_of_means;
 mod quasi_newton;
 mod restarts;
+mod separation;
 mod unpenalised;
 
 pub use catoni_risk::CatoniRisk;

@@ -7,15 +7,17 @@ use margins_optim::{Fit, Lambda, Objective, Options, Solver, Status};
 
 use crate::estimated_risk::{EmpiricalMean, EstimatedObjective};
 use crate::quasi_newton::descend;
+use crate::separation::{quasi_separates, separates};
 use crate::{Error, uncertified};
 
 /// Returns the classifier that minimises the mean loss alone, `(1/n) sum_i c_i L(y_i (b + <w, x_i>))`,
 /// by limited-memory BFGS.
 ///
 /// Its status is [`Status::RuleMet`] if the norm of the gradient is at most the tolerance times the
-/// norm at the origin, and [`Status::NoMinimum`] if the classes are separated and the loss falls for
-/// ever, as the logistic loss does: every multiple of such a classifier is better. The largest number
-/// of iterations is 10,000 by default.
+/// norm at the origin, and [`Status::NoMinimum`] if the loss falls for ever, as the logistic loss does,
+/// and so does its mean: if the classes are separated, every multiple of the classifier is better, and if
+/// all samples but those on a boundary are, every step away from it. The largest number of iterations is
+/// 10,000 by default.
 ///
 /// ```
 /// use margins_data::{Design, Labels};
@@ -59,15 +61,11 @@ pub fn unpenalised<L: MarginLoss + ?Sized>(
     };
     let monitor = Monitor::new(options, Lambda::NONE, ITERATIONS);
     let function = |point: &[f64], out: &mut [f64]| problem.value_and_gradient(point, out);
-    let descended = descend(function, origin, 0.0, ended, monitor);
+    let mut descended = descend(function, origin, 0.0, ended, monitor);
+    let ending = &mut descended.ending;
+    let is_settled = matches!(ending.status, Status::NoMinimum | Status::NumericalTrouble);
+    if falls_for_ever && !is_settled && quasi_separates(objective, &descended.point) {
+        ending.status = Status::NoMinimum;
+    }
     Ok(uncertified(Lambda::NONE, &descended.point, descended.ending, problem.passes))
-}
-
-/// Returns true if every margin of a sample that counts is positive.
-fn separates<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>, point: &[f64]) -> bool {
-    let (risk, design) = (objective.risk(), objective.design());
-    let mut scores = vec![0.0; design.rows()];
-    design.multiply(&point[1..], &mut scores);
-    let samples = scores.iter().zip(risk.signs()).zip(risk.weights());
-    samples.filter(|(_, d)| **d > 0.0).all(|((score, y), _)| y * (score + point[0]) > 0.0)
 }

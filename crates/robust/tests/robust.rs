@@ -406,6 +406,35 @@ fn a_fit_without_a_penalty_has_a_gradient_of_zero() {
     }
 }
 
+/// Where samples of both classes lie on the boundary and all others are separated, a direction proves
+/// that there is no minimum; where one sample is on its wrong side there is a minimum.
+#[test]
+fn classes_separated_but_for_the_boundary_have_no_minimum() {
+    for far in [1.0, -1.0] {
+        // The first feature parts all rows but the first four, where it is 0 and the second overlaps.
+        let mut rows = vec![[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]];
+        let mut signs = vec![1.0, -1.0, 1.0, -1.0];
+        for i in 0..12 {
+            let (t, sign) = (f64::from(i), if i % 2 == 0 { 1.0 } else { -1.0 });
+            rows.push([sign * (1.0 + 0.3 * t), 50.0 * (1.7 * t).sin()]);
+            signs.push(sign);
+        }
+        rows[15][0] *= far;
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(signs).unwrap();
+        for (specification, falls_for_ever) in
+            [("logistic", true), ("exponential", true), ("lhs", true), ("squared-hinge", false)]
+        {
+            let loss = LossRegistry::standard().parse(specification).unwrap();
+            let objective = Objective::new(&*loss, &design, &labels).unwrap();
+            let free = unpenalised(&objective, &Options::default()).unwrap();
+            let none = far > 0.0 && falls_for_ever;
+            let expected = if none { Status::NoMinimum } else { Status::RuleMet };
+            assert_eq!(free.report.status, expected, "{specification} {far}");
+        }
+    }
+}
+
 #[test]
 fn separated_classes_have_no_minimum_without_a_penalty() {
     let design = Design::from_rows(&[[-2.0], [-1.0], [1.0], [3.0]]).unwrap();

@@ -228,7 +228,8 @@ float or array of shape (n_members,)
     status_ : str
         The end of the fit, "converged" if every gap and every allowance for rounding is at most `tol`; "rounding-limit"
         if rounding alone is above it. For an infinite C it is "rule-met" if the norm of the gradient is at
-        most `tol` times the norm at the origin, and "no-minimum" if the classes are separated and the loss falls for ever.
+        most `tol` times the norm at the origin, and "no-minimum" if the loss falls for ever and a direction
+        separates the classes, perhaps but for samples on the boundary.
     n_iter_ : int
         The most iterations that a binary problem took, at least 1.
     model_ : Model

@@ -164,6 +164,7 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     // Without a bound there is no allowance either.
     let has_bound = report.relative_gap.is_finite();
     lines.extend(has_bound.then(|| ("rounding", gap(report.relative_rounding()))));
+    lines.extend((!has_bound).then(|| ("gradient norm", number(report.gradient_norm))));
     lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
     lines.push(("iterations", report.iterations.to_string()));
     // Rows in memory are asked without messages.

@@ -181,7 +181,8 @@ pub fn status_in_words(status: Status) -> &'static str {
              classes differ by more than the slopes of the loss)"
         }
         Status::NoMinimum => {
-            "the classes are separated, so that the mean loss has no minimum without a penalty"
+            "the classes are separated, perhaps but for samples on the boundary, so that the mean loss has no minimum \
+             without a penalty"
         }
         Status::Truncated => "the approximation of the kernel is too coarse",
         Status::Contradicted => {

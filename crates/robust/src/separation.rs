@@ -1,0 +1,111 @@
+//! Directions along which a mean loss without a penalty falls for ever.
+
+use margins_losses::MarginLoss;
+use margins_optim::Objective;
+use margins_optim::problem::summation::{dot, norm};
+
+/// Returns true if every margin of a sample that counts is positive at a point `(b, w)`.
+pub(super) fn separates<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    point: &[f64],
+) -> bool {
+    margins(objective, point).iter().all(|&(_, margin)| margin > 0.0)
+}
+
+/// Returns true if a point `(b, w)` far out leads to a direction `d` with `y_i <d, (1, x_i)> >= 0` for
+/// every sample that counts, and above 0 for some of them. A loss that falls for ever then falls for
+/// ever along d, so that its mean has no minimum.
+///
+/// Samples at which the loss is steep are taken to lie on the boundary. The direction is the part of
+/// the point that is orthogonal to them, and is tested on all samples, up to a share of 1e-10 of the
+/// terms of a score. A wrong choice of the samples therefore finds no direction, but never a false one.
+pub(super) fn quasi_separates<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    point: &[f64],
+) -> bool {
+    /// Shares of the slope at 0 from which on the loss is steep.
+    const STEEP: [f64; 3] = [1e-2, 1e-3, 1e-4];
+    let loss = objective.risk().loss();
+    let margins = margins(objective, point);
+    STEEP.iter().any(|share| {
+        let least = share * loss.derivative(0.0).abs();
+        let is_steep = |&&(_, margin): &&(usize, f64)| loss.derivative(margin).abs() > least;
+        let boundary: Vec<usize> = margins.iter().filter(is_steep).map(|&(row, _)| row).collect();
+        boundary.len() < margins.len()
+            && orthogonal_part(objective, &boundary, point)
+                .is_some_and(|direction| never_falls_back(objective, &direction))
+    })
+}
+
+/// Returns the samples that count, with their margins.
+fn margins<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    point: &[f64],
+) -> Vec<(usize, f64)> {
+    let (risk, design) = (objective.risk(), objective.design());
+    let mut scores = vec![0.0; design.rows()];
+    design.multiply(&point[1..], &mut scores);
+    let margin = |i: usize| risk.signs()[i] * (scores[i] + point[0]);
+    let counted = (0..design.rows()).filter(|&i| risk.weights()[i] > 0.0);
+    counted.map(|i| (i, margin(i))).collect()
+}
+
+/// Returns the part of a point that is orthogonal to the samples of these rows, by conjugate gradients
+/// for the part in their span; `None` if nothing is left of it.
+fn orthogonal_part<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    rows: &[usize],
+    point: &[f64],
+) -> Option<Vec<f64>> {
+    const ITERATIONS: usize = 500;
+    const NOTHING: f64 = 1e-8;
+    let design = objective.design();
+    let one = f64::from(u8::from(objective.risk().has_intercept()));
+    let products = |of: &[f64]| -> Vec<f64> {
+        rows.iter().map(|&i| one * of[0] + design.sample(i).dot(&of[1..])).collect()
+    };
+    let pulled = |factors: &[f64]| {
+        let mut sum = vec![0.0; point.len()];
+        for (&i, &factor) in rows.iter().zip(factors) {
+            sum[0] += one * factor;
+            design.sample(i).add_to(factor, &mut sum[1..]);
+        }
+        sum
+    };
+    let mut left = point.to_vec();
+    let mut residual = products(&left);
+    let mut gradient = pulled(&residual);
+    let (mut direction, mut square) = (gradient.clone(), dot(&gradient, &gradient));
+    let enough = 1e-30 * square;
+    for _ in 0..ITERATIONS {
+        if square <= enough {
+            break;
+        }
+        let image = products(&direction);
+        let step = square / dot(&image, &image);
+        left.iter_mut().zip(&direction).for_each(|(x, d)| *x -= step * d);
+        residual.iter_mut().zip(&image).for_each(|(r, d)| *r -= step * d);
+        gradient = pulled(&residual);
+        let next = dot(&gradient, &gradient);
+        direction.iter_mut().zip(&gradient).for_each(|(d, g)| *d = g + next / square * *d);
+        square = next;
+    }
+    (norm(&left) > NOTHING * norm(point)).then_some(left)
+}
+
+/// Returns true if no margin falls along a direction and some rises.
+fn never_falls_back<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    direction: &[f64],
+) -> bool {
+    const ZERO: f64 = 1e-10;
+    const RISES: f64 = 1e-6;
+    let mut rises = false;
+    margins(objective, direction).into_iter().all(|(row, margin)| {
+        let mut size = direction[0].abs();
+        let sample = objective.design().sample(row);
+        sample.for_each(|column, value| size += (direction[1 + column] * value).abs());
+        rises |= margin > RISES * size;
+        margin >= -ZERO * size
+    }) && rises
+}
