@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut report = Report::new("A mixture of normal distributions", Origin::default());
     report.describe(&model, Some(train.design()));
     report.evaluate(&Labelled::new("test", &test, &model)?, &model, &Registry::standard())?;
-    report.warnings = report.found_warnings();
+    report.warnings = report.found_warnings(None);
     println!("error on new rows: {:.1} %", 100.0 * report.evaluations[0].error.value);
     if let Some(path) = std::env::args().nth(1) {
         std::fs::write(&path, report.page())?;

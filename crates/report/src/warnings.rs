@@ -27,15 +27,16 @@ impl Report {
         uncertified.map(sentence).collect()
     }
 
-    /// Returns sentences on what the numbers show that the reader should know first.
-    pub fn found_warnings(&self) -> Vec<String> {
+    /// Returns sentences on what the numbers show that the reader should know first. The error on the
+    /// data named `compared` is left out: it has been compared with the larger class already.
+    pub fn found_warnings(&self, compared: Option<&str>) -> Vec<String> {
         let mut found = Vec::new();
         found.extend(self.selection.iter().filter_map(of_selection));
         found.extend(self.data.iter().flat_map(of_data));
         let is_scaled = self.members.iter().any(|member| member.scaled_probabilities);
         for evaluation in &self.evaluations {
             found.extend(of_probabilities(evaluation, is_scaled));
-            found.extend(of_error(evaluation));
+            found.extend(of_error(evaluation).filter(|_| compared != Some(&*evaluation.data)));
         }
         if let [training, .., test] = &self.evaluations[..] {
             let (one, other) = (training.error, test.error);

@@ -87,7 +87,7 @@ fn complete() -> Report {
         chosen: 2,
         errors: vec![(1, 0.25), (2, 0.125), (64, 0.1875)],
     });
-    report.warnings = report.found_warnings();
+    report.warnings = report.found_warnings(None);
     report
 }
 
@@ -286,14 +286,14 @@ fn warnings_say_what_the_numbers_show() {
     assert_eq!(open.uncertified(), [expected]);
     let mut at_the_end = complete();
     at_the_end.selection.as_mut().unwrap().best = 4;
-    let warnings = at_the_end.found_warnings();
+    let warnings = at_the_end.found_warnings(None);
     assert!(warnings.iter().any(|w| w.starts_with("The least error is at the smallest lambda")));
     let mut off = complete();
     let mut classes = off.evaluations[0].classes.iter_mut();
     let diagram = classes.find_map(|class| class.reliability.as_mut()).unwrap();
     diagram.calibration_error = diagram.if_calibrated.value + 0.5;
     let told = |report: &Report| -> String {
-        let found = report.found_warnings().into_iter();
+        let found = report.found_warnings(None).into_iter();
         found.filter(|w| w.contains("on training are off")).collect()
     };
     assert!(told(&off).ends_with(". A fit with --probability platt may be nearer."), "{off:?}");

@@ -43,7 +43,7 @@ pub(super) fn focus(
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;
     }
     let mut warnings = Warnings::default();
-    warnings.add(worthless(&fitted, data.rows(), settings.standardize));
+    warnings.add_useless(worthless(&fitted, data.rows(), settings.standardize));
     let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
     let document = document(arguments, &settings, about, &fitted);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)

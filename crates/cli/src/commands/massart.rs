@@ -41,7 +41,10 @@ pub(super) fn massart(
     let (fitted, rows, data) = fit(arguments, &settings)?;
     let mut warnings = Warnings::default();
     warnings.add(unfinished(&fitted));
-    warnings.add(worthless(&fitted, settings.standardize).or_else(|| missed(&fitted, &settings)));
+    let useless = worthless(&fitted, settings.standardize);
+    let missed = missed(&fitted, &settings).filter(|_| useless.is_none());
+    warnings.add_useless(useless);
+    warnings.add(missed);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

@@ -17,6 +17,9 @@ use crate::output::warnings::{Warnings, of_no_weights, of_unknown_levels};
 use crate::output::{Lines, write_json};
 use crate::program;
 
+/// The name of the data that a model was fitted to.
+const TRAINING: &str = "training";
+
 /// A run of the command: its words, and when it began.
 pub(crate) struct Invocation {
     words: Vec<String>,
@@ -120,7 +123,7 @@ impl<'a> Page<'a> {
     ) -> Result<(), Failure> {
         report.describe(model, data.map(Dataset::design));
         if let Some(data) = data {
-            let training = Labelled::new("training", data, model).map_err(Failure::job)?;
+            let training = Labelled::new(TRAINING, data, model).map_err(Failure::job)?;
             report.evaluate(&training, model, self.registry).map_err(Failure::job)?;
         }
         match self.test {
@@ -144,7 +147,7 @@ pub(super) fn write(
     mut warnings: Warnings,
 ) -> Result<(), Failure> {
     let mut found = std::mem::take(&mut report.warnings);
-    found.extend(report.found_warnings());
+    found.extend(report.found_warnings(warnings.is_useless().then_some(TRAINING)));
     found.into_iter().for_each(|sentence| warnings.add(sentence));
     report.warnings = warnings.into_sentences();
     emit(path, |out| match format {

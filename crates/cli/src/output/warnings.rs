@@ -12,12 +12,27 @@ use crate::output::table::percent;
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     sentences: Vec<String>,
+    /// True if one of them says that the classifier errs no less often than the larger class alone.
+    is_useless: bool,
 }
 
 impl Warnings {
     /// Tells a sentence, if there is one, and keeps it.
     pub(crate) fn add(&mut self, sentence: impl Into<Option<String>>) {
         self.sentences.extend(sentence.into().inspect(|sentence| tell(sentence)));
+    }
+
+    /// Prints the sentence on a classifier that errs no less often than the larger class alone, if there
+    /// is one, and keeps it.
+    pub(crate) fn add_useless(&mut self, sentence: Option<String>) {
+        self.is_useless |= sentence.is_some();
+        self.add(sentence);
+    }
+
+    /// Returns true if a sentence says that the classifier errs no less often than the larger class
+    /// alone.
+    pub(crate) fn is_useless(&self) -> bool {
+        self.is_useless
     }
 
     /// Prints what the report on a fit says of it beside its numbers, and keeps it.
