@@ -219,7 +219,7 @@ def test_halfspaces_have_a_bound_on_their_error():
     model = ml.MassartClassifier("sgd", eta=0.12, gamma=0.1).fit(X, y)
     assert model.score(X, clean) > 0.9 and 0.1 < model.error_bound_ < 0.5 and model.intercept_[0] != 0
     cuts = ml.MassartClassifier("cuts", eta=0.12, gamma=0.1).fit(X, y)
-    assert cuts.held_out_error_ < cuts.error_bound_ < 0.5 and cuts.end_ is not None
+    assert cuts.held_out_error_ < cuts.error_bound_ < 0.5 and hasattr(cuts, "end_")
 
 
 def raw_table(flip=0.0):
@@ -261,7 +261,7 @@ def test_a_game_is_played_until_the_largest_loss_is_small():
     X, y = clouds(60, 2)
     X += 20 * np.where(y, 1, -1)[:, None]
     ramp = ml.FocusedClassifier(loss="ramp", epsilon=0.2).fit(X, y)
-    assert ramp.max_loss_ <= 0.2 and ramp.consistent_at_ is not None and ramp.status_ == "rule-met"
+    assert ramp.max_loss_ <= 0.2 and ramp.consistent_at_ > 0 and ramp.status_ == "rule-met"
     with pytest.raises(ValueError, match="epsilon is 2, but must be between 0 and 1"):
         ml.FocusedClassifier(epsilon=2).fit(X, y)
     with pytest.raises(ValueError, match="no column has two values"):
@@ -274,7 +274,7 @@ def test_gamma_has_the_units_of_the_features():
     y = X[:, 0] > 0
     fit = lambda **settings: ml.MassartClassifier("sgd", eta=0.1, gamma=0.2, fit_intercept=False, **settings).fit(X, y)
     assert fit().distance_ == pytest.approx(0.2 * np.linalg.norm(X, axis=1).max())
-    assert fit(scale_rows="each").distance_ is None
+    assert not hasattr(fit(scale_rows="each"), "distance_")
     X[0] = 0
     assert fit().score(X, y) > 0.8 and fit(scale_rows="each").score(X, y) > 0.8
     with pytest.raises(ValueError, match="scale_rows is 'none', but must be 'largest' or 'each'"):
@@ -291,7 +291,7 @@ def test_games_with_any_learner(learner, two, tmp_path):
     again = pickle.loads(pickle.dumps(whole))
     assert np.array_equal(again.decision_function(X), whole.decision_function(X))
     parts = ml.FocusedClassifier(**settings, checkpoint=tmp_path / "game", pause_at=700).fit(X, y)
-    assert not parts.finished_ or parts.consistent_at_ is not None
+    assert not parts.finished_ or hasattr(parts, "consistent_at_")
     parts.set_params(pause_at=None).fit(X, y)
     assert np.array_equal(parts.decision_function(X), whole.decision_function(X)) and parts.n_iter_ == whole.n_iter_
 

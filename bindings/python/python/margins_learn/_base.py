@@ -43,7 +43,7 @@ def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
 def _has_probabilities(estimator: Any) -> bool:
     """Tells if a classifier has probabilities, or will have them once it is fitted."""
     if hasattr(estimator, "model_"):
-        available = estimator.model_ is not None and estimator.model_.has_probabilities
+        available = estimator.model_.has_probabilities
     else:
         available = estimator._will_have_probabilities()
     if not available:
@@ -419,7 +419,7 @@ def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardi
         warnings.warn(
             f"{who} errs on {error:.1%} of {rows}, no less often than always predicting the larger class ({baseline:.1%}). {remedy}",
             UserWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 

@@ -69,8 +69,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The classifiers, which decide together.
     max_loss_ : float
         The largest loss of a sample.
-    consistent_at_ : int or None
-        The step by which the ensemble was right on every sample with a loss of at most `epsilon`; None if it never was.
+    consistent_at_ : int
+        The step by which the ensemble was right on every sample with a loss of at most `epsilon`, if it ever was.
     n_iter_ : int
         The steps of the game.
     finished_ : bool
@@ -78,16 +78,16 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     status_ : str
         The end of the game: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the most steps,
         "paused" at `pause_at`, or "time-limit".
-    stopped_ : str or None
-        The text "time-limit" if the time ended the game, else None.
-    outliers_ : list of int or None
-        The rows with slack, the largest first.
-    kernel_ : str or None
-        The kernel with all of its parameters.
+    stopped_ : str
+        The text "time-limit", if the time ended the game.
+    outliers_ : list of int
+        The rows with slack, the largest first, in a game with slack.
+    kernel_ : str
+        The kernel with all of its parameters, if there is one.
     coef_, intercept_ : array
         The coefficients, if the ensemble is one linear classifier: the average of linear learners.
-    model_ : Model or None
-        The model, as files keep it; None of stumps and networks, which no file holds, but which can be pickled.
+    model_ : Model
+        The model, as files keep it. Stumps and networks do not have one: no file holds them, but they can be pickled.
     classes_, n_features_in_, feature_names_in_
         The facts of the data, as `MarginClassifier` has them.
 
@@ -106,11 +106,11 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
 
     ensemble_: _native.Ensemble
     max_loss_: float
-    consistent_at_: int | None
+    consistent_at_: int
     finished_: bool
-    stopped_: str | None
-    outliers_: list[int] | None
-    kernel_: str | None
+    stopped_: str
+    outliers_: list[int]
+    kernel_: str
     model_: Any
     status_: str
     n_iter_: int
@@ -177,22 +177,20 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             report = _native.fit_focused(data, self._settings(), watching)
         self.ensemble_ = report["ensemble"]
         self._forget_model()
-        if report["model"] is None:
-            self.model_ = None
-        else:
+        if report["model"] is not None:
             self._adopt(report["model"])
-        self.max_loss_, self.consistent_at_ = report["max_loss"], report["consistent_at"]
-        self.n_iter_, self.finished_ = max(1, report["rounds"]), report["finished"]
-        self.stopped_, self.status_ = report["stopped"], _status_of(report)
-        self.outliers_, self.kernel_ = report["outliers"], report["kernel"]
+        self.max_loss_, self.n_iter_, self.finished_ = report["max_loss"], max(1, report["rounds"]), report["finished"]
+        self.status_ = _status_of(report)
+        for name in ("consistent_at", "stopped", "outliers", "kernel"):
+            self._keep(f"{name}_", report[name])
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
-        warn_of_time(self.stopped_, f"the game after {self.n_iter_} of {report['max_steps']} steps")
+        warn_of_time(report["stopped"], f"the game after {self.n_iter_} of {report['max_steps']} steps")
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "ensemble_")
-        if self.model_ is not None:
+        if hasattr(self, "model_"):
             return super()._scores(X)
         X = checked(self, X, reset=False)
         threads = effective_n_jobs(self.n_jobs)
@@ -239,12 +237,15 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             The file, which is JSON if its name ends in `.json`, and else binary.
         """
         check_is_fitted(self, "ensemble_")
-        if self.model_ is None:
+        if not hasattr(self, "model_"):
             raise ValueError(f"The learner is {self.learner!r}, whose ensemble no file holds: pickle the estimator instead.")
         super().save(path)
 
     def _will_have_probabilities(self) -> bool:
         return False
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
 
 
 def _status_of(report: dict[str, Any]) -> str:

@@ -61,20 +61,20 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The share of all samples on the wrong side.
     eta_, gamma_ : float
         The noise rate and the margin that the halfspace was learned with.
-    distance_ : float or None
-        The distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`; None if each sample was
+    distance_ : float
+        The distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`, unless each sample was
         divided by its own norm.
-    dimensions_ : int or None
-        The dimensions after a projection by `project`; None without one.
+    dimensions_ : int
+        The dimensions after a projection by `project`, if there was one.
     n_iter_ : int
         The steps, or the calls of the oracle.
-    end_ : str or None
-        The end of the search by cutting planes, "accepted" if it found what it looked for.
+    end_ : str
+        The end of the search by cutting planes, "accepted" if it found what it looked for. Other learners do not have it.
     status_ : str
         The end: "rule-met" if the learner has done all that its theory asks for, "empty" if cutting planes left no halfspace,
         "iteration-limit" if their calls were too few, or "time-limit".
-    stopped_ : str or None
-        The text "time-limit" if the time ended the learner, else None.
+    stopped_ : str
+        The text "time-limit", if the time ended the learner.
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
         The facts of the halfspace, as `MarginClassifier` has them.
 
@@ -102,10 +102,10 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     training_error_: float
     eta_: float
     gamma_: float
-    distance_: float | None
-    dimensions_: int | None
-    end_: str | None
-    stopped_: str | None
+    distance_: float
+    dimensions_: int
+    end_: str
+    stopped_: str
     status_: str
     n_iter_: int
 
@@ -164,13 +164,13 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self._adopt(report["model"])
         self.error_bound_, self.held_out_error_ = report["error_bound"], report["held_out_error"]
         self.training_error_ = report["training_error"]
-        self.eta_, self.gamma_, self.distance_ = report["noise"], report["margin"], report["distance"]
-        self.n_iter_, self.end_ = max(1, report["steps"]), report["end"]
-        self.dimensions_, self.stopped_ = report["dimensions"], report["stopped"]
-        self.status_ = self.stopped_ or _STATUS_OF.get(self.end_, "rule-met")
+        self.eta_, self.gamma_, self.n_iter_ = report["noise"], report["margin"], max(1, report["steps"])
+        for name in ("distance", "dimensions", "end", "stopped"):
+            self._keep(f"{name}_", report[name])
+        self.status_ = report["stopped"] or _STATUS_OF.get(report["end"], "rule-met")
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
-        warn_of_time(self.stopped_, f"the learner after {self.n_iter_} steps")
+        warn_of_time(report["stopped"], f"the learner after {self.n_iter_} steps")
         return self
 
     def _will_have_probabilities(self) -> bool:
