@@ -88,11 +88,6 @@ pub enum Error {
         /// The classes that there are.
         classes: Vec<String>,
     },
-    /// No two of the samples are of one class.
-    #[error(
-        "the {0} samples have {0} classes, no two of them the same: are the labels measurements or names of samples?"
-    )]
-    AllClassesDiffer(usize),
     /// The binary scheme met more than two classes.
     #[error(
         "the data have {0} classes: choose Scheme::OneVersusRest or Scheme::OneVersusOne for more than two"

@@ -46,13 +46,14 @@ pub use cross_validation::{
 };
 pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
-pub use fit::check_repeated;
+pub(crate) use fit::check_members;
 pub use fitted::{Fitted, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;
 pub use model::{model_of_fit, model_of_kernel_fit};
 pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
+pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Held, Probabilities, Regularisation, Settings};

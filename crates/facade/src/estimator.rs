@@ -2,7 +2,7 @@ use std::fmt::Display;
 
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_estimators::regularised::{Settings, check_repeated};
+use margins_estimators::regularised::{DataSummary, Settings};
 
 use crate::{Classifier, Error, Features, Registry};
 
@@ -27,7 +27,6 @@ impl Estimator {
     /// Fits a classifier to data of two classes or more.
     ///
     /// # Errors
-    /// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
     /// [`Error::Contradiction`]: weights or folds both of the data and of the settings, or rules
     /// for raw tables. A cost of a class that the data do not have; more than two classes for
     /// [`Scheme::Binary`](crate::Scheme::Binary); data that the loss, the kernel, the solver or the
@@ -44,8 +43,8 @@ impl Estimator {
     }
 
     fn fit_features<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
-        check_repeated(&Classes::from(data.labels()))?;
-        let fitted = self.settings.fit(data)?;
+        let mut fitted = self.settings.fit(data)?;
+        fitted.report.warnings.extend(DataSummary::of(data).doubt());
         Classifier::new(fitted, &self.settings, &self.registry)
     }
 

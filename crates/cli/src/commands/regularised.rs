@@ -7,7 +7,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use margins::data::blocks::BlockFile;
 use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
-    IterationObserver, KernelChoice, Observer, Regularisation, Settings, check_repeated,
+    IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
 use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
 use margins::robust::Learner;
@@ -123,11 +123,7 @@ impl Task<'_> {
         let copies = if folds { Self::copies_of_folds() } else { COPIES };
         match self.file_beyond_memory(copies)? {
             Some((file, memory)) => Rows::on_disk(&file, memory),
-            None => {
-                let data = self.arguments.source().classes()?;
-                check_repeated(data.labels())?;
-                Ok(Rows::Here(data))
-            }
+            None => Ok(Rows::Here(self.arguments.source().classes()?)),
         }
     }
 

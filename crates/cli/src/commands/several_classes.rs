@@ -46,7 +46,7 @@ pub(super) fn fit(
     settings.check()?;
     let table = rows.summary();
     let mut warnings = Warnings::default();
-    warnings.add(of_many(&table));
+    warnings.add(table.doubt());
     let (bar, observer) = progress();
     let progress = if selection.is_some() { observer } else { settings.progress.clone() };
     let settings = Settings { progress, ..settings.clone() };
@@ -182,15 +182,4 @@ fn document<'c>(
 /// Returns the lambda that all members have in common.
 fn lambda_of(fitted: &Fitted) -> f64 {
     fitted.fits.first().map_or(f64::NAN, |fit| fit.lambda.get())
-}
-
-/// Returns the question about labels of which most occur once, as scikit-learn does.
-fn of_many(table: &DataSummary) -> Option<String> {
-    const FEW_ROWS: usize = 20;
-    let (rows, classes) = (table.rows(), table.classes.len());
-    (rows > FEW_ROWS && classes > rows / 2).then(|| {
-        format!(
-            "The {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
-        )
-    })
 }

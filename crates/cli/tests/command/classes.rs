@@ -63,6 +63,20 @@ fn what_several_classes_cannot_have_is_refused() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
+/// Rows that each have a class of their own are fitted, with a warning.
+#[test]
+fn one_row_a_class_is_doubted() {
+    let workshop = Workshop::new();
+    workshop.write("names.csv", b"x,z,label\n1,2,ann\n2,1,bob\n0,0,eve\n");
+    let fit = ["fit", "--data", "names.csv", "--lambda", "0.01", "--multi-class", "ovr"];
+    let output = workshop.run(&fit);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(
+        text(&output.stderr),
+        "warning: the 3 rows have 3 classes: are the labels measurements, or names of the rows?\n"
+    );
+}
+
 #[test]
 fn data_of_any_number_of_classes_are_described() {
     let workshop = Workshop::new();

@@ -40,6 +40,34 @@ impl DataSummary {
         }
     }
 
+    /// Returns a sentence that doubts labels of which most occur once: more than half of the rows of a
+    /// table of more than 20 have classes of their own, or every row of more than two has one.
+    ///
+    /// ```
+    /// use margins_data::{Classes, Dataset, Design};
+    /// use margins_estimators::regularised::DataSummary;
+    ///
+    /// let design = Design::from_rows(&[[1.0], [2.0], [3.0]])?;
+    /// let doubt = |labels: [&str; 3]| {
+    ///     let data = Dataset::new(design.clone(), Classes::new(&labels)?)?;
+    ///     Ok::<_, margins_data::Error>(DataSummary::of(&data).doubt())
+    /// };
+    /// assert_eq!(doubt(["a", "b", "a"])?, None);
+    /// let sentence = doubt(["a", "b", "c"])?.expect("a doubt");
+    /// assert!(sentence.starts_with("The 3 rows have 3 classes"));
+    /// # Ok::<(), margins_data::Error>(())
+    /// ```
+    pub fn doubt(&self) -> Option<String> {
+        const FEW_ROWS: usize = 20;
+        let (rows, classes) = (self.rows(), self.classes.len());
+        let all_differ = classes == rows && rows > 2;
+        (all_differ || rows > FEW_ROWS && classes > rows / 2).then(|| {
+            format!(
+                "The {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+            )
+        })
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.class_rows.iter().sum()

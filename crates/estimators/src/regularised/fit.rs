@@ -158,22 +158,9 @@ impl Settings {
 }
 
 /// Refuses more members of a scheme than there is memory for their coefficients and reports.
-fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), Error> {
+pub(crate) fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), Error> {
     let members = scheme.scores(classes).unwrap_or(usize::MAX);
     let member = columns.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
     let refused = |shortage| Error::Members { scheme, classes, members, shortage };
     Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
-}
-
-/// Refuses more than two classes without a class of which there are two samples, for programs that
-/// cannot warn their user: such labels are measurements or names of samples as a rule.
-///
-/// # Errors
-/// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
-pub fn check_repeated(classes: &Classes) -> Result<(), Error> {
-    let rows = classes.indices().len();
-    let mut seen = vec![false; classes.names().len()];
-    let repeated =
-        classes.indices().iter().any(|&class| std::mem::replace(&mut seen[class as usize], true));
-    if repeated || rows <= 2 { Ok(()) } else { Err(Error::AllClassesDiffer(rows)) }
 }
