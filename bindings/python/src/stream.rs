@@ -1,6 +1,6 @@
 //! Stochastic gradient.
 
-use margins::data::Labels;
+use margins::data::Classes;
 use margins::estimators::stream::{Learner, Method, Projection, Settings, State, StepSchedule};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::{Data, Samples};
 use crate::doorway::{Stop, run};
+use crate::encode::Encode;
 use crate::errors::{of_data, refuse, to_python};
 use crate::model::Model;
 use crate::regularised::Watchers;
@@ -21,7 +22,7 @@ use crate::settings::{Stream, limit_of, loss_of};
 fn settings_of(given: Stream) -> PyResult<Settings> {
     let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
     let (class_weights, class_costs) = given.class_weight.parts()?;
-    let unless_told = Settings::new(Lambda::new(given.lam).map_err(refused)?);
+    let unless_told = Settings::new(Lambda::new_or_none(given.lam).map_err(refused)?);
     Ok(Settings {
         loss: loss_of(&given.loss)?,
         method: method_of(&given.method, &given.schedule, given.first_step)?,
@@ -93,13 +94,15 @@ pub(crate) fn fit_stream<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = settings_of(Stream::read(settings)?)?;
-    let data = Data::take_of_two(data)?;
+    let data = Data::take(data, Encode(None))?;
+    let certifiable = settings.lambda != Lambda::NONE;
     let stop = Stop::default();
     // Who watches pays for it: without a callback nobody does.
     let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));
     let settings = Settings { iterations: iterations.unwrap_or_default(), ..settings };
-    let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset_of_two()?))?;
-    let result = report::of_reports(py, std::iter::once(&fitted.fit.report))?;
+    let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset()?))?;
+    let result = report::of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
+    result.set_item("certifiable", certifiable)?;
     result.set_item("model", Model::new(fitted.model))?;
     result.set_item("state", fitted.state.map(StreamState))?;
     Ok(result)
@@ -147,51 +150,54 @@ pub(crate) struct StreamLearner(Learner);
 
 #[pymethods]
 impl StreamLearner {
-    /// Returns a learner of samples of so many features.
+    /// Returns a learner of samples of these classes, with so many features.
     #[new]
-    fn new(settings: &Bound<'_, PyDict>, features: usize) -> PyResult<Self> {
+    fn new(
+        settings: &Bound<'_, PyDict>,
+        classes: Vec<String>,
+        features: usize,
+    ) -> PyResult<Self> {
         let settings = settings_of(Stream::read(settings)?)?;
-        settings.learner(features).map(StreamLearner).map_err(to_python)
+        settings.learner(&classes, features).map(StreamLearner).map_err(to_python)
     }
 
     /// Returns the learner that goes on from a state.
     #[staticmethod]
     fn resumed(
         settings: &Bound<'_, PyDict>,
+        classes: Vec<String>,
         features: usize,
         state: &StreamState,
     ) -> PyResult<Self> {
         let settings = settings_of(Stream::read(settings)?)?;
-        let learner = settings.resumed(features, state.0.clone());
+        let learner = settings.resumed(&classes, features, state.0.clone());
         learner.map(StreamLearner).map_err(to_python)
     }
 
-    /// Takes the steps of a chunk of samples with their signs. A chunk that is refused leaves the
+    /// Takes the steps of a chunk of samples with their classes, given by index. A chunk that is refused leaves the
     /// learner as it was.
     fn take(
         &mut self,
         py: Python<'_>,
         samples: &Samples,
-        signs: PyReadonlyArray1<'_, f64>,
+        targets: PyReadonlyArray1<'_, u32>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<()> {
-        let (design, signs) = (samples.0.clone(), signs.as_array().to_vec());
+        let (design, targets) = (samples.0.clone(), targets.as_array().to_vec());
         let weights = weights.map(|weights| weights.as_array().to_vec());
-        // The signs of a chunk may all be the same, but they must be signs.
-        Labels::from_signs(signs.iter().copied().chain([1.0, -1.0]).collect()).map_err(of_data)?;
         let mut learner = self.0.clone();
+        let labels = Classes::from_indices(targets, learner.classes().to_vec()).map_err(of_data)?;
         let job = move || {
-            learner.take(&design, &signs, weights.as_deref())?;
+            learner.take(&design, &labels, weights.as_deref())?;
             Ok(learner)
         };
         self.0 = run(py, 1, &Stop::default(), job)?;
         Ok(())
     }
 
-    /// Returns the model of the two classes, the negative and the positive one.
-    fn model(&self, classes: (String, String), names: Option<Vec<String>>) -> PyResult<Model> {
-        let model = self.0.model((&classes.0, &classes.1), names);
-        model.map(Model::new).map_err(to_python)
+    /// Returns the model.
+    fn model(&self, names: Option<Vec<String>>) -> PyResult<Model> {
+        self.0.model(names).map(Model::new).map_err(to_python)
     }
 
     /// The number of steps taken.

@@ -4,6 +4,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import margins_learn as ml
 
+# SGDClassifier of scikit-learn fails these, too.
+_WEIGHTED_STEPS = "steps on a weighted sample are not those on its repetitions"
+_FAILURES = {
+    "StreamClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": _WEIGHTED_STEPS,
+        "check_sample_weight_equivalence_on_sparse_data": _WEIGHTED_STEPS,
+    }
+}
+
 
 @parametrize_with_checks(
     [
@@ -16,7 +25,8 @@ import margins_learn as ml
         ml.MassartClassifier(),
         ml.FocusedClassifier(),
         ml.FocusedClassifier("stump", max_steps=2000, outputs=20),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: _FAILURES.get(type(estimator).__name__, {}),
 )
 def test_estimator_keeps_the_conventions(estimator, check):
     check(estimator)

@@ -141,3 +141,50 @@ def test_measurements_are_no_classes(classes, two):
     X, y = two
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         ml.StreamClassifier("logistic").partial_fit(X, y + 0.5, classes=classes)
+
+
+@pytest.mark.parametrize("settings", [{}, {"method": "sgd", "batch": 7}, {"lam": 0.0}], ids=str)
+def test_several_classes_are_learned_one_versus_rest(settings, three):
+    X, y = three
+    X = X + 6 * np.array([[1.0, 0.0, 0.0], [-0.5, 0.9, 0.0], [-0.5, -0.9, 0.0]])[y]
+    fitted = ml.StreamClassifier("logistic", **settings).fit(X, y)
+    assert fitted.coef_.shape == (3, X.shape[1]) and fitted.intercept_.shape == (3,) and fitted.score(X, y) > 0.95
+    assert fitted.decision_function(X).shape == fitted.predict_proba(X).shape == (len(y), 3)
+    rest = [ml.StreamClassifier("logistic", **settings).fit(X, y == label) for label in fitted.classes_]
+    assert np.array_equal(np.concatenate([one.coef_ for one in rest]), fitted.coef_)
+    stream = ml.StreamClassifier("logistic", **settings).partial_fit(X[:1], y[:1], classes=np.unique(y))
+    for rows in np.array_split(np.arange(1, len(y)), 5):
+        stream = pickle.loads(pickle.dumps(stream.partial_fit(X[rows], y[rows])))
+    whole = ml.StreamClassifier("logistic", **settings).partial_fit(X, y)
+    assert np.array_equal(stream.coef_, whole.coef_) and stream.score(X, y) > 0.9 and stream.t_ == len(y)
+    fitted.partial_fit(X, y)
+    with pytest.raises(ValueError, match="first chunk has one class"):
+        ml.StreamClassifier().partial_fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="has the class .* Pass all classes with the first chunk"):
+        ml.StreamClassifier().partial_fit(X[y < 2], y[y < 2]).partial_fit(X, y)
+
+
+def test_several_classes_are_kept_in_files(three, tmp_path):
+    X, y = three
+    for fitted in (ml.StreamClassifier("logistic").fit(X, y), ml.StreamClassifier("logistic").partial_fit(X, y)):
+        fitted.save(tmp_path / "stream.json")
+        assert np.array_equal(ml.load(tmp_path / "stream.json").predict(X), fitted.predict(X))
+
+
+def test_weights_of_a_fit_multiply_losses(two):
+    X, y = two
+    weights = np.where(y == y[0], 5.0, 1.0)
+    weighted = ml.StreamClassifier("logistic", lam=0.01).fit(X, y, sample_weight=weights)
+    costly = ml.StreamClassifier("logistic", lam=0.01, class_weight={y[0]: 5.0}).fit(X, y)
+    assert np.array_equal(weighted.coef_, costly.coef_) and weighted.objective_ == costly.objective_
+    assert not np.array_equal(weighted.coef_, ml.StreamClassifier("logistic", lam=0.01).fit(X, y).coef_)
+    plain = ml.StreamClassifier("logistic", lam=0.01).fit(X, y, sample_weight=np.ones(len(y)))
+    assert np.array_equal(plain.coef_, ml.StreamClassifier("logistic", lam=0.01).fit(X, y).coef_)
+
+
+def test_the_gradient_is_the_evidence_without_a_penalty(two):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = ml.StreamClassifier("logistic", lam=0, tol=1e-6).fit(*two)
+    assert fitted.gradient_norm_ >= 0 and fitted.status_ == "rule-met" and not hasattr(fitted, "relative_gap_")
+    assert not hasattr(fitted.partial_fit(*two), "gradient_norm_")

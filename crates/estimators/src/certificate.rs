@@ -25,12 +25,12 @@ pub(crate) fn summary(report: &Report, rows: usize, standardize: bool) -> Traini
 }
 
 /// Returns the largest gap, if every fit has one.
-pub(crate) fn evidence(reports: &[Report]) -> Evidence {
-    if reports.iter().any(is_uncertified) {
+pub(crate) fn evidence(reports: &[&Report]) -> Evidence {
+    if reports.iter().copied().any(is_uncertified) {
         return Evidence::None;
     }
     Evidence::Gap {
         relative: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
-        certified: reports.iter().all(Report::converged),
+        certified: reports.iter().all(|report| report.converged()),
     }
 }

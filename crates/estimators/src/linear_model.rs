@@ -30,13 +30,27 @@ pub fn linear_model(
     training: TrainingSummary,
     classifier: &LinearClassifier,
 ) -> Result<Model, Error> {
-    let member = Member {
+    let classes = vec![negative.to_owned(), positive.to_owned()];
+    let members = vec![(classifier.clone(), training)];
+    linear_model_of_classes(loss, lambda, (classes, Scheme::Binary), feature_names, members)
+}
+
+/// Returns the model of linear classifiers with what is known of their fits, the members of a scheme
+/// for several classes.
+pub(crate) fn linear_model_of_classes(
+    loss: &dyn MarginLoss,
+    lambda: Option<Lambda>,
+    (classes, scheme): (Vec<String>, Scheme),
+    feature_names: Option<Vec<String>>,
+    members: Vec<(LinearClassifier, TrainingSummary)>,
+) -> Result<Model, Error> {
+    let member = |(classifier, training): (LinearClassifier, TrainingSummary)| Member {
         lambda: lambda.map(Lambda::get),
         intercept: classifier.intercept,
-        coef: classifier.coef.clone(),
+        coef: classifier.coef,
         training,
         platt: None,
     };
-    let classes = vec![negative.to_owned(), positive.to_owned()];
-    Model::from_members(loss, classes, Scheme::Binary, feature_names, None, vec![member])
+    let members = members.into_iter().map(member).collect();
+    Model::from_members(loss, classes, scheme, feature_names, None, members)
 }

@@ -1,4 +1,4 @@
-//! Stochastic gradient, over a stream that passes by once in bounded memory or over data in memory.
+//! Stochastic gradient: one pass over a stream in bounded memory, or several over data in memory.
 //!
 //! ```
 //! use margins_data::read::{Format, ReadOptions, Stream};

@@ -16,7 +16,7 @@ mod primal;
 
 pub use evaluator::Evaluator;
 pub(crate) use evaluator::{Valued, certify};
-pub(crate) use examine::contradicts_itself;
+pub use examine::contradicts_itself;
 
 /// A bound on the distance of a point to the minimum.
 ///

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier, warn_of_end, warn_of_gap
+from ._base import ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
 from ._progress import announced, watchers
 
@@ -20,10 +20,10 @@ _FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_w
 _REMEDY = "Raise epochs, standardize the features, or be content with a larger tol."
 
 
-class StreamClassifier(BinaryClassifier, ModelClassifier):
-    """A linear classifier of two classes by stochastic gradient, over data in memory or chunk by chunk.
+class StreamClassifier(ModelClassifier):
+    """A linear classifier by stochastic gradient, over data in memory or chunk by chunk; several classes are learned one-versus-rest.
 
-    It descends on `(1/n) sum_i L(y_i f(x_i)) + lam ||w||^2`. `fit` visits the samples several times in an order that
+    It descends on `(1/n) sum_i c_i L(y_i f(x_i)) + lam ||w||^2`. `fit` visits the samples several times in an order that
     it draws; `partial_fit` takes each chunk once, as it comes, in bounded memory.
 
     Parameters
@@ -31,7 +31,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     loss : str, default="lhs"
         The loss, as `MarginClassifier` takes it.
     lam : float, default=1e-4
-        The weight of the penalty, which is lambda; the number of samples, which C needs, is not known of a stream.
+        The weight of the penalty, which is lambda; the number of samples, which C needs, is not known of a stream. With 0 there is no
+        penalty, and no gap after `fit`.
     method : {"adaptive", "coin", "sgd", "pegasos"}, default="adaptive"
         The method: adaptive steps mixed with coin betting, which need no tuning and do not depend on the units of the
         features; coin betting alone; stochastic gradient by a schedule of steps; or Pegasos on the loss `"hinge"`.
@@ -93,8 +94,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
 
     Notes
     -----
-    `fit` takes no weights of samples, because steps on a weighted sample are not those on its repetitions. The weight
-    of a sample of `partial_fit` multiplies its loss.
+    The weight of a sample multiplies its loss. The minimum is that of repeated samples then, but the steps towards it are not, so that a
+    fit to weighted samples is not exactly that to their repetitions.
 
     Examples
     --------
@@ -162,22 +163,24 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any) -> StreamClassifier:
-        """Fits the classifier anew, by several epochs over the samples.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StreamClassifier:
+        """Fits the classifier from scratch, by several epochs over the samples.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             The samples.
         y : array of shape (n_samples,)
-            Their classes, of which there are two.
+            Their classes.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Their weights, 1 for None.
 
         Returns
         -------
         self : StreamClassifier
             The classifier, fitted.
         """
-        data = self._data(X, y, None)
+        data = self._data(X, y, sample_weight)
         rows = len(data["targets"])
         settings = self._settings(class_weight=self._class_costs(self.classes_))
         with watchers(self) as watching:
@@ -202,8 +205,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             The samples of the chunk.
         y : array of shape (n_samples,)
             Their classes.
-        classes : array of shape (2,) or None, default=None
-            The classes of the stream, which the first chunk must tell unless it has both.
+        classes : array of shape (n_classes,) or None, default=None
+            All classes of the stream; None takes those of the first chunk, of which there must be two at least.
         sample_weight : array of shape (n_samples,) or None, default=None
             The weights of the samples, 1 for None; a sample of weight 0 takes no part.
 
@@ -222,30 +225,29 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         strange = y[~np.isin(y, known)]
         if len(y) != X.shape[0] or len(strange):
             what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"
-            raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.")
+            remedy = " Pass all classes with the first chunk." if len(strange) else ""
+            raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.{remedy}")
         settings = self._settings(class_weight=self._class_costs(known))
         samples, features = samples_of(X), X.shape[1]
-        learner = (
-            _native.StreamLearner(settings, features) if first else _native.StreamLearner.resumed(settings, features, self._state)
-        )
-        learner.take(samples, np.where(y == known[1], 1.0, -1.0), weights)
+        named = (settings, names_of(known), features)
+        learner = _native.StreamLearner(*named) if first else _native.StreamLearner.resumed(*named, self._state)
+        learner.take(samples, np.searchsorted(known, y).astype(np.uint32), weights)
         self.classes_ = known
         self._forget_evidence()
         self._state, self.n_iter_ = learner.state(), 1
         self.t_ = self._state.rows
         names = getattr(self, "feature_names_in_", None)
-        self._adopt(learner.model(tuple(names_of(known)), None if names is None else list(names)))
+        self._adopt(learner.model(None if names is None else list(names)))
         return self
 
     def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        """Returns the two classes of the stream, and refuses others than before."""
+        """Returns the classes of the stream, and refuses others than before."""
         if first:
             known = np.unique(y if classes is None else array_of(classes))
             # One label a class looks like measurements.
             check_classification_targets(np.repeat(known, 2))
             if len(known) == 1:
-                raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: tell both by classes.")
-            self._accept_classes(known)
+                raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: pass all of them as classes.")
             return known
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes is {list(classes)!r}, but was {self.classes_.tolist()} before.")
@@ -264,14 +266,14 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
 
     def _warn(self, report: dict[str, Any]) -> None:
         """Says once that the fit ended early, or that it misses the gap that was asked for, unless samples held out have ended it."""
-        asked = self.tol is not None and np.isfinite(report["relative_gap"]).all()
-        if report["status"] != ["rule-met"]:
+        asked = self.tol is not None and report["certifiable"] and np.isfinite(report["relative_gap"]).all()
+        if any(status not in ("converged", "rule-met") for status in report["status"]):
             warn = functools.partial(warn_of_gap, tolerance=self.tol) if asked else warn_of_end
             warn(report)
         elif asked and self.hold_out is None:
-            warn_of_gap(report | {"reason": ["the epochs came to their end"]}, self.tol, _REMEDY)
+            warn_of_gap(report | {"reason": ["the epochs came to their end"] * len(report["status"])}, self.tol, _REMEDY)
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""
-        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "relative_rounding_", "status_"):
+        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "relative_rounding_", "gradient_norm_", "status_"):
             self.__dict__.pop(name, None)

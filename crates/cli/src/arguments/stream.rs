@@ -12,7 +12,9 @@ use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
-use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance, whole};
+use super::values::{
+    averaging, number, parse_lambda_or_none, projection, seconds, tolerance, whole,
+};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("fold_column", |option| option.requires("epochs")))]
@@ -31,9 +33,12 @@ pub(crate) struct StreamArguments {
     #[command(flatten)]
     pub(crate) loss: LossArguments,
     /// Weight of the squared norm beside the mean loss
+    ///
+    /// Without a penalty no duality gap is known, and the gradient is the evidence of --epochs.
     #[arg(
         long,
-        value_parser = parse_lambda,
+        value_parser = parse_lambda_or_none,
+        default_value = "0",
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Lambda,

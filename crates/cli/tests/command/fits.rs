@@ -490,19 +490,22 @@ impl MarginLoss for Mistaken {
 #[test]
 fn a_loss_that_contradicts_itself_is_a_failure() {
     let registry = Registry::standard().with_loss("mistaken", &[], |_| Ok(Box::new(Mistaken)));
-    let folder = tempfile::tempdir().unwrap();
-    let model = folder.path().join("model.json");
+    let workshop = Workshop::new();
+    let (model, data) = (workshop.path("model.json"), workshop.path("data.csv"));
     let status = |loss: &str, command: &[&str]| {
-        let data = ["margins", command[0], "--data", "mixture:example=1,n=60,seed=1", "--quiet"];
+        let data = ["margins", command[0], "--data", data.to_str().unwrap(), "--quiet"];
         let words = [&data[..], &["--loss", loss], &command[1..]].concat();
         format!("{:?}", margins_cli::run(&registry, words))
     };
     let out = model.to_str().unwrap();
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 7] = [
         &["fit", "--lambda", "0.1", "--out", out],
         &["fit", "--lambda", "0.1", "--multi-class", "ovr", "--out", out],
         &["path", "--lambdas", "0.1,1"],
         &["cv", "--lambdas", "0.1,1", "--folds", "3", "--out", out],
+        &["stream", "--epochs", "3", "--lambda", "0.1", "--out", out],
+        &["stream", "--epochs", "3", "--out", out],
+        &["stream", "--out", out],
     ];
     for command in commands {
         assert_eq!(status("mistaken", command), format!("{:?}", ExitCode::FAILURE), "{command:?}");

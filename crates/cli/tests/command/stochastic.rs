@@ -134,11 +134,30 @@ fn streams_are_learnt_in_one_pass() {
     assert!(inspected.contains("unknown"), "{inspected}");
 }
 
+/// Without --lambda there is no penalty, and no gap.
+#[test]
+fn a_stream_needs_no_lambda() {
+    let workshop = Workshop::new();
+    let stream = ["stream", "--data", "data.csv", "--loss", "logistic", "--out", "m.json"];
+    let document = workshop.json(&stream);
+    assert_eq!(document["lambda"], 0.0);
+    assert_eq!(workshop.json(&[&stream[..], &["--lambda", "0"]].concat()), document);
+    workshop.output(&["predict", "--model", "m.json", "--data", "data.csv"]);
+    let fit = workshop.json(&[&stream[..], &["--epochs", "20"]].concat())["fits"][0].clone();
+    assert_eq!((&fit["lambda"], &fit["status"]), (&0.0.into(), &"rule-met".into()));
+    assert!(fit["relative_gap"].is_null() && fit["gradient_norm"].is_number(), "{fit}");
+    let table = workshop.output(&[&stream[..], &["--epochs", "20"]].concat());
+    assert!(table.contains("gradient"), "{table}");
+    let refused = workshop.run(&["stream", "--data", "data.csv", "--lambda", "-1"]);
+    assert!(text(&refused.stderr).contains("lambda is -1"), "{}", text(&refused.stderr));
+}
+
 #[test]
 fn gradient_options_are_refused_where_they_mean_nothing() {
     let workshop = Workshop::new();
     let refusal = |command: &str, options: &[&str]| {
-        let lambda: &[&str] = if command == "path" { &[] } else { &["--lambda", "0.1"] };
+        let given = command == "path" || options.contains(&"--lambda");
+        let lambda: &[&str] = if given { &[] } else { &["--lambda", "0.1"] };
         let output =
             workshop.run(&[&[command, "--data", "data.csv"][..], lambda, options].concat());
         let message = text(&output.stderr);
@@ -163,6 +182,7 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
             refusal("stream", &["--method", "coin", "--schedule", "constant"]),
             refusal("stream", &["--projection", "0"]),
             refusal("stream", &["--step", "smooth"]),
+            refusal("stream", &["--method", "sgd", "--lambda", "0"]),
             refusal("stream", &[&sgd[..], &["--schedule", "margin-pursuit"]].concat()),
             refusal(
                 "stream",

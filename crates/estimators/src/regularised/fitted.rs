@@ -98,7 +98,7 @@ impl Fitted {
         ground: Ground,
     ) -> Self {
         let reports: Vec<Report> = fits.iter().map(|fit| fit.report.clone()).collect();
-        let evidence = evidence(&reports);
+        let evidence = evidence(&reports.iter().collect::<Vec<_>>());
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };

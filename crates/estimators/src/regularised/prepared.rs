@@ -16,7 +16,7 @@ use margins_optim::{
 };
 use margins_robust::Learner;
 
-pub(super) use constant::decided_sign;
+pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
 pub(super) use kernel::{into_fit, kernel_features, used_sections};
 

@@ -3,20 +3,22 @@ use std::time::Instant;
 
 use margins_data::metrics::{MistakeTally, is_mistake};
 use margins_data::read::{Chunk, Stream};
-use margins_data::{Dataset, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Model;
+use margins_optim::certificate::contradicts_itself;
 use margins_optim::online::LinearClassifier;
-use margins_optim::online::stochastic::{Averaging, Sampling, StochasticGradient};
-use margins_optim::{ClassWeights, Fit, Options, Training};
+use margins_optim::online::stochastic::{self, Averaging, Sampling, StochasticGradient};
+use margins_optim::{ClassWeights, Fit, Options, Status, Training};
 
 use super::class_order::ClassOrder;
-use super::learner::State;
+use super::learner::{State, scheme_for, side};
 use super::rescaling::data_driven_scale;
 use super::settings::{Settings, margin_pursuit};
 use crate::certificate::{evidence, summary};
-use crate::regularised::ClassCosts;
-use crate::{Error, Evidence, linear_model};
+use crate::linear_model::linear_model_of_classes;
+use crate::regularised::{ClassCosts, constant_fits, decided_sign};
+use crate::{Error, Evidence};
 
 /// A classifier fitted to data in memory by stochastic gradient.
 #[derive(Debug, Clone)]
@@ -24,11 +26,12 @@ use crate::{Error, Evidence, linear_model};
 pub struct Fitted {
     /// The classifier.
     pub model: Model,
-    /// The relative duality gap at the end, for a convex loss with a conjugate.
+    /// The largest relative duality gap at the end, for a convex loss with a conjugate and a lambda
+    /// above 0.
     pub evidence: Evidence,
-    /// The fit, with coefficients for the features as given; its report counts epochs as
-    /// iterations.
-    pub fit: Fit,
+    /// The fit of each member of the model, with coefficients for the features as given; its report
+    /// counts epochs as iterations.
+    pub fits: Vec<Fit>,
     /// The loss at the end: another one where the scale of margin pursuit was set from the data.
     pub loss: Arc<dyn MarginLoss>,
     /// The state after the last step, from which a learner of chunks [goes on](Settings::resumed), if
@@ -44,6 +47,9 @@ pub struct Streamed {
     pub model: Model,
     /// [`Evidence::None`]: nobody knows the objective of a stream.
     pub evidence: Evidence,
+    /// [`Status::RuleMet`], or [`Status::Contradicted`] if the loss contradicts itself at the margins
+    /// of the last chunk.
+    pub status: Status,
     /// The rows read.
     pub rows: u64,
     /// The steps taken.
@@ -55,43 +61,75 @@ pub struct Streamed {
     pub class_order: ClassOrder,
 }
 
-/// A fit with the loss and the state at its end.
+/// The fit of a member with the loss and the learner at its end.
 struct Solved {
     fit: Fit,
     loss: Arc<dyn MarginLoss>,
-    state: Option<State>,
+    state: Option<stochastic::Learner<()>>,
 }
 
 impl Settings {
-    /// Fits a classifier of two classes to data in memory.
+    /// Fits a classifier to data in memory, of two classes or one-versus-rest of several.
     ///
     /// # Errors
     /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]:
-    /// re-scaling of another loss than margin pursuit. [`Error::UnknownClass`]: a cost of a class
-    /// that the data do not have. [`Error::Optim`]: steps that diverge, with step and row; too few
-    /// samples of a class to hold some out.
-    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
-        let gradient = self.gradient()?;
-        data.design().check_fits(1, usize::from(self.standardize))?;
-        let data = self.class_costs.weigh(data.clone())?;
-        let Solved { fit, loss, state } = self.solve(&data, &gradient)?;
-        let labels = data.labels();
-        let classifier = LinearClassifier { intercept: fit.intercept, coef: fit.coef.clone() };
-        let model = linear_model(
-            &*loss,
-            Some(self.lambda),
-            (labels.negative_class(), labels.positive_class()),
-            data.feature_names().map(<[String]>::to_vec),
-            summary(&fit.report, data.rows(), self.standardize),
-            &classifier,
-        )?;
-        let model = model.with_encoding(data.encoding().cloned())?;
-        let evidence = evidence(std::slice::from_ref(&fit.report));
-        Ok(Fitted { model, evidence, fit, loss, state })
+    /// re-scaling of another loss than margin pursuit, or for several classes. [`Error::UnknownClass`]: a
+    /// cost of a class that the data do not have. [`Error::Members`]: more classes than fit in memory.
+    /// [`Error::Optim`]: steps that diverge, with step and row; too few samples of a class to hold some
+    /// out.
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+        self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
-    /// Returns the fit with what it leaves.
-    fn solve(&self, data: &Dataset, gradient: &StochasticGradient) -> Result<Solved, Error> {
+    fn fit_classes(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+        let gradient = self.gradient()?;
+        let classes = data.labels().names().to_vec();
+        let (scheme, members) = scheme_for(classes.len(), data.columns())?;
+        if members > 1 && self.rescale_at.is_some() {
+            let other = format!("{} classes", classes.len());
+            let reason = "a model has one loss: leave re-scaling out";
+            return Err(Error::contradiction("re-scaling".to_owned(), other, reason));
+        }
+        let copies = if self.standardize { members.min(parallel::threads()) } else { 0 };
+        data.design().check_fits(1, copies)?;
+        let data = self.class_costs.weigh(data)?;
+        let deadline = self.time_limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut solved = parallel::try_map(0..members, |member| {
+            let own = data.relabelled(side(data.labels(), member))?;
+            self.solve(&own, &gradient, deadline)
+        })?;
+        let states = solved.iter_mut().map(|solved| solved.state.take());
+        let state = states.collect::<Option<_>>();
+        let state = state.map(|states| State::new(data.rows(), gradient.batch, states));
+        let loss = Arc::clone(&solved[0].loss);
+        let fits: Vec<Fit> = solved.into_iter().map(|solved| solved.fit).collect();
+        let classifier = |fit: &Fit| {
+            let (intercept, coef) = (fit.intercept, fit.coef.clone());
+            let training = summary(&fit.report, data.rows(), self.standardize);
+            (LinearClassifier { intercept, coef }, training)
+        };
+        let members = fits.iter().map(classifier).collect();
+        let names = data.feature_names().map(<[String]>::to_vec);
+        let classes = (classes, scheme);
+        let model = linear_model_of_classes(&*loss, Some(self.lambda), classes, names, members)?;
+        let model = model.with_encoding(data.encoding().cloned())?;
+        let evidence = evidence(&fits.iter().map(|fit| &fit.report).collect::<Vec<_>>());
+        Ok(Fitted { model, evidence, fits, loss, state })
+    }
+
+    /// Returns the fit of a member with what it leaves. Where one of the two sides has no weight, it
+    /// decides the other for every sample.
+    fn solve(
+        &self,
+        data: &Dataset,
+        gradient: &StochasticGradient,
+        deadline: Option<Instant>,
+    ) -> Result<Solved, Error> {
+        if let Some(sign) = decided_sign(data, None) {
+            let fits = constant_fits(sign, data.columns(), &[self.lambda]);
+            let fit = fits.into_iter().next().expect("one lambda, one fit");
+            return Ok(Solved { fit, loss: Arc::clone(&self.loss), state: None });
+        }
         let training = Training {
             intercept: self.intercept,
             standardize: self.standardize,
@@ -99,7 +137,7 @@ impl Settings {
             options: Options {
                 tolerance: self.tolerance,
                 history: self.history,
-                deadline: self.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+                deadline,
                 watch: self.iterations.watch(),
                 ..Options::default()
             },
@@ -107,10 +145,7 @@ impl Settings {
         };
         let Some(at) = self.rescale_at else {
             let (fit, learner) = training.stochastic(data, self.lambda, gradient)?;
-            let state = self
-                .check_chunks()
-                .is_ok()
-                .then(|| State::new(data.rows(), gradient.batch, learner));
+            let state = self.check_chunks().is_ok().then_some(learner);
             return Ok(Solved { fit, loss: Arc::clone(&self.loss), state });
         };
         let Some((gamma, scale)) = margin_pursuit(&*self.loss) else {
@@ -134,19 +169,22 @@ impl Settings {
     /// [`Error::ZeroWeights`]: no rows, or none that counts.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
         self.check_stream()?;
-        let mut learner = self.learner(stream.columns())?;
-        let mut classes = None;
-        let (mut tally, mut class_order) = (MistakeTally::default(), ClassOrder::default());
+        self.check_chunks()?;
+        self.gradient()?;
         let mut chunk = stream.next_chunk()?;
+        let first = chunk.as_ref().ok_or(Error::EmptyStream)?;
+        let mut learner = self.learner(first.labels.names(), stream.columns())?;
+        let (mut tally, mut class_order) = (MistakeTally::default(), ClassOrder::default());
+        let mut last_margins = Vec::new();
         while let Some(Chunk { design, labels, weights, .. }) = &chunk {
-            let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
-            classes.get_or_insert_with(names);
             let (signs, weights) = (labels.signs(), weights.as_deref());
             class_order.take(signs);
+            last_margins.clear();
             let learn = || {
-                learner.take_and_show(design, signs, weights, |row, score| {
+                learner.take_and_show(design, labels, weights, |row, scores| {
                     let weight = weights.map_or(1.0, |weights| weights[row]);
-                    tally.add(is_mistake(score, signs[row]), weight);
+                    tally.add(is_mistake(scores[0], signs[row]), weight);
+                    last_margins.push(signs[row] * scores[0]);
                 })
             };
             // The next rows are read while these are learnt.
@@ -154,15 +192,19 @@ impl Settings {
             learnt?;
             chunk = next?;
         }
-        let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;
         learner.finish()?;
-        let (rows, steps) = (stream.rows(), learner.steps());
-        let names = stream.feature_names().map(<[String]>::to_vec);
-        let model = learner.model((&negative, &positive), names)?;
-        let model = model.with_encoding(stream.encoding().cloned())?;
-        let evidence = Evidence::None;
-        Ok(Streamed { model, evidence, rows, steps, progressive_error, class_order })
+        let contradicted = contradicts_itself(&*self.loss, &last_margins);
+        let model = learner.model(stream.feature_names().map(<[String]>::to_vec))?;
+        Ok(Streamed {
+            model: model.with_encoding(stream.encoding().cloned())?,
+            evidence: Evidence::None,
+            status: if contradicted { Status::Contradicted } else { Status::RuleMet },
+            rows: stream.rows(),
+            steps: learner.steps(),
+            progressive_error,
+            class_order,
+        })
     }
 
     /// Refuses the settings of a fit to data in memory that one pass over a stream has no use for.

@@ -1,57 +1,72 @@
 use std::sync::Arc;
 
-use margins_data::Design;
+use margins_data::{ClassLabels, Classes, Design, Labels, parallel};
 use margins_losses::MarginLoss;
-use margins_model::{Model, TrainingSummary};
+use margins_model::{Model, Scheme, TrainingSummary};
+use margins_optim::online::OnlineLearner;
 use margins_optim::online::stochastic::{self, Batches};
-use margins_optim::online::{OnlineLearner, Scorer};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
-use crate::{Error, linear_model};
+use crate::Error;
+use crate::linear_model::linear_model_of_classes;
+use crate::regularised::check_members;
 
-/// Stochastic gradient on chunks of samples as they come, in bounded memory.
+/// Stochastic gradient on chunks of samples as they come, in bounded memory: of two classes, or
+/// one-versus-rest of several.
 ///
 /// ```
-/// use margins_data::Design;
+/// use margins_data::{Classes, Design};
 /// use margins_estimators::stream::Settings;
 /// use margins_optim::Lambda;
 ///
-/// let mut learner = Settings::new(Lambda::new(0.01)?).learner(1)?;
+/// let classes = ["ham", "spam", "advert"].map(str::to_owned);
+/// let mut learner = Settings::new(Lambda::new(0.01)?).learner(&classes, 2)?;
 /// for _ in 0..3 {
-///     learner.take(&Design::from_rows(&[[1.0], [-1.0]])?, &[1.0, -1.0], None)?;
+///     let labels = Classes::from_indices(vec![0, 1], classes.to_vec())?;
+///     learner.take(&Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]])?, &labels, None)?;
 /// }
 /// assert_eq!(learner.rows(), 6);
-/// let model = learner.model(("no", "yes"), None)?;
-/// assert!(model.members()[0].coef[0] > 0.0);
+/// let model = learner.model(None)?;
+/// assert!(model.members()[0].coef[0] > 0.0 && model.members()[1].coef[0] < 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Learner {
     settings: Settings,
-    batches: Batches,
-    gradient: stochastic::Learner<Arc<dyn MarginLoss>>,
+    classes: Vec<String>,
+    scheme: Scheme,
+    members: Vec<Member<Arc<dyn MarginLoss>>>,
     rows: u64,
+}
+
+/// The learner of one member of the scheme.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+struct Member<L> {
+    batches: Batches,
+    gradient: stochastic::Learner<L>,
 }
 
 /// What bytes of states say that they are.
 #[cfg(feature = "serde")]
 const KIND: &str = "the state of a stream";
 
-/// All that a learner knows between two chunks but its settings.
+/// All that a learner knows between two chunks but its settings and the names of its classes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct State {
     rows: u64,
-    batches: Batches,
-    gradient: stochastic::Learner<()>,
+    members: Vec<Member<()>>,
 }
 
 impl State {
-    /// Returns the state after the last step of a fit to so many rows, in batches of so many.
-    pub(super) fn new(rows: usize, batch: usize, gradient: stochastic::Learner<()>) -> Self {
-        State { rows: rows as u64, batches: Batches::new(batch), gradient }
+    /// Returns the state after the last step of the fits of all members to this number of rows, in
+    /// batches of this size.
+    pub(super) fn new(rows: usize, batch: usize, members: Vec<stochastic::Learner<()>>) -> Self {
+        let member = |gradient| Member { batches: Batches::new(batch), gradient };
+        State { rows: rows as u64, members: members.into_iter().map(member).collect() }
     }
 
     /// Returns the state as bytes with a checksum.
@@ -78,46 +93,97 @@ impl State {
     }
 }
 
+/// Returns the scheme for so many classes, with the number of its members.
+///
+/// # Errors
+/// [`Error::Setting`]: fewer than two classes. [`Error::Members`]: more members than fit in memory.
+pub(super) fn scheme_for(classes: usize, features: usize) -> Result<(Scheme, usize), Error> {
+    let scheme = if classes == 2 { Scheme::Binary } else { Scheme::OneVersusRest };
+    let Some(members) = scheme.scores(classes) else {
+        return Err(Error::setting("the number of classes", &classes, "at least 2"));
+    };
+    check_members(scheme, classes, features)?;
+    Ok((scheme, members))
+}
+
+/// Returns the labels that a member learns: its class against the rest, or the second of two classes
+/// against the first.
+pub(super) fn side(labels: &Classes, member: usize) -> Labels {
+    labels.against_rest(if labels.names().len() == 2 { 1 } else { member })
+}
+
 impl Settings {
-    /// Returns a learner of samples of so many features, before the first of them. The epochs, the
-    /// sampling and the history are for [`fit`](Self::fit) alone.
+    /// Returns a learner of samples of these classes, with so many features, before the first of them.
+    /// The epochs, the sampling and the history are for [`fit`](Self::fit) alone.
     ///
     /// # Errors
     /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
-    /// setting that is for data in memory alone.
-    pub fn learner(&self, features: usize) -> Result<Learner, Error> {
+    /// setting that is for data in memory alone. [`Error::Setting`]: fewer than two classes.
+    /// [`Error::Members`]: more classes than fit in memory.
+    pub fn learner(&self, classes: &[String], features: usize) -> Result<Learner, Error> {
         self.check_chunks()?;
         let gradient = self.gradient()?;
-        // Nothing of the settings for streams depends on the number of steps.
-        let (loss, batches) = (Arc::clone(&self.loss), Batches::new(gradient.batch));
-        let gradient = gradient.learner(loss, features, self.lambda, self.intercept, 0)?;
-        Ok(Learner { settings: self.clone(), batches, gradient, rows: 0 })
+        let (scheme, members) = scheme_for(classes.len(), features)?;
+        let member = || {
+            let loss = Arc::clone(&self.loss);
+            // Nothing of the settings for streams depends on the number of steps.
+            let learner = gradient.learner(loss, features, self.lambda, self.intercept, 0)?;
+            Ok(Member { batches: Batches::new(gradient.batch), gradient: learner })
+        };
+        let members = (0..members).map(|_| member()).collect::<Result<_, Error>>()?;
+        let classes = classes.to_vec();
+        Ok(Learner { settings: self.clone(), classes, scheme, members, rows: 0 })
     }
 
     /// Returns the learner that goes on from the [state](Learner::state) of another or of a
-    /// [fit](Self::fit), for the same settings and features.
+    /// [fit](Self::fit), for the same settings, classes and features.
     ///
     /// # Errors
     /// [`learner`](Self::learner) says which settings are refused. [`Error::State`]: a state of other
-    /// features, or of settings other than these.
-    pub fn resumed(&self, features: usize, state: State) -> Result<Learner, Error> {
-        let fresh = self.learner(features)?;
-        let State { rows, batches, gradient } = state;
-        let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
-        let found = gradient.snapshot().coef.len();
+    /// features, of another number of classes, or of settings other than these.
+    pub fn resumed(
+        &self,
+        classes: &[String],
+        features: usize,
+        state: State,
+    ) -> Result<Learner, Error> {
+        let fresh = self.learner(classes, features)?;
+        let State { rows, members } = state;
+        if members.len() != fresh.members.len() {
+            let (found, count) = (members.len(), classes.len());
+            return Err(Error::State(format!(
+                "it has {found} members, not those of {count} classes"
+            )));
+        }
+        let resume = |(member, fresh): (Member<()>, &Member<_>)| {
+            let Member { batches, gradient } = member;
+            let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
+            let resumed = Member { batches, gradient };
+            resumed.check_like(fresh, features).map(|()| resumed)
+        };
+        let members = members.into_iter().zip(&fresh.members).map(resume);
+        let members = members.collect::<Result<_, _>>().map_err(Error::State)?;
+        Ok(Learner { members, rows, ..fresh })
+    }
+}
+
+impl Member<Arc<dyn MarginLoss>> {
+    /// Refuses a member that was read where a fresh one of these settings is another.
+    fn check_like(&self, fresh: &Self, features: usize) -> Result<(), String> {
+        let found = self.gradient.snapshot().coef.len();
         if found != features {
-            return Err(Error::State(format!("it has {found} features, not {features}")));
+            return Err(format!("it has {found} features, not {features}"));
         }
-        if !batches.fit(features) {
-            return Err(Error::State(format!("a sample that waits has not {features} features")));
+        if !self.batches.fit(features) {
+            return Err(format!("a sample that waits has not {features} features"));
         }
-        let same_batches = batches.size() == fresh.batches.size();
-        if !(same_batches && gradient.has_settings_of(&fresh.gradient)) {
+        let same_batches = self.batches.size() == fresh.batches.size();
+        if !(same_batches && self.gradient.has_settings_of(&fresh.gradient)) {
             let reason =
                 "its steps, lambda, intercept, batch, ball or mean are not those of the settings";
-            return Err(Error::State(reason.to_owned()));
+            return Err(reason.to_owned());
         }
-        Ok(Learner { gradient, batches, rows, ..fresh })
+        Ok(())
     }
 }
 
@@ -131,19 +197,20 @@ impl Learner {
     /// finite, before any step.
     ///
     /// # Panics
-    /// If the samples have another number of features than the learner, or there is not one sign or
-    /// weight a sample.
+    /// If the samples have another number of features than the learner, the labels another number of
+    /// classes, or there is not one label or weight a sample.
     pub fn take(
         &mut self,
         design: &Design,
-        signs: &[f64],
+        labels: &impl ClassLabels,
         weights: Option<&[f64]>,
     ) -> Result<(), Error> {
-        self.take_and_show(design, signs, weights, |_, _| ())
+        self.take_and_show(design, labels, weights, |_, _| ())
     }
 
-    /// Takes the steps of a chunk of samples as [`take`](Self::take) does, and shows each sample that
-    /// takes part, by its place in the chunk, with its score before the step of its batch.
+    /// Takes the steps of a chunk of samples as [`take`](Self::take) does, and then shows each sample
+    /// that takes part, by its place in the chunk, with the scores of the members before the step of its
+    /// batch.
     ///
     /// # Errors
     /// The errors of [`take`](Self::take).
@@ -153,18 +220,32 @@ impl Learner {
     pub fn take_and_show(
         &mut self,
         design: &Design,
-        signs: &[f64],
+        labels: &impl ClassLabels,
         weights: Option<&[f64]>,
-        show: impl FnMut(usize, f64),
+        mut show: impl FnMut(usize, &[f64]),
     ) -> Result<(), Error> {
+        assert_eq!(labels.names().len(), self.classes.len(), "the classes of the learner");
         let is_wrong = |c: &f64| !(c.is_finite() && *c >= 0.0);
         let weights_given = weights.unwrap_or_default();
         if let Some(row) = weights_given.iter().position(is_wrong) {
             return Err(margins_optim::Error::Weight { row, value: weights_given[row] }.into());
         }
-        let (batches, before) = (&mut self.batches, self.rows);
-        stochastic::pass(&mut self.gradient, design, signs, weights, batches, before, show)?;
-        self.rows += signs.len() as u64;
+        let (labels, before) = (Classes::from(labels), self.rows);
+        let with_scores = |member| (member, Vec::with_capacity(design.rows()));
+        let mut turns: Vec<_> = self.members.iter_mut().map(with_scores).collect();
+        parallel::try_for_each_chunk(&mut turns, 1, |k, turn| {
+            let (Member { batches, gradient }, shown) = &mut turn[0];
+            let (side, show) = (side(&labels, k), |row, score| shown.push((row, score)));
+            stochastic::pass(gradient, design, side.signs(), weights, batches, before, show)
+        })?;
+        let mut scores = vec![0.0; turns.len()];
+        for at in 0..turns[0].1.len() {
+            for (score, (_, shown)) in scores.iter_mut().zip(&turns) {
+                *score = shown[at].1;
+            }
+            show(turns[0].1[at].0, &scores);
+        }
+        self.rows += design.rows() as u64;
         Ok(())
     }
 
@@ -174,12 +255,13 @@ impl Learner {
     /// # Errors
     /// [`Error::Optim`]: a step that diverges, with step and row.
     pub fn finish(&mut self) -> Result<(), Error> {
-        Ok(self.batches.finish(&mut self.gradient)?)
+        let finish = |member: &mut Member<_>| member.batches.finish(&mut member.gradient);
+        Ok(self.members.iter_mut().try_for_each(finish)?)
     }
 
-    /// Returns the scores of samples under the present iterate.
-    pub fn scores(&self, design: &Design) -> Vec<f64> {
-        design.samples().map(|x| self.gradient.score(&x)).collect()
+    /// Returns the names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
     }
 
     /// Returns the number of rows taken, as [`State::rows`] counts them.
@@ -187,34 +269,33 @@ impl Learner {
         self.rows
     }
 
-    /// Returns the number of steps taken.
+    /// Returns the number of steps that each member has taken.
     pub fn steps(&self) -> u64 {
-        self.gradient.steps()
+        self.members[0].gradient.steps()
     }
 
-    /// Returns the classifier of the two classes, the negative and the positive one. Samples that
-    /// wait for the rest of their batch count as a smaller batch.
+    /// Returns the classifier. Samples that wait for the rest of their batch count as a smaller batch.
     ///
     /// # Errors
     /// [`Error::Optim`]: the step of the smaller batch diverges.
-    /// [`Error::Model`]: coefficients that are not finite, or another number of names than of
-    /// features.
-    pub fn model(
-        &self,
-        classes: (&str, &str),
-        feature_names: Option<Vec<String>>,
-    ) -> Result<Model, Error> {
+    /// [`Error::Model`]: coefficients that are not finite, two classes of one name, or another number of
+    /// names than of features.
+    pub fn model(&self, feature_names: Option<Vec<String>>) -> Result<Model, Error> {
         let Settings { loss, lambda, .. } = &self.settings;
         let training = TrainingSummary::uncertified(self.rows as usize);
         let mut whole = self.clone();
         whole.finish()?;
-        let classifier = whole.gradient.snapshot();
-        Ok(linear_model(&**loss, Some(*lambda), classes, feature_names, training, &classifier)?)
+        let members = whole.members.iter().map(|m| (m.gradient.snapshot(), training.clone()));
+        let (classes, members) = ((self.classes.clone(), self.scheme), members.collect());
+        Ok(linear_model_of_classes(&**loss, Some(*lambda), classes, feature_names, members)?)
     }
 
     /// Returns the state from which a learner [goes on](Settings::resumed) later.
     pub fn state(&self) -> State {
-        let gradient = self.gradient.clone().map_loss(drop);
-        State { rows: self.rows, batches: self.batches.clone(), gradient }
+        let of_member = |member: &Member<Arc<dyn MarginLoss>>| Member {
+            batches: member.batches.clone(),
+            gradient: member.gradient.clone().map_loss(drop),
+        };
+        State { rows: self.rows, members: self.members.iter().map(of_member).collect() }
     }
 }

@@ -19,7 +19,7 @@ use crate::regularised::{ClassCosts, IterationObserver};
 pub struct Settings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
-    /// The regularisation.
+    /// The regularisation, or [`Lambda::NONE`].
     pub lambda: Lambda,
     /// The method, with its steps.
     pub method: Method,
@@ -141,7 +141,8 @@ impl Settings {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin
-    /// pursuit with another loss or with a step of its own, re-scaling without a schedule.
+    /// pursuit with another loss or with a step of its own, re-scaling without a schedule, steps that
+    /// follow from lambda without a penalty.
     /// [`Error::Optim`]: a number outside its range, adaptive steps with a projection, batches or a
     /// random start.
     pub fn gradient(&self) -> Result<StochasticGradient, Error> {
@@ -170,6 +171,16 @@ impl Settings {
         Ok(gradient)
     }
 
+    /// Refuses steps whose lengths follow from lambda if it is 0.
+    fn check_penalty(&self, steps: &str) -> Result<(), Error> {
+        if self.lambda != Lambda::NONE {
+            return Ok(());
+        }
+        let reason =
+            "its steps follow from lambda: give a lambda above 0, or take the method adaptive";
+        Err(Error::contradiction(steps.to_owned(), "lambda 0".to_owned(), reason))
+    }
+
     /// Returns the steps and the ball that the method has for the loss.
     fn of_method(&self) -> Result<StochasticGradient, Error> {
         let (loss, lambda) = (&*self.loss, self.lambda);
@@ -183,9 +194,19 @@ impl Settings {
                 let reason = "pegasos is stochastic gradient on the hinge loss: take that loss, or the method sgd";
                 return refuse("pegasos", format!("the loss {}", loss.specification()), reason);
             }
-            Method::Pegasos => return Ok(StochasticGradient::pegasos(lambda)),
+            Method::Pegasos => {
+                self.check_penalty("pegasos")?;
+                return Ok(StochasticGradient::pegasos(lambda));
+            }
             Method::Gradient { schedule, first } => (schedule, first),
         };
+        match schedule {
+            StepSchedule::Bottou if first.is_none() => {
+                self.check_penalty("the schedule bottou without a first step")?;
+            }
+            StepSchedule::MarginPursuit => self.check_penalty("the schedule margin-pursuit")?,
+            _ => (),
+        }
         let length = first.unwrap_or(1.0);
         let schedule = match schedule {
             StepSchedule::Constant => Schedule::Constant(length),

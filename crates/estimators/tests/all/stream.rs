@@ -4,16 +4,21 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
-use margins_data::{Dataset, Design, Labels};
-use margins_estimators::stream::{Method, Projection, Settings, State, StepSchedule};
+use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
+use margins_estimators::stream::{Fitted, Method, Projection, Settings, State, StepSchedule};
 use margins_estimators::{Error, Evidence};
-use margins_losses::{Hinge, Logistic, MarginPursuit};
+use margins_losses::{Hinge, Logistic, MarginLoss, MarginPursuit};
+use margins_model::{Registry, Scheme};
 use margins_optim::online::stochastic::{Averaging, EarlyStopping, Sampling};
 use margins_optim::online::{OnlineLearner, Scorer};
-use margins_optim::{ClassWeights, Lambda};
+use margins_optim::{ClassWeights, Lambda, Status};
 
 fn settings() -> Settings {
     Settings { loss: Arc::new(Logistic), ..Settings::new(Lambda::new(0.01).unwrap()) }
+}
+
+fn classes() -> Vec<String> {
+    vec!["no".to_owned(), "yes".to_owned()]
 }
 
 /// Two classes of rows `x, z`, as CSV.
@@ -69,12 +74,12 @@ fn data_in_memory_have_a_gap() {
     let fitted = settings.fit(&data).unwrap();
     let Evidence::Gap { relative, .. } = fitted.evidence else { panic!("{:?}", fitted.evidence) };
     assert!((0.0..1e-2).contains(&relative), "{relative}");
-    assert_eq!(fitted.model.members()[0].coef, fitted.fit.coef);
+    assert_eq!(fitted.model.members()[0].coef, fitted.fits[0].coef);
     assert_eq!(fitted.loss.specification(), "logistic");
     let costs = vec![("yes".to_owned(), 5.0)];
     let class_costs = margins_estimators::regularised::ClassCosts::new(costs).unwrap();
     let costly = Settings { class_costs, ..settings }.fit(&data).unwrap();
-    assert!(costly.fit.intercept > fitted.fit.intercept);
+    assert!(costly.fits[0].intercept > fitted.fits[0].intercept);
 }
 
 #[test]
@@ -142,17 +147,17 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     let text = text(50);
     let streamed = settings().fit_stream(&mut stream(&text)).unwrap();
     let data = data(50);
-    let mut learner = settings().learner(2).unwrap();
+    let mut learner = settings().learner(&classes(), 2).unwrap();
     for rows in [0..20usize, 20..50] {
         let chunk = data.select(&rows.collect::<Vec<_>>());
-        learner.take(chunk.design(), chunk.labels().signs(), None).unwrap();
+        learner.take(chunk.design(), chunk.labels(), None).unwrap();
         let bytes = learner.state().to_bytes().unwrap();
-        learner = settings().resumed(2, State::from_bytes(&bytes).unwrap()).unwrap();
+        learner = settings().resumed(&classes(), 2, State::from_bytes(&bytes).unwrap()).unwrap();
     }
     let names = Some(vec!["x".to_owned(), "z".to_owned()]);
-    assert_eq!(learner.model(("no", "yes"), names).unwrap(), streamed.model);
+    assert_eq!(learner.model(names).unwrap(), streamed.model);
     assert_eq!((learner.rows(), learner.steps()), (50, 50));
-    let refused = settings().resumed(3, learner.state()).unwrap_err();
+    let refused = settings().resumed(&classes(), 3, learner.state()).unwrap_err();
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
     let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
     for other in [
@@ -162,18 +167,18 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
         Settings { intercept: false, ..settings() },
         Settings { averaging: Averaging::Polyak, ..settings() },
     ] {
-        let refused = other.resumed(2, learner.state()).unwrap_err().to_string();
+        let refused = other.resumed(&classes(), 2, learner.state()).unwrap_err().to_string();
         assert!(refused.ends_with("are not those of the settings"), "{refused}");
     }
     // A text without any coordinate has no intercept either.
     let state = serde_json::to_string(&learner.state()).unwrap();
     let (head, _) = state.split_once(r#""coordinates":["#).unwrap();
     let refused =
-        serde_json::from_str::<State>(&format!(r#"{head}"coordinates":[]}}}}}}"#)).unwrap_err();
+        serde_json::from_str::<State>(&format!(r#"{head}"coordinates":[]}}}}}}]}}"#)).unwrap_err();
     assert!(refused.to_string().contains("features and an intercept"), "{refused}");
     let (before, weights) = (learner.state(), [1.0, -1.0]);
     let two = data.select(&[0, 1]);
-    let refused = learner.take(two.design(), two.labels().signs(), Some(&weights)).unwrap_err();
+    let refused = learner.take(two.design(), two.labels(), Some(&weights)).unwrap_err();
     assert_eq!(refused.to_string(), "weight -1 of row 1 is not a finite number of at least 0");
     assert_eq!(learner.state(), before);
 }
@@ -185,13 +190,13 @@ fn batches_do_not_depend_on_chunks() {
     let settings = Settings { method, batch: 7, ..settings() };
     let data = data(50);
     let by_chunks = |cuts: &[usize]| {
-        let mut learner = settings.learner(2).unwrap();
+        let mut learner = settings.learner(&classes(), 2).unwrap();
         let ends = cuts.iter().copied().chain([50]);
         for (start, end) in [0].iter().chain(cuts).copied().zip(ends) {
             let chunk = data.select(&(start..end).collect::<Vec<_>>());
-            learner.take(chunk.design(), chunk.labels().signs(), None).unwrap();
+            learner.take(chunk.design(), chunk.labels(), None).unwrap();
             let bytes = learner.state().to_bytes().unwrap();
-            learner = settings.resumed(2, State::from_bytes(&bytes).unwrap()).unwrap();
+            learner = settings.resumed(&classes(), 2, State::from_bytes(&bytes).unwrap()).unwrap();
         }
         learner
     };
@@ -200,17 +205,19 @@ fn batches_do_not_depend_on_chunks() {
     assert_eq!(streamed.steps, 8);
     for cuts in [&[][..], &[3, 6, 20], &[10, 20, 30, 40], &[1]] {
         let learner = by_chunks(cuts);
-        assert_eq!(learner.model(("no", "yes"), names()).unwrap(), streamed.model, "{cuts:?}");
+        assert_eq!(learner.model(names()).unwrap(), streamed.model, "{cuts:?}");
         assert_eq!(learner.state(), by_chunks(&[]).state(), "{cuts:?}");
     }
     let mut learner = by_chunks(&[]);
-    let before = learner.model(("no", "yes"), None).unwrap();
+    let before = learner.model(None).unwrap();
     let (two, none) = (data.select(&[0, 1]), Some(&[0.0, 0.0][..]));
-    learner.take(two.design(), two.labels().signs(), none).unwrap();
+    learner.take(two.design(), two.labels(), none).unwrap();
     let members = |model: &margins_model::Model| model.members()[0].coef.clone();
-    assert_eq!(members(&learner.model(("no", "yes"), None).unwrap()), members(&before));
+    assert_eq!(members(&learner.model(None).unwrap()), members(&before));
     let other = Settings { batch: 5, ..settings.clone() };
-    assert!(other.resumed(2, learner.state()).unwrap_err().to_string().contains("batch"));
+    assert!(
+        other.resumed(&classes(), 2, learner.state()).unwrap_err().to_string().contains("batch")
+    );
 }
 
 /// A fit leaves the state that its steps lead to, from which chunks go on.
@@ -221,9 +228,9 @@ fn a_learner_goes_on_from_a_fit() {
     for method in [Method::Adaptive, Method::Coin, sgd] {
         let settings = Settings { method, epochs: Some(1), ..settings() };
         let by_chunks = |order: [usize; 2]| {
-            let mut learner = settings.learner(2).unwrap();
+            let mut learner = settings.learner(&classes(), 2).unwrap();
             let rows = data.select(&order);
-            learner.take(rows.design(), rows.labels().signs(), None).unwrap();
+            learner.take(rows.design(), rows.labels(), None).unwrap();
             learner.state()
         };
         let fitted = settings.fit(&data).unwrap();
@@ -231,9 +238,9 @@ fn a_learner_goes_on_from_a_fit() {
         assert!([[0, 1], [1, 0]].map(by_chunks).contains(&state), "{method:?}");
         let longer = Settings { epochs: Some(7), ..settings.clone() };
         let state = longer.fit(&data).unwrap().state.unwrap();
-        let mut learner = longer.resumed(2, state).unwrap();
+        let mut learner = longer.resumed(&classes(), 2, state).unwrap();
         assert_eq!((learner.rows(), learner.steps()), (2, 14));
-        learner.take(data.design(), data.labels().signs(), None).unwrap();
+        learner.take(data.design(), data.labels(), None).unwrap();
         assert_eq!((learner.rows(), learner.steps()), (4, 16));
     }
     for settings in [
@@ -243,4 +250,127 @@ fn a_learner_goes_on_from_a_fit() {
     ] {
         assert_eq!(settings.fit(&data).unwrap().state, None);
     }
+}
+
+/// Rows of three classes around three points, with their classes.
+fn three_classes(rows: usize) -> Dataset<Classes> {
+    let row = |i: usize| {
+        let (t, angle) = (i as f64, 2.1 * (i % 3) as f64);
+        [angle.cos() + 0.3 * (1.7 * t).sin(), angle.sin() + 0.3 * (2.3 * t).cos()]
+    };
+    let design = Design::from_rows(&(0..rows).map(row).collect::<Vec<_>>()).unwrap();
+    let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let indices = (0..rows).map(|i| i as u32 % 3).collect();
+    Dataset::new(design, Classes::from_indices(indices, names).unwrap()).unwrap()
+}
+
+/// The members of several classes are those of each class against the rest.
+#[test]
+fn several_classes_are_learnt_one_versus_rest() {
+    let data = three_classes(90);
+    let fitted = settings().fit(&data).unwrap();
+    assert_eq!(fitted.model.scheme(), Scheme::OneVersusRest);
+    assert!(matches!(fitted.evidence, Evidence::Gap { .. }));
+    let mut learner = settings().learner(data.labels().names(), 2).unwrap();
+    learner.take(data.design(), data.labels(), None).unwrap();
+    let streamed = learner.model(None).unwrap();
+    for (k, member) in fitted.model.members().iter().enumerate() {
+        let labels = data.labels().against_rest(k);
+        let alone = settings().fit(&data.relabelled(labels.clone()).unwrap()).unwrap();
+        assert_eq!(member, &alone.model.members()[0]);
+        let mut learner = settings().learner(labels.names(), 2).unwrap();
+        learner.take(data.design(), &labels, None).unwrap();
+        assert_eq!(streamed.members()[k], learner.model(None).unwrap().members()[0]);
+    }
+    for model in [&fitted.model, &streamed] {
+        let decided = model.predict(data.design(), &Registry::standard()).unwrap();
+        let right = (0..90).filter(|&row| decided[row] == data.labels().index(row)).count();
+        assert!(right >= 88, "{right}");
+    }
+    // A chunk goes on from the state of a fit, as from one of a learner.
+    let state = State::from_bytes(&fitted.state.unwrap().to_bytes().unwrap()).unwrap();
+    let mut resumed = settings().resumed(data.labels().names(), 2, state.clone()).unwrap();
+    resumed.take(data.design(), data.labels(), None).unwrap();
+    assert_eq!((resumed.rows(), resumed.steps()), (180, 990));
+    let refused = settings().resumed(&classes(), 2, state).unwrap_err().to_string();
+    assert!(refused.ends_with("it has 3 members, not those of 2 classes"), "{refused}");
+    let one = settings().learner(&["a".to_owned()], 2).unwrap_err().to_string();
+    assert!(one.contains("the number of classes"), "{one}");
+}
+
+/// A weight of k is a weight of the objective, and a class without weight is never predicted.
+#[test]
+fn weights_count_and_classes_without_any_are_never_predicted() {
+    let data = three_classes(90);
+    let weights: Vec<f64> = (0..90).map(|i| [1.0, 3.0, 0.0][i % 3]).collect();
+    let weighted = data.clone().with_weights_of_some_classes(weights).unwrap();
+    let settings = Settings { epochs: Some(100), ..settings() };
+    let fitted = settings.fit(&weighted).unwrap();
+    let decided = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
+    assert!(decided.iter().all(|&class| class < 2));
+    assert_eq!(fitted.state, None);
+    // A row of weight 3 counts as three copies do, whose losses are divided by more rows.
+    let two = three_classes(90).select(&(0..90).filter(|i| i % 3 < 2).collect::<Vec<_>>());
+    let labels = two.labels().between(0, 1);
+    let two = two.relabelled(labels).unwrap();
+    let copies: Vec<usize> =
+        (0..60).flat_map(|i| vec![i; if two.labels().positive()[i] { 3 } else { 1 }]).collect();
+    let weight = |&positive: &bool| if positive { 3.0 } else { 1.0 };
+    let weights = two.labels().positive().iter().map(weight).collect();
+    let weighted = settings.fit(&two.clone().with_weights(weights).unwrap()).unwrap();
+    let lambda = Lambda::new(settings.lambda.get() / 2.0).unwrap();
+    let repeated = Settings { lambda, ..settings.clone() }.fit(&two.select(&copies)).unwrap();
+    let objective = |fitted: &Fitted| fitted.fits[0].report.objective;
+    assert!(
+        (objective(&weighted) - 2.0 * objective(&repeated)).abs() < 1e-2 * objective(&weighted)
+    );
+}
+
+/// Without a penalty nothing bounds the distance to the minimum, and steps that follow from lambda
+/// are refused.
+#[test]
+fn a_penalty_is_not_needed() {
+    let free = Settings { lambda: Lambda::NONE, ..settings() };
+    let fitted = free.fit(&data(60)).unwrap();
+    let report = &fitted.fits[0].report;
+    assert_eq!((fitted.evidence, report.status), (Evidence::None, Status::RuleMet));
+    assert!(report.duality_gap == f64::INFINITY && report.gradient_norm < 1.0, "{report:?}");
+    assert_eq!(fitted.model.members()[0].lambda, Some(0.0));
+    let state = State::from_bytes(&fitted.state.unwrap().to_bytes().unwrap()).unwrap();
+    free.resumed(&classes(), 2, state).unwrap();
+    let sgd =
+        |schedule, first| Settings { method: Method::Gradient { schedule, first }, ..free.clone() };
+    let constant = sgd(StepSchedule::Bottou, Some(0.1));
+    let state = constant.fit(&data(60)).unwrap().state.unwrap().to_bytes().unwrap();
+    constant.resumed(&classes(), 2, State::from_bytes(&state).unwrap()).unwrap();
+    let pegasos = Settings { method: Method::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
+    for refused in [pegasos, sgd(StepSchedule::Bottou, None)] {
+        let refused = refused.gradient().unwrap_err().to_string();
+        assert!(refused.contains("and lambda 0 contradict each other"), "{refused}");
+    }
+}
+
+/// A logistic loss with a derivative that is a tenth too large.
+#[derive(Debug)]
+struct Mistaken;
+
+impl MarginLoss for Mistaken {
+    fn value(&self, u: f64) -> f64 {
+        Logistic.value(u)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        1.1 * Logistic.derivative(u)
+    }
+}
+
+#[test]
+fn a_loss_that_contradicts_itself_is_noticed() {
+    for lambda in [Lambda::NONE, Lambda::new(0.01).unwrap()] {
+        let settings = Settings { loss: Arc::new(Mistaken), lambda, ..settings() };
+        let fitted = settings.fit(&data(60)).unwrap();
+        assert_eq!(fitted.fits[0].report.status, Status::Contradicted);
+        let streamed = settings.fit_stream(&mut stream(&text(60))).unwrap();
+        assert_eq!(streamed.status, Status::Contradicted);
+    }
+    assert_eq!(settings().fit_stream(&mut stream(&text(60))).unwrap().status, Status::RuleMet);
 }

@@ -51,17 +51,21 @@ impl<L: MarginLoss + ?Sized> Objective<'_, L> {
 impl<L: MarginLoss + ?Sized> Evaluator<InMemory<'_, '_, L>> {
     /// Returns how far a point as it is can be from the minimum: the bound of the point with the
     /// best intercept, and the distance of F above that. The bound is infinite where the loss is
-    /// not convex or contradicts itself.
+    /// not convex or contradicts itself, and without a penalty.
     pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let objective = self.samples.objective;
         let value = self.value_at(lambda, point);
         let risk = &objective.risk;
-        if !risk.loss.is_convex() || risk.is_contradicted(&point.products, point.intercept) {
+        let contradicted = risk.is_contradicted(&point.products, point.intercept);
+        if contradicted || !risk.loss.is_convex() || lambda == Lambda::NONE {
             // This sets the slopes, too, of which the gradient is made.
             let slope = self.intercept_slope(point);
             let slope = if objective.risk.intercept { slope } else { 0.0 };
             let gradient_norm = self.certificate(lambda, point).gradient_norm.hypot(slope);
-            return Certificate::without_bound(value, gradient_norm);
+            return Certificate {
+                contradicted,
+                ..Certificate::without_bound(value, gradient_norm)
+            };
         }
         let mut settled = point.clone();
         self.settle_intercept(&mut settled);

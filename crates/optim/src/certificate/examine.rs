@@ -27,12 +27,32 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             }
         }
         some.extend([low, high]);
-        self.loss.is_convex() && contradicts_itself(self.loss, &some)
+        contradicts_itself(self.loss, &some)
     }
 }
 
-/// Returns true if no convex function has the values and derivatives of this loss at margins of
-/// samples.
+/// Returns true if the loss says that it is convex, but no convex function has its values and
+/// derivatives at margins of samples.
+///
+/// ```
+/// use margins_losses::{Logistic, MarginLoss};
+/// use margins_optim::certificate::contradicts_itself;
+///
+/// #[derive(Debug)]
+/// struct Mistaken;
+///
+/// impl MarginLoss for Mistaken {
+///     fn value(&self, u: f64) -> f64 {
+///         Logistic.value(u)
+///     }
+///     fn derivative(&self, u: f64) -> f64 {
+///         1.1 * Logistic.derivative(u)
+///     }
+/// }
+///
+/// assert!(contradicts_itself(&Mistaken, &[0.3, -0.2]));
+/// assert!(!contradicts_itself(&Logistic, &[0.3, -0.2]));
+/// ```
 ///
 /// Numbers `(L_k, d_k)` at `u_1 < u_2 < ...` are values and subgradients of some convex function
 /// exactly if `d_k (u_{k+1} - u_k) <= L_{k+1} - L_k <= d_{k+1} (u_{k+1} - u_k)` for all k: the
@@ -44,9 +64,12 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 ///
 /// At the same points the conjugate is held to the Fenchel-Young inequality,
 /// `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`: one that is too small certifies anything.
-pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
+pub fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
     const SLOPES: f64 = 1e-6;
     const VALUES: f64 = 1e-12;
+    if !loss.is_convex() {
+        return false;
+    }
     let (u, size) = points(loss, margins);
     let (mut values, mut slopes) = (vec![0.0; u.len()], vec![0.0; u.len()]);
     loss.values(&u, &mut values);
@@ -184,9 +207,7 @@ mod tests {
             let margins: Vec<f64> = seed.iter().map(|u| scale * (u + shift)).collect();
             for name in registry.names() {
                 let loss = registry.parse(name).expect("defaults");
-                if loss.is_convex() {
-                    prop_assert!(!contradicts_itself(&*loss, &margins), "{} {}", name, scale);
-                }
+                prop_assert!(!contradicts_itself(&*loss, &margins), "{} {}", name, scale);
             }
         }
     }

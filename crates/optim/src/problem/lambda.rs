@@ -18,8 +18,8 @@ use crate::Error;
 pub struct Lambda(f64);
 
 impl Lambda {
-    /// No penalty at all, which `margins_robust::unpenalised` alone takes: without a penalty no dual
-    /// point bounds the distance to the minimum.
+    /// No penalty at all, which `margins_robust::unpenalised` and stochastic gradient take: without
+    /// a penalty no dual point bounds the distance to the minimum.
     pub const NONE: Lambda = Lambda(0.0);
 
     /// Returns the regularisation of this strength.
@@ -32,6 +32,14 @@ impl Lambda {
         } else {
             Err(Error::Lambda(lambda))
         }
+    }
+
+    /// Returns the regularisation of this strength, or [`NONE`](Self::NONE) for 0.
+    ///
+    /// # Errors
+    /// [`Error::Lambda`]: the value is not finite or below 0.
+    pub fn new_or_none(lambda: f64) -> Result<Self, Error> {
+        if lambda == 0.0 { Ok(Lambda::NONE) } else { Lambda::new(lambda) }
     }
 
     /// Returns the number.
@@ -58,7 +66,7 @@ impl TryFrom<f64> for Lambda {
     type Error = Error;
 
     fn try_from(lambda: f64) -> Result<Self, Error> {
-        Lambda::new(lambda)
+        Lambda::new_or_none(lambda)
     }
 }
 

@@ -17,13 +17,15 @@ use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
 use crate::output::table::facts;
+use crate::output::warnings::refuse_contradiction;
 use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let StreamArguments { memory, output: to, .. } = arguments;
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
-    let (fit, loss) = (&fitted.fit, fitted.loss.specification());
+    let (fit, loss) = (&fitted.fits[0], fitted.loss.specification());
+    refuse_contradiction(&loss, &[fit.report.status])?;
     if let Some(path) = &memory.history {
         write_history(path, fit, data.rows())?;
     }

@@ -13,6 +13,7 @@ use crate::output::files::report;
 use crate::output::model::save;
 use crate::output::stream::StreamDocument;
 use crate::output::table::facts;
+use crate::output::warnings::refuse_contradiction;
 use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
@@ -26,6 +27,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             }
             error => Failure::from(error),
         })?;
+    refuse_contradiction(&settings.loss.specification(), &[streamed.status])?;
     source.note_of_dropped(stream.dropped_rows());
     let order = streamed.class_order;
     if order.is_sorted() {

@@ -11,7 +11,7 @@ const CERTAIN: f64 = 1e30;
 /// Returns the sign that is decided for every sample where only one of the two classes has weight in
 /// these rows, or in all; `None` where both have. Of two classes without weight the negative one is
 /// decided, if some other row has weight.
-pub(in crate::regularised) fn decided_sign(data: &Dataset, rows: Option<&[usize]>) -> Option<f64> {
+pub(crate) fn decided_sign(data: &Dataset, rows: Option<&[usize]>) -> Option<f64> {
     let weights = data.weights()?;
     let signs = data.labels().signs();
     let weighs = |sign: f64| {
@@ -31,7 +31,7 @@ pub(in crate::regularised) fn decided_sign(data: &Dataset, rows: Option<&[usize]
 
 /// Returns the fits, one a lambda, that decide this sign for every sample. There is no objective to
 /// minimise, so it is 0.
-pub(super) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<Fit> {
+pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<Fit> {
     let report = Report {
         objective: 0.0,
         dual_objective: 0.0,

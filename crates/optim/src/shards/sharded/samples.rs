@@ -323,7 +323,7 @@ impl Samples for Sharded<'_> {
         let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
         let mut margins = answer.listed;
         margins.extend([answer.largest[0], -answer.largest[1]]);
-        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
+        contradicts_itself(self.loss, &margins)
     }
 
     fn summary(&mut self) -> MarginSummary {
