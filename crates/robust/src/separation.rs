@@ -18,7 +18,7 @@ pub(super) fn separates<L: MarginLoss + ?Sized>(
 ///
 /// Samples at which the loss is steep are taken to lie on the boundary. The direction is the part of
 /// the point that is orthogonal to them, and is tested on all samples, up to a share of 1e-10 of the
-/// terms of a score. A wrong choice of the samples therefore finds no direction, but never a false one.
+/// terms of their scores at the point. A wrong choice of the samples therefore finds no direction, but never a false one.
 pub(super) fn quasi_separates<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     point: &[f64],
@@ -33,7 +33,7 @@ pub(super) fn quasi_separates<L: MarginLoss + ?Sized>(
         let boundary: Vec<usize> = margins.iter().filter(is_steep).map(|&(row, _)| row).collect();
         boundary.len() < margins.len()
             && orthogonal_part(objective, &boundary, point)
-                .is_some_and(|direction| never_falls_back(objective, &direction))
+                .is_some_and(|direction| never_falls_back(objective, &direction, point))
     })
 }
 
@@ -93,18 +93,20 @@ fn orthogonal_part<L: MarginLoss + ?Sized>(
     (norm(&left) > NOTHING * norm(point)).then_some(left)
 }
 
-/// Returns true if no margin falls along a direction and some rises.
+/// Returns true if no margin falls along a direction and some rises, both beyond the rounding of scores
+/// at the point that the direction is a part of.
 fn never_falls_back<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     direction: &[f64],
+    point: &[f64],
 ) -> bool {
     const ZERO: f64 = 1e-10;
     const RISES: f64 = 1e-6;
     let mut rises = false;
     margins(objective, direction).into_iter().all(|(row, margin)| {
-        let mut size = direction[0].abs();
+        let mut size = point[0].abs();
         let sample = objective.design().sample(row);
-        sample.for_each(|column, value| size += (direction[1 + column] * value).abs());
+        sample.for_each(|column, value| size += (point[1 + column] * value).abs());
         rises |= margin > RISES * size;
         margin >= -ZERO * size
     }) && rises
