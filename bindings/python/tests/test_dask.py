@@ -276,6 +276,14 @@ def test_the_parquet_of_the_guide_fits(client, data, tmp_path):
     here = local.MarginClassifier("logistic", C=search.best_C_, standardize=True).fit(frame.drop(columns="label"), y)
     assert search.feature_names_in_.tolist() == list("abcde")
     assert search.objective_ == pytest.approx(here.objective_, rel=2e-6)
+    # Dask joins the partitions of the column, whose numbers of rows it does not know.
+    labels, weights = table["label"].values, (table["a"] > 0).to_dask_array() + 1.0
+    assert labels.numblocks < (5,)
+    of_frame = elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), table["label"], (table["a"] > 0) + 1.0)
+    of_array = elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), labels, weights)
+    assert (of_array.coef_ == of_frame.coef_).all()
+    with pytest.raises(ValueError, match="X has 5 partitions, y has [1-4] partitions: .* must be partitioned alike"):
+        elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), labels[labels == 1])
     assert (search.predict(table.drop(columns="label")).compute().to_numpy() == search.to_local().predict(frame.drop(columns="label"))).all()
 
 

@@ -133,12 +133,31 @@ class _Cluster:
         with _config_lock, dask.config.set({"optimization.tune.active": False}):
             # Tuning would join the partitions of a projection of a Parquet file by the size of its own columns.
             split = {name: _delayed(name, part) for name, part in named.items()}
+        split = self._aligned(split, {name for name, part in named.items() if _has_unknown_rows(part)})
         counts = {name: len(each) for name, each in split.items() if each is not None}
         if len(set(counts.values())) != 1:
             listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
             raise ValueError(f"{listed}: features, labels, weights and folds must be partitioned alike.")
         each = [part if part is not None else itertools.repeat(None) for part in split.values()]
         return [dask.delayed(tuple, pure=False)(list(one)) for one in zip(*each)]
+
+    def _aligned(self, split: dict[str, list[Any] | None], cut: set[str]) -> dict[str, list[Any] | None]:
+        """Returns all parts in as many partitions as the part with the most has, if the others may be cut and have as many rows.
+
+        Dask joins the partitions of a column of a Parquet file that becomes an array, as in `table["label"].values`.
+        """
+        most = max((len(parts), name) for name, parts in split.items() if parts is not None)[1]
+        fewer = [name for name, parts in split.items() if parts is not None and len(parts) < len(split[most])]
+        if not cut.issuperset(fewer):
+            return split
+        rows = {name: self._rows(split[name]) for name in (most, *fewer)} if fewer else {}
+        same = [name for name in fewer if sum(rows[name]) == sum(rows[most])]
+        return {**split, **{name: _cut(split[name], rows[name], rows[most]) for name in same}}
+
+    def _rows(self, parts: list[Any]) -> list[int]:
+        """Returns the numbers of rows of partitions."""
+        futures = [self._client.compute(dask.delayed(np.shape, pure=False)(part)) for part in parts]
+        return [shape[0] for shape in self._gather(futures, "the workers count the rows of partitions")]
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
@@ -358,6 +377,27 @@ def _delayed(name: str, part: Any) -> list[Any] | None:
             part = part.rechunk({1: -1})
         return list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
     raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
+
+
+def _has_unknown_rows(part: Any) -> bool:
+    """Returns true of a dask array that was made of a frame, whose partitions have an unknown number of rows."""
+    return hasattr(part, "chunks") and bool(np.isnan(part.chunks[0]).any())
+
+
+def _cut(parts: list[Any], rows: list[int], like: list[int]) -> list[Delayed]:
+    """Returns partitions of so many rows made of others, whose numbers of rows are given."""
+    stops, wanted = np.cumsum(rows), np.cumsum(like)
+    made = []
+    for start, stop in zip(wanted - like, wanted):
+        some = [k for k in range(len(parts)) if stops[k] > start and stops[k] - rows[k] < stop] or [0]
+        before = stops[some[0]] - rows[some[0]]
+        made.append(dask.delayed(_joined, pure=False)([parts[k] for k in some], int(start - before), int(stop - before)))
+    return made
+
+
+def _joined(blocks: list[np.ndarray], start: int, stop: int) -> np.ndarray:
+    """Returns some rows of blocks that follow each other."""
+    return np.concatenate(blocks)[start:stop]
 
 
 def _call(part: Any, local: Any, method: str, of_none: np.ndarray) -> Any:
