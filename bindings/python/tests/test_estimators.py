@@ -6,6 +6,7 @@ import warnings
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import margins_learn as ml
+from margins_learn import _inputs
 from conftest import clouds
 
 LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu")]
@@ -440,3 +442,20 @@ def test_platt_scaling_says_what_it_could_not_do():
     with pytest.warns(UserWarning, match="The Platt scaling of '1' against '0' gives every sample the same probability"):
         flat = ml.MarginClassifier("logistic", C=100.0, probability="platt").fit(groups, halves)
     assert np.ptp(flat.predict_proba(groups)[:, 1]) < 1e-9
+
+
+def test_scores_of_several_classes_are_held_for_some_rows_at_a_time(monkeypatch):
+    random = np.random.default_rng(3)
+    y = np.arange(300) % 12
+    X = random.normal(size=(300, 2)) + y[:, None]
+    classifier = ml.MarginClassifier("logistic", multi_class="ovo").fit(X, y)
+    methods = ("predict", "decision_function", "predict_proba")
+    whole = [getattr(classifier, method)(X) for method in methods]
+    most, cut = 8 * 66 * 50, _inputs.cut
+    rows = []
+    monkeypatch.setattr(_inputs, "_BLOCK_BYTES", most)
+    monkeypatch.setattr(_inputs, "cut", lambda part, start, stop: rows.append(stop - start) or cut(part, start, stop))
+    for matrix in (X, sparse.csr_array(X)):
+        for method, expected in zip(methods, whole):
+            assert getattr(classifier, method)(matrix) == pytest.approx(expected, rel=1e-12)
+    assert max(rows) == 50

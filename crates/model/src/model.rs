@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;
 
@@ -241,13 +242,34 @@ impl Model {
     /// # Errors
     /// [`decision_functions`](Self::decision_functions) says which.
     pub fn predict(&self, design: &Design, registry: &Registry) -> Result<Vec<usize>, Error> {
-        Ok(self.decide_all(&self.scores(design, registry)?))
+        self.predict_with(design, self.kernel(registry)?.as_deref())
     }
 
-    /// Returns the class of every sample, given its scores, [scores](Self::scores_per_sample) x samples.
-    pub(crate) fn decide_all(&self, scores: &DMatrix<f64>) -> Vec<usize> {
-        let samples = scores.as_slice().chunks_exact(self.scores_per_sample());
-        samples.map(|scores| self.decide(scores)).collect()
+    /// Returns the classes as [`predict`](Self::predict) does, given the kernel, from the scores of so
+    /// many samples at a time that these take no more than 128 MiB.
+    pub(crate) fn predict_with(
+        &self,
+        design: &Design,
+        kernel: Option<&dyn Kernel>,
+    ) -> Result<Vec<usize>, Error> {
+        const SCORES: usize = if cfg!(test) { 100 } else { 1 << 24 };
+        let (n, width) = (design.rows(), self.scores_per_sample());
+        let most = (SCORES / width).max(1);
+        let mut classes = Vec::with_capacity(n);
+        for first in (0..n).step_by(most) {
+            let last = n.min(first + most);
+            let some: Cow<'_, Design> = match last - first == n {
+                true => Cow::Borrowed(design),
+                false => Cow::Owned(design.select(&(first..last).collect::<Vec<_>>())),
+            };
+            let in_all = |error| match error {
+                Error::Score { row, score } => Error::Score { row: first + row, score },
+                other => other,
+            };
+            let scores = self.scores_with(&some, kernel).map_err(in_all)?;
+            classes.extend(scores.as_slice().chunks_exact(width).map(|scores| self.decide(scores)));
+        }
+        Ok(classes)
     }
 
     /// Returns the class, counted from 0, that the scores of a sample stand for. The scores are

@@ -98,7 +98,7 @@ impl Predictor {
     /// # Errors
     /// [`Model::decision_functions`] says which.
     pub fn predict(&self, design: &Design) -> Result<Vec<usize>, Error> {
-        Ok(self.model.decide_all(&self.scores(design)?))
+        self.model.predict_with(design, self.kernel.as_deref())
     }
 
     /// Returns the probability of every class for every sample, as
@@ -141,5 +141,41 @@ impl Predictor {
     /// Returns the score of every sample under every member, members x samples.
     fn scores(&self, design: &Design) -> Result<DMatrix<f64>, Error> {
         self.model.scores_with(design, self.kernel.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Member, Scheme, TrainingSummary};
+
+    /// Rows are decided a few at a time, of which an error names the row in all.
+    #[test]
+    fn rows_are_decided_in_turns() {
+        let classes: Vec<String> = (0..4).map(|class| class.to_string()).collect();
+        let member = |m: usize| Member {
+            lambda: None,
+            intercept: m as f64 - 2.5,
+            coef: vec![(m as f64).sin()],
+            training: TrainingSummary::uncertified(60),
+            platt: None,
+        };
+        let members = (0..6).map(member).collect();
+        let scheme = Scheme::OneVersusOne;
+        let loss = margins_losses::Logistic;
+        let model = Model::from_members(&loss, classes, scheme, None, None, members).unwrap();
+        let mut rows: Vec<[f64; 1]> = (0..60).map(|i| [f64::from(i) - 30.0]).collect();
+        let (design, registry) = (Design::from_rows(&rows).unwrap(), Registry::standard());
+        let scores = model.scores(&design, &registry).unwrap();
+        let decided: Vec<usize> =
+            scores.column_iter().map(|scores| model.decide(scores.as_slice())).collect();
+        assert_eq!(model.predict(&design, &registry).unwrap(), decided);
+        rows[50] = [1e308];
+        let steep = |m: usize| Member { coef: vec![1e10], ..member(m) };
+        let members = (0..6).map(steep).collect();
+        let classes = model.classes().to_vec();
+        let model = Model::from_members(&loss, classes, scheme, None, None, members).unwrap();
+        let refused = model.predict(&Design::from_rows(&rows).unwrap(), &registry).unwrap_err();
+        assert!(matches!(refused, Error::Score { row: 50, .. }), "{refused}");
     }
 }

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if as _available_if
@@ -232,19 +231,17 @@ class ModelClassifier(ClassifierMixin, Fitting):
         # The worst end: one that is neither certified nor by a rule comes first.
         self.status_ = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Returns the scores of every sample: one a member, or one of a majority."""
-        check_is_fitted(self, "model_")
+    def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+        """Returns the result for the scores of every sample, which are one a member, or one of a majority, and held for some rows at a time."""
         threads = effective_n_jobs(getattr(self, "n_jobs", None))
         encoding = self.model_.encoding
         if encoding is not None:
             names = getattr(self, "feature_names_in_", None)
             columns = columns_of(checked_table(self, X, reset=False), names, encoding["options"]["drop"])
-            return self.model_.scores(self.model_.encode(columns), threads)
+            return result(self.model_.scores(self.model_.encode(columns), threads))
         X = self._functions(checked(self, X, reset=False))
-        if sparse.issparse(X):
-            return self.model_.scores(samples_of(X), threads)
-        return np.concatenate([self.model_.scores(samples_of(block), threads) for block in blocks(X)])
+        parts = blocks(X, len(self.model_.intercept))
+        return np.concatenate([result(self.model_.scores(samples_of(part), threads)) for part in parts])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Returns the score of every sample, of which the sign decides between two classes.
@@ -262,10 +259,12 @@ class ModelClassifier(ClassifierMixin, Fitting):
         scores : array of shape (n_samples,) or (n_samples, n_classes)
             The scores.
         """
-        scores = self._scores(X)
+        check_is_fitted(self, "model_")
         if self.model_.scheme in ("binary", "majority"):
-            return scores[:, 0]
-        return scores if self.model_.scheme == "one-versus-rest" else _standing(scores, len(self.classes_))
+            return self._scores(X)[:, 0]
+        if self.model_.scheme == "one-versus-rest":
+            return self._scores(X)
+        return self._scores(X, lambda scores: _standing(scores, len(self.classes_)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Returns the class of every sample.
@@ -280,8 +279,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         classes : array of shape (n_samples,)
             The classes.
         """
-        scores = self._scores(X)
-        return self.classes_[self.model_.decide(scores)]
+        check_is_fitted(self, "model_")
+        return self.classes_[self._scores(X, self.model_.decide)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -300,8 +299,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         probabilities : array of shape (n_samples, n_classes)
             The probabilities.
         """
-        scores = self._scores(X)
-        return self.model_.probabilities(scores)
+        check_is_fitted(self, "model_")
+        return self._scores(X, self.model_.probabilities)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:

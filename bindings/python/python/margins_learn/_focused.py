@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
@@ -194,8 +193,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             return super()._scores(X)
         X = checked(self, X, reset=False)
         threads = effective_n_jobs(self.n_jobs)
-        parts = [X] if sparse.issparse(X) else blocks(X)
-        return np.concatenate([self.ensemble_.scores(samples_of(part), threads) for part in parts])[:, None]
+        return np.concatenate([self.ensemble_.scores(samples_of(part), threads) for part in blocks(X)])[:, None]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Returns the score of every sample, of which the sign decides.

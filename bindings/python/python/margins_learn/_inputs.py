@@ -127,10 +127,10 @@ def samples_of(X: Any) -> Samples:
     return table.finish()
 
 
-def blocks(X: Any) -> Iterator[Any]:
-    """Cuts checked X into blocks of rows of some megabytes each."""
+def blocks(X: Any, results: int = 1) -> Iterator[Any]:
+    """Cuts checked X into blocks of rows of some megabytes each, as are so many results a row; a sparse matrix for the results alone."""
     rows, columns = X.shape
-    step = max(1, _BLOCK_BYTES // (8 * columns))
+    step = max(1, _BLOCK_BYTES // (8 * (results if sparse.issparse(X) else max(columns, results))))
     if step >= rows:
         yield X
         return

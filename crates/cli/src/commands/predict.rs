@@ -116,8 +116,10 @@ fn table(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failur
     let written = emit(arguments.out(), |out| {
         let written = write_rows(arguments, scorer, out, |scored| {
             rows += scored.rows();
-            if measured && scored.has_labels() {
-                all.append(scored);
+            match measured && scored.has_labels() {
+                true if model.scores_per_sample() == 1 => all.append(scored),
+                true => all.append_classes(scored),
+                false => {}
             }
         });
         match written {

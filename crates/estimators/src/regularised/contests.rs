@@ -67,6 +67,14 @@ impl Contest {
         Ok(all.relabelled(labels)?)
     }
 
+    /// Returns true if the rows of a class take part.
+    fn has(self, class: usize) -> bool {
+        match self {
+            Contest::Rest(_) => true,
+            Contest::Pair(i, j) => class == i || class == j,
+        }
+    }
+
     /// Returns the rows that take part, ascending, of those that each class has; `None` if all take
     /// part.
     fn rows(self, by_class: &[Vec<usize>]) -> Option<Vec<usize>> {
@@ -290,19 +298,27 @@ impl Contests {
         folds: &[usize],
         lambdas: &[Lambda],
     ) -> Result<Vec<PlattScaling>, Error> {
-        let n = self.data.rows();
-        let scores = prepared.held_out_scores(folds, self.len(), |prepared, train| {
+        let labels = self.data.labels();
+        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
             self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        };
+        // The rows that take part in each contest, with their scores.
+        let mut scored: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.len()];
+        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, |rows, scores| {
+            for ((contest, scored), scores) in self.each.iter().zip(&mut scored).zip(scores) {
+                let own = rows.iter().copied().zip(scores);
+                scored.extend(own.filter(|&(row, _)| contest.has(labels.index(row))));
+            }
         })?;
-        let by_class = self.rows_by_class(None);
-        let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
-            let rows = contest.rows(&by_class).unwrap_or_else(|| (0..n).collect());
+        let scale = |(contest, mut scored): (&Contest, Vec<(usize, f64)>)| {
+            scored.sort_unstable_by_key(|&(row, _)| row);
+            let (rows, scores): (Vec<usize>, Vec<f64>) = scored.into_iter().unzip();
             let own = contest.data(&self.data)?;
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
             let weights = self.data.own_weights().map(of);
-            platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
+            platt_scaling(&scores, &of(own.labels().signs()), weights.as_deref())
         };
-        self.each.iter().zip(&scores).map(scale).collect()
+        self.each.iter().zip(scored).map(scale).collect()
     }
 }
 
@@ -312,7 +328,13 @@ mod tests {
     use margins_model::{Registry, Scheme};
     use margins_optim::Lambda;
 
-    use crate::regularised::{Regularisation, Settings};
+    use crate::regularised::platt::{PlattFolds, platt_scaling};
+    use crate::regularised::{Probabilities, Regularisation, Settings};
+
+    fn settings(scheme: Scheme, probabilities: Probabilities) -> Settings {
+        let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
+        Settings { scheme: Some(scheme), regularisation, probabilities, ..Settings::default() }
+    }
 
     /// Counted a few rows at a time, the error is that of decisions on all rows at once.
     #[test]
@@ -323,13 +345,43 @@ mod tests {
         let design = Design::from_rows(&rows).unwrap();
         let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
         for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
-            let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
-            let settings = Settings { scheme: Some(scheme), regularisation, ..Settings::default() };
-            let fitted = settings.fit(&data).unwrap();
+            let fitted = settings(scheme, Probabilities::default()).fit(&data).unwrap();
             let classes = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
             let wrong = (0..90).filter(|&row| classes[row] != data.labels().index(row)).count();
             assert!(wrong > 0);
             assert!((fitted.training_error().unwrap() - wrong as f64 / 90.0).abs() < 1e-15);
+        }
+    }
+
+    /// Every contest is scaled by the held-out scores of the rows that take part in it.
+    #[test]
+    fn scalings_are_those_of_the_rows_that_take_part() {
+        let n = 60;
+        let rows: Vec<[f64; 1]> = (0..n).map(|i| [f64::from(i % 3) + f64::from(i).sin()]).collect();
+        let names: Vec<String> = (0..n).map(|i| format!("class {}", i % 3)).collect();
+        let design = Design::from_rows(&rows).unwrap();
+        let data = Dataset::new(design.clone(), Classes::new(&names).unwrap()).unwrap();
+        let platt = Probabilities::Platt { folds: Some(2) };
+        let fitted = settings(Scheme::OneVersusOne, platt).fit(&data).unwrap();
+        let folds = PlattFolds::new(&data, Some(2), Settings::default().seed).unwrap().of_rows;
+        let binary = settings(Scheme::Binary, Probabilities::default());
+        for ((i, j), member) in Scheme::pairs(3).zip(fitted.model.members()) {
+            let (mut scores, mut signs) = (Vec::new(), Vec::new());
+            for fold in 0..2 {
+                let own = (0..n as usize).filter(|row| [i, j].contains(&(row % 3)));
+                let (test, train): (Vec<usize>, Vec<usize>) =
+                    own.partition(|&row| folds[row] == fold);
+                let labels: Vec<&String> = train.iter().map(|&row| &names[row]).collect();
+                let part = Dataset::new(design.select(&train), Classes::new(&labels).unwrap());
+                let model = binary.fit(&part.unwrap()).unwrap().model;
+                let held_out =
+                    model.decision_function(&design.select(&test), &Registry::standard());
+                scores.extend(held_out.unwrap());
+                signs.extend(test.iter().map(|&row| if row % 3 == j { 1.0 } else { -1.0 }));
+            }
+            let expected = platt_scaling(&scores, &signs, None).unwrap();
+            let scaling = member.platt.unwrap();
+            assert!((scaling.slope() - expected.slope()).abs() < 1e-6, "{scaling:?}, {expected:?}");
         }
     }
 }

@@ -102,27 +102,27 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, None, &self.data, lambdas)
     }
 
-    /// Returns the scores that every row gets from the fits without its fold, which are made of the
-    /// data as they were learned without it: for each of the members a list of as many as there are
-    /// rows.
-    pub(super) fn held_out_scores(
+    /// Calls `take` for the scores that rows get from the fits without their fold, which are made of the
+    /// data as they were learned without it: with at most `most` rows at a time, and for each of the fits
+    /// the scores of these rows.
+    pub(super) fn each_held_out(
         &self,
         folds: &[usize],
-        members: usize,
+        most: usize,
         fits: impl Fn(&Prepared<'_>, &[usize]) -> Result<Vec<Fit>, Error>,
-    ) -> Result<Vec<Vec<f64>>, Error> {
+        mut take: impl FnMut(&[usize], Vec<Vec<f64>>),
+    ) -> Result<(), Error> {
         let count = folds.iter().max().map_or(0, |last| last + 1);
-        let mut scores = vec![vec![0.0; self.data.rows()]; members];
         for fold in 0..count {
             let (train, test) = fold_indices(folds, fold);
             let learned = self.learned_on(&train)?;
             let prepared = learned.as_ref().unwrap_or(self);
-            let held_out = prepared.scores_of(&fits(prepared, &train)?, &test)?;
-            for (scores, held_out) in scores.iter_mut().zip(held_out) {
-                test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
+            let fits = fits(prepared, &train)?;
+            for rows in test.chunks(most) {
+                take(rows, prepared.scores_of(&fits, rows)?);
             }
         }
-        Ok(scores)
+        Ok(())
     }
 
     /// Returns the cross-validated error along the lambdas, and the fits on all of the data at each

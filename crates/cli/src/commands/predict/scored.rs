@@ -97,6 +97,12 @@ impl Scored {
         self.labels.is_some()
     }
 
+    /// Takes the rows that follow, of which only the classes are kept: all that measures of several classes
+    /// need.
+    pub(super) fn append_classes(&mut self, next: Scored) {
+        self.append(Scored { scores: Vec::new(), probabilities: None, ..next });
+    }
+
     /// Takes the rows that follow.
     pub(super) fn append(&mut self, next: Scored) {
         if self.classes.is_empty() {
