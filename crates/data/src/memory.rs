@@ -52,6 +52,11 @@ impl Memory {
         Memory(self.0 / 2)
     }
 
+    /// Returns the limit of address space of this process (`ulimit -v`), if there is one.
+    pub fn address_space() -> Option<Self> {
+        address_space(&fs::read_to_string("/proc/self/limits").ok()?).map(Memory)
+    }
+
     /// Returns the memory that this process can still have: what the system has available, or less
     /// where a limit allows less. Limits are those of the control groups that the process is in, of
     /// version 1 or 2, as containers, systemd and Slurm set them, and that of address space (`ulimit
@@ -60,10 +65,9 @@ impl Memory {
         let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let group = room_in_groups(Path::new("/sys/fs/cgroup"), &groups);
-        let limits = fs::read_to_string("/proc/self/limits").ok();
-        let addresses = limits.and_then(|text| address_space(&text)).map(|most| {
+        let addresses = Memory::address_space().map(|most| {
             let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-            most.saturating_sub(kibibytes(&status, "VmSize:").unwrap_or(0))
+            most.bytes().saturating_sub(kibibytes(&status, "VmSize:").unwrap_or(0))
         });
         system.into_iter().chain(group).chain(addresses).min().map(Memory)
     }

@@ -180,7 +180,7 @@ impl Settings {
 
     fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
         let copies = usize::from(self.intercept) + usize::from(self.standardize);
-        data.design().check_fits(1, copies)?;
+        data.design().check_fits(1, copies, 0)?;
         let limits = self.iterations.limits(self.time_limit);
         let standardizer = || Standardizer::fit(data.design(), data.weights());
         let features =

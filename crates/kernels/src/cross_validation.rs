@@ -39,6 +39,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         return batched(training, data, gram, folds, lambdas);
     }
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
+    gram.check_folds(is_hinge, folds, lambdas.len())?;
     let squares = gram.diagonal();
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
         let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);

@@ -271,18 +271,3 @@ fn names_of(listed: &str) -> impl Iterator<Item = &str> {
 fn in_words(gigabytes: f64) -> Memory {
     Memory::from_bytes((1e9 * gigabytes) as usize)
 }
-
-impl Error {
-    /// Refuses what takes so many matrices of double precision of order n beside what there is.
-    #[cfg(feature = "solvers")]
-    pub(crate) fn check_matrices(
-        count: usize,
-        n: usize,
-        what: &'static str,
-        remedy: &'static str,
-    ) -> Result<(), Error> {
-        let entries = n.saturating_mul(n).saturating_mul(count);
-        let bytes = Memory::from_bytes(entries.saturating_mul(size_of::<f64>()));
-        bytes.check_free().map_err(|shortage| Error::Memory { what, n, shortage, remedy })
-    }
-}

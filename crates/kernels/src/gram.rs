@@ -16,6 +16,7 @@ use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
 use crate::number::Number;
+use crate::room::matrices;
 use crate::{Block, Error, Kernel, PivotedCholesky, Watched};
 
 /// The memory of solvers on a matrix that is not held where nothing else is told.
@@ -270,9 +271,16 @@ impl Gram {
     /// # Panics
     /// If an index is not below n, or if `coefs` does not have one column a sample of `columns`.
     pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
+        /// The number of rows whose part of a matrix in memory is copied at a time.
+        const ROWS: usize = 1024;
         assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
         match &self.entries {
-            Entries::Held { .. } => product(coefs, &self.entries.block(columns, rows)),
+            Entries::Held { .. } => {
+                let parts = rows.chunks(ROWS);
+                let scores = parts.map(|rows| product(coefs, &self.entries.block(columns, rows)));
+                let scores: Vec<f64> = scores.flat_map(|part| part.as_slice().to_vec()).collect();
+                DMatrix::from_vec(coefs.nrows(), rows.len(), scores)
+            }
             Entries::Features(products) => products.combine(rows, columns, coefs),
             Entries::Computed(matrix) => matrix.combine(rows, columns, coefs),
         }
@@ -287,7 +295,8 @@ impl Gram {
         self.entries.multiply_all(x)
     }
 
-    /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order.
+    /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order and memory
+    /// has room for the factor.
     pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
         let factorize = || PivotedCholesky::of_low_rank(self.matrix()?);
         self.factor.get_or_init(factorize).as_ref()
@@ -314,7 +323,8 @@ impl Gram {
         if self.eigenspace.get().is_none() {
             let what = "the eigenspace of the kernel matrix";
             let remedy = "another --solver needs none";
-            Error::check_matrices(MATRICES, self.len(), what, remedy)?;
+            let n = self.len();
+            Error::check_room(matrices(MATRICES, n), n, what, remedy)?;
         }
         let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(matrix).ok());
         // Entries are finite: there is no other way to fail.
@@ -327,6 +337,9 @@ impl Gram {
 /// is `rounding` times the trace, which covers the rounding of the entries and of the factorisation.
 fn check_semidefinite(matrix: &DMatrix<f64>, rounding: f64) -> Result<(), Error> {
     let n = matrix.nrows();
+    // A copy of the matrix, and its factor.
+    let what = "a factor that shows whether the kernel matrix is positive semidefinite";
+    Error::check_room(matrices(2, n), n, what, "fewer rows take less")?;
     // Summed by parts: the trace may be beyond the largest number though no entry is.
     let part: f64 = matrix.diagonal().iter().map(|k| rounding * k).sum();
     let shift = part + f64::MIN_POSITIVE;

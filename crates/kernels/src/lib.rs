@@ -82,6 +82,8 @@ mod response;
 #[cfg(feature = "solvers")]
 mod rkhs_norm;
 #[cfg(feature = "solvers")]
+mod room;
+#[cfg(feature = "solvers")]
 mod single_scale;
 #[cfg(feature = "solvers")]
 mod sparse_inverse;

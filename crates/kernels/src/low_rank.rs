@@ -3,7 +3,7 @@ use std::ops::Range;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
-use margins_data::{Design, parallel};
+use margins_data::{Design, Memory, parallel};
 use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -26,6 +26,8 @@ const MOST_MOVES: usize = 10;
 const PARTS: usize = 4;
 /// The number of samples that one task serves.
 const TASK: usize = 64;
+/// The number of samples whose values with the landmarks are computed together.
+const CHUNK: usize = 2048;
 /// The scale that keeps products of small entries away from subnormal numbers, which are slow.
 const SCALE: f32 = (1u64 << 30) as f32;
 
@@ -54,18 +56,38 @@ pub(crate) struct LowRank {
 }
 
 impl LowRank {
-    pub(crate) fn new(entries: &Entries) -> Self {
-        /// The number of samples whose values with the landmarks are computed together.
-        const CHUNK: usize = 8192;
-        let n = entries.order();
-        // Features and scaled features, in single precision.
-        let most = entries.memory().map(|memory| {
-            memory.bytes().saturating_sub(n * SparseInverse::BYTES) / (2 * size_of::<f32>() * n)
-        });
+    /// Returns the bytes that each landmark takes: features and scaled features in single precision, for
+    /// a start the features in double precision with a copy that is shifted, and two blocks of values.
+    fn bytes_of_landmark(n: usize) -> usize {
+        n * 2 * (size_of::<f32>() + size_of::<f64>()) + 2 * CHUNK * size_of::<f64>()
+    }
+
+    /// Returns the rank for n samples whose entries are held, or computed by solvers with this memory.
+    fn rank(is_held: bool, memory: Option<Memory>, n: usize) -> usize {
+        // The same on any number of threads, as results are.
+        const THREADS: usize = 4;
+        let fixed = SparseInverse::bytes(is_held, THREADS, n);
+        let most =
+            memory.map(|memory| memory.bytes().saturating_sub(fixed) / Self::bytes_of_landmark(n));
         // Where products compute the kernel again, fewer of them are worth more.
-        let largest = if entries.is_held() { RANKS.1 } else { 2 * RANKS.1 };
+        let largest = if is_held { RANKS.1 } else { 2 * RANKS.1 };
         let wanted = (n / SAMPLES).clamp(RANKS.0, largest);
-        let rank = wanted.min(n).min(most.unwrap_or(wanted)).max(1);
+        wanted.min(n).min(most.unwrap_or(wanted)).max(1)
+    }
+
+    /// Returns the bytes that the approximation takes while it is made or moved, for n samples whose
+    /// entries are held, or computed by solvers with this memory.
+    pub(crate) fn bytes(is_held: bool, memory: Option<Memory>, n: usize) -> usize {
+        let rank = Self::rank(is_held, memory, n);
+        let squares = 4 * rank * rank * size_of::<f64>();
+        rank * Self::bytes_of_landmark(n)
+            + SparseInverse::bytes(is_held, parallel::threads(), n)
+            + squares
+    }
+
+    pub(crate) fn new(entries: &Entries) -> Self {
+        let n = entries.order();
+        let rank = Self::rank(entries.is_held(), entries.memory(), n);
         // Any landmarks precondition; these are the same on every run.
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let landmarks = index::sample(&mut random, n, rank).into_vec();

@@ -57,6 +57,7 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     options.check()?;
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
+    objective.gram.check_path(false, lambdas.len())?;
     if objective.risk.is_unbounded() {
         return Ok(lambdas
             .iter()
@@ -175,6 +176,7 @@ fn path_over<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Solved>, Error> {
+    coordinates.check_fits(1, 1, options.solver.squares(coordinates))?;
     let reduced = Objective::from_risk(objective.risk.clone(), coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
     Ok(fits

@@ -7,6 +7,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::expansion::{combine, combine_all, diagonal};
 use crate::rkhs_norm::SampleNorms;
+use crate::room::is_free;
 use crate::{Error, Kernel, KernelFit};
 
 /// The factorisation `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining
@@ -111,6 +112,9 @@ impl PivotedCholesky {
         const PRODUCTS: usize = 16;
         let n = matrix.nrows();
         let most = if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() };
+        if !is_free(factor_bytes(n, most) as usize) {
+            return None;
+        }
         let mut factorization = Factorization::new(matrix.diagonal().as_slice().to_vec());
         if !factorization.trace.is_finite() {
             return None;
@@ -173,6 +177,7 @@ impl PivotedCholesky {
         options: &Options,
         observer: &Observer<'_>,
     ) -> Result<Vec<KernelFit>, Error> {
+        self.coordinates.check_fits(1, 1, options.solver.squares(&self.coordinates))?;
         let reduced = Objective::from_risk(risk.clone(), &self.coordinates)?;
         // The slopes at a kink are those of one side, and certify little.
         let has_kinks = !risk.loss().is_differentiable();

@@ -6,10 +6,11 @@ use nalgebra::DMatrix;
 
 use crate::gram::Entries;
 use crate::low_rank::LowRank;
+use crate::room::{is_free, matrices};
 use crate::single_scale::SingleScale;
 
 /// The number of samples up to which a factor of their whole matrix pays.
-const LARGEST_FACTOR: usize = 4000;
+pub(crate) const LARGEST_FACTOR: usize = 4000;
 /// The number of samples up to which no low rank is cheaper than such a factor.
 const SMALL: usize = 800;
 /// The number of samples up to which a factor costs too little to try without one.
@@ -306,7 +307,7 @@ impl<'m> SampleFactor<'m> {
         };
         if self.factor.extend(samples.len() - old, self.scale, entry) {
             samples[old..].iter().for_each(|&i| self.contained[i] = true);
-        } else if matches!(self.factor, Factor::Single(_)) {
+        } else if matches!(self.factor, Factor::Single(_)) && is_free(matrices(2, roots.len())) {
             self.clear();
             self.factor = Factor::Double(GrowingCholesky::new(roots.len()));
             self.extend(roots);

@@ -17,7 +17,7 @@ const TASK: usize = 64;
 /// The number of samples that one task serves where kernel values are computed, block by block.
 const BLOCK_COLUMNS: usize = 512;
 /// The number of samples before these that a block compares them with.
-const BLOCK_ROWS: usize = 4096;
+const BLOCK_ROWS: usize = 1024;
 
 /// The factor G with `G'G` about `(I + W^(1/2) R W^(1/2))^(-1)`, for the part R of a kernel matrix
 /// that a low rank leaves.
@@ -46,8 +46,13 @@ struct Row {
 type Rest = [f32; WIDTH * (WIDTH + 1) / 2];
 
 impl SparseInverse {
-    /// The bytes that a sample takes.
-    pub(crate) const BYTES: usize = size_of::<Row>() + size_of::<Rest>();
+    /// Returns the bytes that n samples take while their parts are put together, and that the search for
+    /// neighbours takes on so many threads where the kernel is computed.
+    pub(crate) fn bytes(is_held: bool, threads: usize, n: usize) -> usize {
+        let rows = 2 * n * (size_of::<Row>() + size_of::<Rest>());
+        let values = BLOCK_COLUMNS * n.min(BLOCK_ROWS) * size_of::<f64>();
+        if is_held { rows } else { rows + threads * values }
+    }
 
     /// Returns the factor for `W = 0`, given features in columns whose inner products, divided by
     /// `scale`, are the low rank.

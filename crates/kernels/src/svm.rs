@@ -53,11 +53,12 @@ mod steps;
 mod sweep;
 mod values;
 
+use margins_data::{Memory, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{Lambda, Options};
 
-use self::decomposition::Decomposition;
+pub(crate) use self::decomposition::Decomposition;
 use self::problem::Problem;
 use self::sequential::SequentialMinimization;
 use self::values::Values;
@@ -118,12 +119,20 @@ pub fn path(
     lambdas: &[Lambda],
     options: &Options,
 ) -> Result<Vec<KernelFit>, Error> {
-    path_with_cache(gram, signs, weights, intercept, lambdas, options, CACHE_BYTES)
+    path_with_cache(gram, signs, weights, intercept, lambdas, options, cache_bytes())
 }
 
 /// The memory that [`path`] takes for its cache of columns, 256 MiB: all columns up to 5800
 /// samples. LIBSVM takes 100 MB and scikit-learn 200 MB.
 pub const CACHE_BYTES: usize = 256 << 20;
+
+/// Returns the memory for columns of a path: less than the default where little is free. Lists of columns
+/// that grow take up to three times as much for a moment, on every thread.
+fn cache_bytes() -> usize {
+    const SHARE: usize = 8;
+    let most = |free: Memory| free.bytes() / (SHARE * parallel::threads());
+    Memory::free().map_or(CACHE_BYTES, |free| CACHE_BYTES.min(most(free)))
+}
 
 /// Fits as [`path`] does, with at most so many bytes for the cache of columns, but room for at
 /// least the two of a step. A column that finds no room takes the place of the one that has not
@@ -140,7 +149,7 @@ pub fn path_with_cache(
     options: &Options,
     cache_bytes: usize,
 ) -> Result<Vec<KernelFit>, Error> {
-    check(lambdas, options)?;
+    check(gram, lambdas, options)?;
     let problem = Problem::new(gram, signs, weights, intercept)?;
     let fits = path_of(&problem, lambdas, options, cache_bytes);
     gram.check()?;
@@ -160,24 +169,24 @@ pub(crate) fn path_of_risk<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
     options: &Options,
 ) -> Result<Vec<Scored>, Error> {
-    check(lambdas, options)?;
+    check(gram, lambdas, options)?;
     let n = risk.sample_count() as f64;
     let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
     let problem = Problem::new(gram, risk.signs(), Some(&weights), risk.has_intercept())?;
     let problem = problem.counted_by(&risk.counts());
-    let fits = path_of(&problem, lambdas, options, CACHE_BYTES);
+    let fits = path_of(&problem, lambdas, options, cache_bytes());
     gram.check()?;
     Ok(fits)
 }
 
-fn check(lambdas: &[Lambda], options: &Options) -> Result<(), Error> {
+fn check(gram: &Gram, lambdas: &[Lambda], options: &Options) -> Result<(), Error> {
     if !(options.tolerance.is_finite() && options.tolerance > 0.0) {
         return Err(margins_optim::Error::Tolerance(options.tolerance).into());
     }
     if lambdas.is_empty() {
         return Err(margins_optim::Error::NoLambdas.into());
     }
-    Ok(())
+    gram.check_path(true, lambdas.len())
 }
 
 fn path_of(

@@ -22,6 +22,7 @@ mod newton;
 mod options;
 mod proximal_newton;
 mod report;
+mod room;
 mod sdca;
 mod smoothing;
 mod status;

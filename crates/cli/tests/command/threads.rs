@@ -96,6 +96,56 @@ fn without_origin(text: String) -> String {
     }
 }
 
+/// Returns what a command does under a limit of its addresses.
+#[cfg(target_os = "linux")]
+fn under_limit(workshop: &Workshop, kibibytes: usize, line: &str) -> std::process::Output {
+    let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+    std::process::Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_margins")])
+        .args(line.split(' '))
+        .current_dir(workshop.path("."))
+        .output()
+        .expect("a shell")
+}
+
+/// Under every limit kernels are fitted, or refused with an estimate.
+#[cfg(target_os = "linux")]
+#[test]
+fn kernels_are_fitted_or_refused_with_an_estimate() {
+    const LINES: [&str; 7] = [
+        "fit --kernel gaussian",
+        "fit --kernel gaussian --loss hinge",
+        "fit --kernel gaussian --approx nystrom:m=1200",
+        "fit --kernel gaussian --approx cholesky:tol=1e-3",
+        "fit --kernel gaussian --solver mm",
+        "cv --kernel gaussian --folds 3",
+        "cv --kernel gaussian --approx nystrom:m=600 --folds 3",
+    ];
+    let workshop = Workshop::new();
+    let mut done = vec![0; LINES.len()];
+    let limits = [70_000, 90_000, 120_000, 160_000, 220_000, 300_000, 1_000_000];
+    for (line, done) in LINES.iter().zip(&mut done) {
+        let lambda = if line.starts_with("cv") { "--lambdas 1:0.1:2" } else { "--lambda 0.1" };
+        let line = format!(
+            "{line} --data mixture:example=1,n=1200,seed=1 {lambda} --tol 1e-3 --threads 2"
+        );
+        for kibibytes in limits {
+            let output = under_limit(&workshop, kibibytes, &line);
+            let words = text(&output.stderr);
+            let is_refused = ["are needed, and", "allow more memory", "needs the kernel matrix"]
+                .iter()
+                .any(|reason| words.contains(reason));
+            match output.status.code() {
+                Some(0) => *done += 1,
+                Some(1 | 2) if is_refused => {}
+                _ => panic!("{line}, {kibibytes} kB: {}, {words}", output.status),
+            }
+        }
+    }
+    assert!(done.iter().all(|done| (1..=limits.len()).contains(done)), "{done:?}");
+    assert!(done.iter().any(|done| *done < limits.len()), "no limit refuses anything");
+}
+
 /// Under a limit of addresses the threads are refused before they take what the job needs: no limit
 /// under which the command can speak ends it in another way.
 #[cfg(target_os = "linux")]
@@ -108,14 +158,7 @@ fn threads_leave_room_for_the_job() {
     workshop
         .write("long.csv", format!("x,label\n{}", "0.25,a\n0.5,b\n".repeat(150_000)).as_bytes());
     let ended = |kibibytes: usize| {
-        let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
-        let fit = ["fit", "--data", "long.csv", "--lambda", "0.1", "--threads", "2"];
-        std::process::Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_margins")])
-            .args(fit)
-            .current_dir(workshop.path("."))
-            .output()
-            .expect("a shell")
+        under_limit(&workshop, kibibytes, "fit --data long.csv --lambda 0.1 --threads 2")
     };
     let speaks = |kibibytes: &usize| matches!(ended(*kibibytes).status.code(), Some(0 | 1));
     let mut limit = (10_000..MOST).step_by(STEP).find(speaks).expect("a limit under which it runs");

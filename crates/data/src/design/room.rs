@@ -24,17 +24,21 @@ impl Design {
         })
     }
 
-    /// Refuses so many fits at the same time if memory has no room for what they hold of every sample
-    /// and for so many further designs of this size.
+    /// Refuses so many fits at the same time if memory has no room for what they hold of every sample,
+    /// for so many further designs of this size, and for so many square matrices a fit, whose order is
+    /// the number of features or of samples, whichever is smaller.
     ///
     /// # Errors
     /// [`Error::Copies`], with what is needed and what is free.
-    pub fn check_fits(&self, fits: usize, copies: usize) -> Result<(), Error> {
+    pub fn check_fits(&self, fits: usize, copies: usize, squares: usize) -> Result<(), Error> {
         let (rows, columns) = (self.rows(), self.columns());
-        let states = fits.saturating_mul(rows.saturating_mul(STATE));
+        let order = rows.min(columns).saturating_add(1);
+        let square = order.saturating_mul(order).saturating_mul(size_of::<f64>());
+        let state = rows.saturating_mul(STATE).saturating_add(squares.saturating_mul(square));
         let designs = copies.saturating_mul(self.memory().bytes());
         let refused = |shortage| Error::Copies { rows, columns, shortage };
-        Memory::from_bytes(designs.saturating_add(states)).check_free().map_err(refused)
+        let bytes = designs.saturating_add(fits.saturating_mul(state));
+        Memory::from_bytes(bytes).check_free().map_err(refused)
     }
 
     /// Returns the memory that the samples take.

@@ -71,14 +71,14 @@ impl Settings {
         let standardization = self.standardization(data);
         let scaled = match &standardization {
             Some(standardization) => {
-                data.design().check_fits(1, 1)?;
+                data.design().check_fits(1, 1, 0)?;
                 let design = standardization.apply(data.design())?;
                 Some(data.clone().with_design(design)?)
             }
             None => None,
         };
         let all = scaled.as_ref().unwrap_or(data);
-        all.design().check_fits(1, 0)?;
+        all.design().check_fits(1, 0, 0)?;
         let limits = self.iterations.limits(self.time_limit);
         let part = self.chosen_rows(data.rows())?.map(|rows| all.select(&rows));
         let chosen = part.as_ref().unwrap_or(all);

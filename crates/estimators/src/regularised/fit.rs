@@ -96,7 +96,7 @@ impl Settings {
 
     fn fit_here(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
         let rows = data.rows();
-        data.design().check_fits(1, 0)?;
+        data.design().check_fits(1, 0, 0)?;
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularisation {

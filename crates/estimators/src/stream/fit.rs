@@ -91,7 +91,7 @@ impl Settings {
             return Err(Error::contradiction("re-scaling".to_owned(), other, reason));
         }
         let copies = if self.standardize { members.min(parallel::threads()) } else { 0 };
-        data.design().check_fits(1, copies)?;
+        data.design().check_fits(1, copies, 0)?;
         let data = self.class_costs.weigh(data)?;
         let deadline = self.time_limit.and_then(|limit| Instant::now().checked_add(limit));
         let mut solved = parallel::try_map(0..members, |member| {

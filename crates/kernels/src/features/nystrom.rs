@@ -11,6 +11,7 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::expansion::{diagonal, fill_strips};
+use crate::room::matrices;
 use crate::{Error, Gram, Kernel};
 
 /// The distribution from which the landmarks of Nystrom features are drawn.
@@ -94,7 +95,8 @@ impl NystromMap {
         // The matrix, its factor while rows are exchanged, and the rows that are kept.
         const MATRICES: usize = 3;
         let what = "the map of landmarks";
-        Error::check_matrices(MATRICES, landmarks.rows(), what, "take fewer landmarks")?;
+        let m = landmarks.rows();
+        Error::check_room(matrices(MATRICES, m), m, what, "take fewer landmarks")?;
         let gram = Gram::new(kernel, landmarks)?;
         let (m, matrix) = (gram.len(), gram.held_for("a map of landmarks")?);
         let mut factor = MatRef::from_column_major_slice(matrix.as_slice(), m, m).to_owned();
@@ -205,6 +207,8 @@ impl NystromMap {
     ) -> Result<Vec<f64>, Error> {
         let features = self.transform(kernel, design)?;
         let (n, width) = (features.rows(), features.columns());
+        // The inner products, their ridge and its factor; the features again, solved.
+        features.check_fits(1, 1, 3)?;
         let mut gram = DMatrix::zeros(width + 1, width + 1);
         features.weighted_gram(&vec![1.0; n], &mut gram);
         let mut ridge = gram.view((1, 1), (width, width)).clone_owned();

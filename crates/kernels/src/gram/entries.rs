@@ -8,6 +8,7 @@ use super::matrix_free::MatrixFree;
 use super::product;
 use crate::OtherWays;
 use crate::rkhs_norm::dot;
+use crate::room::is_free;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
 
 /// The entries of a kernel matrix as solvers see them.
@@ -15,7 +16,11 @@ use crate::symmetric::{self, SingleColumns, SingleHalf};
 pub(crate) enum Entries {
     /// All of them in memory, and half or all of them in single precision once a solver asks for
     /// that.
-    Held { matrix: DMatrix<f64>, half: OnceLock<SingleHalf>, columns: OnceLock<SingleColumns> },
+    Held {
+        matrix: DMatrix<f64>,
+        half: OnceLock<SingleHalf>,
+        columns: OnceLock<Option<SingleColumns>>,
+    },
     /// The entries of a matrix of inner products are held, all of them in single precision.
     Features(FeatureProducts),
     /// No entry is held: each use computes those that it needs.
@@ -36,11 +41,14 @@ impl Entries {
         }
     }
 
-    /// Returns all columns in single precision, if these or the matrix are in memory.
+    /// Returns all columns in single precision, if these or the matrix are in memory, and memory has
+    /// room for them.
     pub(crate) fn single_columns(&self) -> Option<&SingleColumns> {
         match self {
             Entries::Held { matrix, columns, .. } => {
-                Some(columns.get_or_init(|| SingleColumns::new(matrix)))
+                let new =
+                    || is_free(size_of::<f32>() * matrix.len()).then(|| SingleColumns::new(matrix));
+                columns.get_or_init(new).as_ref()
             }
             Entries::Features(products) => Some(products.columns()),
             Entries::Computed(_) => None,

@@ -71,8 +71,26 @@ impl MatrixFree {
         Ok(MatrixFree { kernel, design, diagonal, memory, fault: OnceLock::new() })
     }
 
-    pub(super) fn memory(&self) -> Memory {
+    pub(crate) fn memory(&self) -> Memory {
         self.memory
+    }
+
+    /// Returns the memory of one of several parts that share it.
+    pub(crate) fn memory_of_part(&self) -> Memory {
+        // The share is the same on any number of threads, as results are.
+        const PARTS: usize = 4;
+        Memory::from_bytes(self.memory.bytes() / PARTS)
+    }
+
+    /// Returns the bytes of the samples.
+    pub(crate) fn design_bytes(&self) -> usize {
+        self.design.memory().bytes()
+    }
+
+    /// Returns the bytes that a product takes: samples that are used, all and these centred, and for
+    /// every thread a block of values with what their computation takes.
+    pub(crate) fn product_bytes(&self) -> usize {
+        3 * self.design_bytes() + parallel::threads() * 2 * SIDE * SIDE * size_of::<f64>()
     }
 
     /// Returns what ways without the matrix in memory take.
@@ -84,12 +102,13 @@ impl MatrixFree {
         &self.diagonal
     }
 
+    /// Returns the matrix of some of the samples, one of several parts that share the memory.
     pub(super) fn select(&self, samples: &[usize]) -> Self {
         MatrixFree {
             kernel: self.kernel.clone(),
             design: self.design.select(samples),
             diagonal: samples.iter().map(|&i| self.diagonal[i]).collect(),
-            memory: self.memory,
+            memory: self.memory_of_part(),
             fault: OnceLock::new(),
         }
     }

@@ -18,6 +18,7 @@ use super::dual_point::{DualPoint, Solution};
 use super::problem::Problem;
 use super::round::Round;
 use super::sequential::SequentialMinimization;
+use crate::room::matrices;
 
 /// The numbers of samples between which the size of a working set lies. Larger sets make no more
 /// progress for the entries of K that they need.
@@ -27,8 +28,16 @@ const MOST_SIZE: usize = 4096;
 /// K of a set costs more than what few moves are worth.
 const PER_MOVE: usize = 16;
 
+/// A part of K and the columns of it that steps have used.
+const MATRICES: usize = 2;
+
+/// Returns the most samples of a working set whose part of K takes no more than this memory.
+fn size_within(memory: Memory) -> usize {
+    (memory.bytes() / (MATRICES * size_of::<f64>())).isqrt().clamp(LEAST_SIZE, MOST_SIZE)
+}
+
 /// The state that carries over from one lambda to the next.
-pub(super) struct Decomposition<'p, 'a> {
+pub(crate) struct Decomposition<'p, 'a> {
     problem: &'p Problem<'a>,
     /// The most samples of a working set.
     size: usize,
@@ -40,10 +49,13 @@ pub(super) struct Decomposition<'p, 'a> {
 
 impl<'p, 'a> Decomposition<'p, 'a> {
     pub(super) fn new(problem: &'p Problem<'a>, cache_bytes: usize) -> Self {
-        let bytes = problem.entries.memory().map_or(usize::MAX, Memory::bytes);
-        // A part of K and the columns of it that steps have used.
-        let size = (bytes / (2 * size_of::<f64>())).isqrt().clamp(LEAST_SIZE, MOST_SIZE);
+        let size = problem.entries.memory().map_or(MOST_SIZE, size_within);
         Decomposition { problem, size, cache_bytes, last: None, entries: 0.0 }
+    }
+
+    /// Returns the bytes of the parts of K that this memory allows.
+    pub(crate) fn bytes(memory: Memory) -> usize {
+        matrices(MATRICES, size_within(memory))
     }
 
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> Solution {

@@ -5,6 +5,7 @@ use margins_optim::solve::GrowingCholesky;
 
 use super::problem::Problem;
 use super::values::Values;
+use crate::room::{is_free, matrices};
 
 /// The largest order of a face: its factor takes 128 MiB and half a second.
 const MOST_MEMBERS: usize = 4096;
@@ -30,7 +31,7 @@ pub(super) struct Face<'p, 'a> {
 
 impl<'p, 'a> Face<'p, 'a> {
     /// Returns the face that a point lies in; nothing if it has no room to move in, if it is too
-    /// large, or if its matrix has no factor.
+    /// large for the memory, or if its matrix has no factor.
     pub(super) fn of(
         problem: &'p Problem<'a>,
         values: Values<'_>,
@@ -39,7 +40,9 @@ impl<'p, 'a> Face<'p, 'a> {
         (coef, gradient): (&[f64], &[f64]),
     ) -> Option<Self> {
         let order = members.len();
-        if order <= usize::from(problem.intercept) || order > MOST_MEMBERS {
+        // The matrix, and its factor.
+        let has_room = || is_free(matrices(2, order));
+        if order <= usize::from(problem.intercept) || order > MOST_MEMBERS || !has_room() {
             return None;
         }
         let matrix = values.among(&members);

@@ -78,11 +78,11 @@ fn check_room<L: MarginLoss + ?Sized>(
     folds: &[usize],
 ) -> Result<(), Error> {
     let paths = folds.iter().max().map_or(1, |last| last.saturating_add(2));
-    let copies = 1 + training.copies(design);
+    let (copies, squares) = (1 + training.copies(design), training.options.solver.squares(design));
     Ok(match paths.min(parallel::threads()) {
-        0 | 1 => design.check_fits(1, copies),
+        0 | 1 => design.check_fits(1, copies, squares),
         // The path on all rows makes no copy of them.
-        several => design.check_fits(several, several.saturating_mul(copies) - 1),
+        several => design.check_fits(several, several.saturating_mul(copies) - 1, squares),
     }?)
 }
 

@@ -75,7 +75,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// # Errors
     /// The errors of [`path()`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
-        data.design().check_fits(1, self.copies(data.design()))?;
+        let design = data.design();
+        design.check_fits(1, self.copies(design), self.options.solver.squares(design))?;
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }
 

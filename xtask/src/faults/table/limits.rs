@@ -30,58 +30,49 @@ const LIMITS: [Limit; 2] = [
     },
 ];
 
-/// Commands that take more memory under these limits than there is.
-const JOBS: [&[&str]; 4] = [
-    &["fit", "--data", "wide.csv", "--lambda", "0.1", "--out", "m.bin"],
-    &["cv", "--data", "wide.csv", "--lambdas", "1:0.1:2", "--standardize", "--out", "m.bin"],
-    &[
-        "fit",
-        "--data",
-        "large.csv",
-        "--lambda",
-        "0.1",
-        "--kernel",
-        "gaussian",
-        "--approx",
-        "rff:m=200",
-        "--out",
-        "m.bin",
-    ],
-    &["fit", "--data", "mixture:example=3,n=1000000,seed=1", "--lambda", "0.1", "--out", "m.bin"],
+/// The limits of kernels on 3000 rows, whose matrix takes 72 MB.
+const OF_KERNELS: Limit = Limit {
+    values: &[30_000, 60_000, 80_000, 100_000, 130_000, 160_000, 200_000, 300_000, 500_000],
+    ..LIMITS[0]
+};
+
+/// Commands that take more memory under the first limits than there is.
+const JOBS: [&str; 4] = [
+    "fit --data wide.csv --lambda 0.1 --out m.bin",
+    "cv --data wide.csv --lambdas 1:0.1:2 --standardize --out m.bin",
+    "fit --data large.csv --lambda 0.1 --kernel gaussian --approx rff:m=200 --out m.bin",
+    "fit --data mixture:example=3,n=1000000,seed=1 --lambda 0.1 --out m.bin",
+];
+
+/// Commands that take more memory under the limits of kernels than there is.
+const KERNELS: [&str; 8] = [
+    "fit --data mixture:example=1,n=3000,seed=1 --lambda 0.1 --kernel gaussian --out m.bin",
+    "fit --data mixture:example=1,n=3000,seed=1 --loss hinge --lambda 0.1 --kernel gaussian --out m.bin",
+    "fit --data mixture:example=1,n=3000,seed=1 --lambda 0.1 --kernel gaussian --approx nystrom:m=1500 --out m.bin",
+    "fit --data mixture:example=1,n=3000,seed=1 --lambda 0.1 --kernel gaussian --approx cholesky --out m.bin",
+    "fit --data mixture:example=1,n=1500,seed=1 --lambda 0.1 --kernel gaussian --solver mm --out m.bin",
+    "cv --data mixture:example=1,n=3000,seed=1 --lambdas 1:0.1:2 --kernel gaussian --out m.bin",
+    "cv --data mixture:example=1,n=3000,seed=1 --loss hinge --lambdas 1:0.1:2 --kernel gaussian --out m.bin",
+    "cv --data mixture:example=1,n=3000,seed=1 --lambdas 1:0.1:2 --kernel gaussian --approx nystrom:m=500 --out m.bin",
 ];
 
 /// Runs commands under every limit: they do their job, or end by exit 1 with the name of a file or an
 /// estimate of the memory that the job takes.
 pub(super) fn all(lab: &Lab) -> Result<Vec<Seen>, Failure> {
-    let commands: [&[&str]; 3] = [
-        &["fit", "--data", "large.csv", "--lambda", "0.1", "--out", "m.bin"],
-        &[
-            "fit",
-            "--data",
-            "small.csv",
-            "--lambda",
-            "0.1",
-            "--kernel",
-            "gaussian",
-            "--out",
-            "m.bin",
-        ],
-        &["cv", "--data", "small.csv", "--lambdas", "1:0.1:2", "--checkpoint", "grid.json"],
+    let commands = [
+        "fit --data large.csv --lambda 0.1 --out m.bin",
+        "fit --data small.csv --lambda 0.1 --kernel gaussian --out m.bin",
+        "cv --data small.csv --lambdas 1:0.1:2 --checkpoint grid.json",
     ];
-    let mut rows = Vec::new();
-    for limit in &LIMITS {
-        for arguments in commands {
-            rows.push(limit.try_with(lab, arguments)?);
-        }
-    }
-    for arguments in JOBS {
-        rows.push(LIMITS[0].try_with(lab, arguments)?);
-    }
-    Ok(rows)
+    let tries = LIMITS.iter().flat_map(|limit| commands.map(|command| (limit, command)));
+    let tries = tries.chain(JOBS.map(|command| (&LIMITS[0], command)));
+    let tries = tries.chain(KERNELS.map(|command| (&OF_KERNELS, command)));
+    tries.map(|(limit, command)| limit.try_with(lab, command)).collect()
 }
 
 impl Limit {
-    fn try_with(&self, lab: &Lab, arguments: &[&str]) -> Result<Seen, Failure> {
+    fn try_with(&self, lab: &Lab, command: &str) -> Result<Seen, Failure> {
+        let arguments: Vec<&str> = command.split(' ').collect();
         let (mut tried, mut done, mut holds, mut words) = (0, 0, true, String::new());
         for &value in self.values {
             if !self.loads(lab, value)? {
@@ -90,7 +81,7 @@ impl Limit {
             tried += 1;
             let folder = lab.new_folder()?;
             let ended =
-                run(self.limited(&lab.margins(arguments), value).current_dir(folder.path()))?;
+                run(self.limited(&lab.margins(&arguments), value).current_dir(folder.path()))?;
             let names = [
                 "small.csv",
                 "large.csv",
@@ -99,11 +90,13 @@ impl Limit {
                 "grid.json",
                 "are needed, and",
                 "fewer threads take less memory",
+                "Allow 72 MB",
+                "allow more memory",
             ];
             let is_named = names.iter().any(|name| ended.words.contains(name));
             match ended.code() {
                 Some(0) => done += 1,
-                Some(1) if is_named => words = format!("; {}", ended.describe()),
+                Some(1 | 2) if is_named => words = format!("; {}", ended.describe()),
                 _ => {
                     holds = false;
                     words = format!("; at {value}: {}", ended.describe());
@@ -116,7 +109,7 @@ impl Limit {
         // Limits of which none refuses anything, or all, show nothing.
         holds &= self.option != "-v" || (1..tried).contains(&done);
         let seen = format!("done under {done} of {tried} limits{words}");
-        Ok(Seen::new(self.fault, format!("margins {}", shown(arguments)), seen, holds))
+        Ok(Seen::new(self.fault, format!("margins {}", shown(&arguments)), seen, holds))
     }
 
     /// Returns true if the system can load the program under the limit.
@@ -136,8 +129,10 @@ impl Limit {
     }
 }
 
-/// Returns the words of a command that tell its job.
+/// Returns a command without the options that all of these commands have.
 fn shown(arguments: &[&str]) -> String {
-    let told = arguments.iter().position(|argument| *argument == "--approx").map_or(3, |at| at + 2);
-    arguments[..told].join(" ")
+    const LEFT_OUT: [&str; 4] = ["--lambda", "--lambdas", "--out", "--checkpoint"];
+    let options = arguments[1..].chunks(2).filter(|option| !LEFT_OUT.contains(&option[0]));
+    let words: Vec<&str> = arguments[..1].iter().chain(options.flatten()).copied().collect();
+    words.join(" ")
 }

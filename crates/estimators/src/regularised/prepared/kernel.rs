@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use margins_data::{Dataset, Design, Memory, Standardizer};
+use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, Watched};
 use margins_losses::MarginLoss;
@@ -232,7 +232,13 @@ impl Form {
             Form::Gram { gram, .. } => {
                 margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
             }
-            Form::Cholesky { .. } => self.by_subsets(prepared, training, folds, lambdas)?,
+            Form::Cholesky { factor, .. } => {
+                let design = factor.coordinates();
+                let count = folds.iter().max().map_or(1, |last| last + 1);
+                let at_once = count.min(parallel::threads());
+                design.check_fits(at_once, at_once, training.options.solver.squares(design))?;
+                self.by_subsets(prepared, training, folds, lambdas)?
+            }
         };
         Ok((curve, None))
     }

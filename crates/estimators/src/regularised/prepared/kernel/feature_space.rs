@@ -67,8 +67,9 @@ impl FeatureSpace {
     fn make_products(&self, options: &Options<'_>) -> Result<Option<Gram>, Error> {
         let n = self.features.rows();
         let memory = self.memory.or_else(|| Memory::free().map(Memory::half));
-        let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(size_of::<f32>()));
-        let fits = |memory: Memory| bytes.is_some_and(|bytes| bytes <= memory.bytes());
+        // Products and features in single precision.
+        let entries = n.saturating_mul(n.saturating_add(self.features.columns()));
+        let fits = |memory: Memory| entries.saturating_mul(size_of::<f32>()) <= memory.bytes();
         if !memory.is_none_or(fits) {
             return Ok(None);
         }

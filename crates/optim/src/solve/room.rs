@@ -1,0 +1,24 @@
+//! The memory that solvers take beside the samples.
+
+use margins_data::Design;
+
+use super::{LARGEST_DENSE_ORDER, Solver};
+
+impl Solver {
+    /// Returns the number of square matrices that a path holds at most, of an order that is the number of
+    /// features or of samples, whichever is smaller.
+    pub fn squares(self, design: &Design) -> usize {
+        /// An eigendecomposition: the matrix, its vectors, what they are computed in, and two copies.
+        const EIGENSPACE: usize = 6;
+        let (n, p) = (design.rows(), design.columns());
+        match self {
+            Solver::Mm { .. } | Solver::MmBatched => EIGENSPACE,
+            Solver::Bundle | Solver::GradientDescent { .. } => 0,
+            _ if n.min(p) > LARGEST_DENSE_ORDER => 0,
+            // Coordinates in the space of the samples.
+            _ if n < p => EIGENSPACE,
+            // A system with its factor, and a strip of samples.
+            _ => 2,
+        }
+    }
+}
