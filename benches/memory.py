@@ -4,7 +4,7 @@
     python3 benches/memory.py target/release/margins
 
 Each command runs without a limit, and then under smaller and smaller limits of its address space (`ulimit -v`) until the smallest
-limit is known, to 2 %, under which it does its job. Below it the command must refuse the job with an estimate: what the process held
+limit is known, to 5 %, under which it does its job. Below it the command must refuse the job with an estimate: what the process held
 at that moment and what it said it needs in addition. Needs Linux.
 """
 
@@ -16,18 +16,18 @@ import resource
 import subprocess
 import sys
 
-KERNEL = "--data mixture:example=1,n=4000,seed=1 --lambda 0.1 --kernel gaussian"
+KERNEL = "--data mixture:example=1,n=2500,seed=1 --lambda 0.1 --kernel gaussian"
 KINDS = {
     "linear, 200,000 x 30": "fit --data mixture:example=3,n=200000,seed=1 --lambda 0.1",
-    "linear, hinge, standardised, 200,000 x 30": "fit --data mixture:example=3,n=200000,seed=1 --lambda 0.1 --loss hinge --standardize",
+    "linear, standardised, 200,000 x 30": "fit --data mixture:example=3,n=200000,seed=1 --lambda 0.1 --standardize",
     "linear, cross-validation, 100,000 x 30": "cv --data mixture:example=3,n=100000,seed=1 --lambdas 1:0.1:2",
-    "kernel, 4000 rows": f"fit {KERNEL}",
-    "kernel, hinge, 4000 rows": f"fit {KERNEL} --loss hinge",
+    "kernel, 2500 rows": f"fit {KERNEL}",
+    "kernel, hinge, 2500 rows": f"fit {KERNEL} --loss hinge",
     "kernel, mm, 1000 rows": "fit --data mixture:example=1,n=1000,seed=1 --lambda 0.1 --kernel gaussian --solver mm",
-    "kernel, cross-validation, 2000 rows": "cv --data mixture:example=1,n=2000,seed=1 --lambdas 1:0.1:2 --kernel gaussian",
-    "Nystrom, 1500 landmarks of 10,000 rows": f"fit {KERNEL} --approx nystrom:m=1500".replace("n=4000", "n=10000"),
-    "random Fourier features, 500 of 20,000 rows": f"fit {KERNEL} --approx rff:m=500".replace("n=4000", "n=20000"),
-    "pivoted Cholesky, 10,000 rows": f"fit {KERNEL} --approx cholesky".replace("n=4000", "n=10000"),
+    "kernel, cross-validation, 1500 rows": "cv --data mixture:example=1,n=1500,seed=1 --lambdas 1:0.1:2 --kernel gaussian",
+    "Nystrom, 1000 landmarks of 5000 rows": f"fit {KERNEL} --approx nystrom:m=1000".replace("n=2500", "n=5000"),
+    "random Fourier features, 500 of 20,000 rows": f"fit {KERNEL} --approx rff:m=500".replace("n=2500", "n=20000"),
+    "pivoted Cholesky, 5000 rows": f"fit {KERNEL} --approx cholesky".replace("n=2500", "n=5000"),
 }
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 FREE = re.compile(r"about ([\d.]+) (\w+) are needed, and ([\d.]+) (\w+) are free")
@@ -55,8 +55,8 @@ def estimate(words: str, limit: int) -> float | None:
 def row(margins: str, kind: str, line: str) -> str:
     status, words, peak = run(margins, line)
     assert status == 0, f"{line}: {words}"
-    low, high, refused = 30e6, 2.0 * peak + 400e6, None
-    while high > 1.02 * low:
+    low, high, refused = 60e6, 2.0 * peak + 200e6, None
+    while high > 1.05 * low:
         limit = int((low * high) ** 0.5)
         status, words, _ = run(margins, line, limit)
         if status == 0:

@@ -271,12 +271,12 @@ impl Gram {
     /// # Panics
     /// If an index is not below n, or if `coefs` does not have one column a sample of `columns`.
     pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
-        /// The number of rows whose part of a matrix in memory is copied at a time.
-        const ROWS: usize = 1024;
+        /// The entries of a matrix in memory that are copied at a time.
+        const ENTRIES: usize = 1 << 18;
         assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
         match &self.entries {
             Entries::Held { .. } => {
-                let parts = rows.chunks(ROWS);
+                let parts = rows.chunks((ENTRIES / columns.len().max(1)).max(1));
                 let scores = parts.map(|rows| product(coefs, &self.entries.block(columns, rows)));
                 let scores: Vec<f64> = scores.flat_map(|part| part.as_slice().to_vec()).collect();
                 DMatrix::from_vec(coefs.nrows(), rows.len(), scores)

@@ -73,6 +73,8 @@ mod other_ways;
 #[cfg(feature = "solvers")]
 mod path;
 #[cfg(feature = "solvers")]
+mod path_memory;
+#[cfg(feature = "solvers")]
 mod pivoted_cholesky;
 #[cfg(feature = "solvers")]
 mod preconditioner;

@@ -1,16 +1,8 @@
-//! The memory that fits take beside a kernel matrix, estimated before they take it.
+//! Room in memory, which is looked for before it is taken.
 
-use margins_data::{Memory, parallel};
+use margins_data::Memory;
 
-use crate::gram::Entries;
-use crate::low_rank::LowRank;
-use crate::preconditioner::LARGEST_FACTOR;
-use crate::svm::Decomposition;
-use crate::{Error, Gram};
-
-/// The remedy of paths that do not fit.
-const REMEDY: &str = "fewer threads or lambdas at the same time take less, and so does a smaller --memory, \
-                      or Nystrom or random Fourier features";
+use crate::Error;
 
 /// Returns the bytes of so many matrices of double precision of order n.
 pub(crate) fn matrices(count: usize, n: usize) -> usize {
@@ -30,95 +22,10 @@ impl Error {
     }
 }
 
-/// Returns true if so many bytes are free.
+/// Returns true if so many bytes are free for what only saves time, beside a reserve.
 pub(crate) fn is_free(bytes: usize) -> bool {
-    Memory::from_bytes(bytes).check_free().is_ok()
-}
-
-impl Gram {
-    /// Refuses a path on the whole matrix if memory has no room for what it takes beside the matrix.
-    pub(crate) fn check_path(&self, is_hinge: bool, lambdas: usize) -> Result<(), Error> {
-        let (n, entries) = (self.len(), self.entries());
-        let bytes = path_bytes(entries, entries.memory(), n, is_hinge, lambdas);
-        Error::check_room(bytes, n, "what a fit takes beside the kernel matrix", REMEDY)
-    }
-
-    /// Refuses paths in the folds of a cross-validation if memory has no room for what those that run at
-    /// the same time take beside the matrix, or for the path on all rows that may follow: each fold has a
-    /// copy of its part of a matrix in memory, unless it is that of a support vector machine.
-    pub(crate) fn check_folds(
-        &self,
-        is_hinge: bool,
-        folds: &[usize],
-        lambdas: usize,
-    ) -> Result<(), Error> {
-        let (n, entries) = (self.len(), self.entries());
-        let count = folds.iter().max().map_or(1, |last| last + 1);
-        let m = n - n / count;
-        let (copy, memory) = match entries {
-            Entries::Held { .. } if !is_hinge => (m * n * size_of::<f64>(), None),
-            Entries::Computed(matrix) => (matrix.design_bytes(), Some(matrix.memory_of_part())),
-            _ => (0, None),
-        };
-        let of_fold = copy.saturating_add(path_bytes(entries, memory, m, is_hinge, lambdas));
-        let of_folds = of_fold.saturating_mul(count.min(parallel::threads()));
-        let whole = path_bytes(entries, entries.memory(), n, is_hinge, lambdas);
-        // The allocator does not give all back that the folds have had.
-        let bytes = of_folds.max(whole.saturating_add(of_folds / 4));
-        Error::check_room(bytes, n, "what the folds take beside the kernel matrix", REMEDY)
-    }
-}
-
-/// Returns the bytes that a path takes at so many lambdas, for n samples beside the entries, which are
-/// held, or computed by solvers with this memory.
-fn path_bytes(
-    entries: &Entries,
-    memory: Option<Memory>,
-    n: usize,
-    is_hinge: bool,
-    lambdas: usize,
-) -> usize {
-    /// The vectors of a solver, and those of every lambda: coefficients, products and their certificates.
-    const VECTORS: usize = 32;
-    const VECTORS_OF_FIT: usize = 6;
-    let vectors = lambdas.saturating_mul(VECTORS_OF_FIT).saturating_add(VECTORS);
-    let is_held = entries.is_held();
-    let solver = match entries {
-        Entries::Computed(matrix) if is_hinge => {
-            memory.map_or(0, Decomposition::bytes) + matrix.product_bytes()
-        }
-        // Steps do without copies that have no room.
-        _ if is_hinge => 0,
-        // The lower half in single precision, and a factor with what is added to it.
-        Entries::Held { .. } if n <= LARGEST_FACTOR => 7 * n * n,
-        Entries::Held { .. } => 2 * n * n + LowRank::bytes(is_held, memory, n),
-        Entries::Features(_) => LowRank::bytes(is_held, memory, n),
-        Entries::Computed(matrix) => LowRank::bytes(is_held, memory, n) + matrix.product_bytes(),
-    };
-    vectors.saturating_mul(n * size_of::<f64>()).saturating_add(solver)
-}
-
-#[cfg(test)]
-mod tests {
-    use margins_data::Design;
-
-    use super::*;
-    use crate::Gaussian;
-
-    #[test]
-    fn what_paths_take_beside_the_matrix_is_refused_beforehand() {
-        let rows: Vec<[f64; 1]> = (0..40).map(|i| [f64::from(i)]).collect();
-        let design = Design::from_rows(&rows).unwrap();
-        let gram = Gram::new(&Gaussian::new(0.1).unwrap(), &design).unwrap();
-        let folds: Vec<usize> = (0..40).map(|i| i % 4).collect();
-        for is_hinge in [true, false] {
-            assert!(gram.check_path(is_hinge, 100).is_ok());
-            assert!(gram.check_folds(is_hinge, &folds, 100).is_ok());
-            let refused = gram.check_path(is_hinge, usize::MAX).unwrap_err().to_string();
-            let said =
-                "what a fit takes beside the kernel matrix of 40 rows does not fit into memory";
-            assert!(refused.starts_with(said), "{refused}");
-            assert!(gram.check_folds(is_hinge, &folds, usize::MAX).is_err());
-        }
-    }
+    const FEW: usize = 1 << 20;
+    const RESERVE: usize = 16 << 20;
+    let fits = |free: Memory| bytes.saturating_add(RESERVE) <= free.bytes();
+    bytes <= FEW || Memory::free().is_none_or(fits)
 }

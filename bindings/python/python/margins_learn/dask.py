@@ -33,6 +33,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: the extra 'dask' of margins-learn installs what margins_learn.dask needs, as in pip install './bindings/python[dask]'.") from None
 
 from . import _path, _regularised, _search
+from ._dask_partitions import cut, delayed_parts, has_unknown_rows, predictions_of
 from ._shards import Elsewhere, Holder, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
@@ -132,8 +133,8 @@ class _Cluster:
         self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
         with _config_lock, dask.config.set({"optimization.tune.active": False}):
             # Tuning would join the partitions of a projection of a Parquet file by the size of its own columns.
-            split = {name: _delayed(name, part) for name, part in named.items()}
-        split = self._aligned(split, {name for name, part in named.items() if _has_unknown_rows(part)})
+            split = {name: delayed_parts(name, part) for name, part in named.items()}
+        split = self._aligned(split, {name for name, part in named.items() if has_unknown_rows(part)})
         counts = {name: len(each) for name, each in split.items() if each is not None}
         if len(set(counts.values())) != 1:
             listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
@@ -141,18 +142,18 @@ class _Cluster:
         each = [part if part is not None else itertools.repeat(None) for part in split.values()]
         return [dask.delayed(tuple, pure=False)(list(one)) for one in zip(*each)]
 
-    def _aligned(self, split: dict[str, list[Any] | None], cut: set[str]) -> dict[str, list[Any] | None]:
+    def _aligned(self, split: dict[str, list[Any] | None], may_be_cut: set[str]) -> dict[str, list[Any] | None]:
         """Returns all parts in as many partitions as the part with the most has, if the others may be cut and have as many rows.
 
         Dask joins the partitions of a column of a Parquet file that becomes an array, as in `table["label"].values`.
         """
         most = max((len(parts), name) for name, parts in split.items() if parts is not None)[1]
         fewer = [name for name, parts in split.items() if parts is not None and len(parts) < len(split[most])]
-        if not cut.issuperset(fewer):
+        if not may_be_cut.issuperset(fewer):
             return split
         rows = {name: self._rows(split[name]) for name in (most, *fewer)} if fewer else {}
         same = [name for name in fewer if sum(rows[name]) == sum(rows[most])]
-        return {**split, **{name: _cut(split[name], rows[name], rows[most]) for name in same}}
+        return {**split, **{name: cut(split[name], rows[name], rows[most]) for name in same}}
 
     def _rows(self, parts: list[Any]) -> list[int]:
         """Returns the numbers of rows of partitions."""
@@ -366,50 +367,6 @@ def _missing(client: Client, workers: dict[str, Any]) -> list[str]:
     return [str(name) for name, spec in asked.items() if "group" not in spec and str(name) not in names]
 
 
-def _delayed(name: str, part: Any) -> list[Any] | None:
-    """Returns the partitions of a collection by rows."""
-    if part is None:
-        return None
-    if isinstance(part, (list, tuple)):
-        return list(part)
-    if hasattr(part, "to_delayed"):
-        if getattr(part, "ndim", 1) == 2 and hasattr(part, "numblocks") and part.numblocks[1] > 1:
-            part = part.rechunk({1: -1})
-        return list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
-    raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
-
-
-def _has_unknown_rows(part: Any) -> bool:
-    """Returns true of a dask array that was made of a frame, whose partitions have an unknown number of rows."""
-    return hasattr(part, "chunks") and bool(np.isnan(part.chunks[0]).any())
-
-
-def _cut(parts: list[Any], rows: list[int], like: list[int]) -> list[Delayed]:
-    """Returns partitions of so many rows made of others, whose numbers of rows are given."""
-    stops, wanted = np.cumsum(rows), np.cumsum(like)
-    made = []
-    for start, stop in zip(wanted - like, wanted):
-        some = [k for k in range(len(parts)) if stops[k] > start and stops[k] - rows[k] < stop] or [0]
-        before = stops[some[0]] - rows[some[0]]
-        made.append(dask.delayed(_joined, pure=False)([parts[k] for k in some], int(start - before), int(stop - before)))
-    return made
-
-
-def _joined(blocks: list[np.ndarray], start: int, stop: int) -> np.ndarray:
-    """Returns some rows of blocks that follow each other."""
-    return np.concatenate(blocks)[start:stop]
-
-
-def _call(part: Any, local: Any, method: str, of_none: np.ndarray) -> Any:
-    """Returns the predictions for a partition: an array for an array, a frame or series for a frame, without rows for an empty one."""
-    result = getattr(local, method)(part) if part.shape[0] else of_none
-    if not hasattr(part, "index"):
-        return result
-    import pandas as pd
-
-    return pd.Series(result, part.index) if result.ndim == 1 else pd.DataFrame(result, part.index, local.classes_)
-
-
 class _Predicting(Elsewhere):
     """What classifiers of Dask have in common: they predict lazily, a partition at a time."""
 
@@ -421,10 +378,10 @@ class _Predicting(Elsewhere):
             import pandas as pd
 
             of_none = getattr(local, method)(pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns))[:0]
-            return X.map_partitions(_call, local, method, of_none, meta=_call(X._meta, local, method, of_none))
+            return X.map_partitions(predictions_of, local, method, of_none, meta=predictions_of(X._meta, local, method, of_none))
         example = getattr(local, method)(np.zeros((1, self.n_features_in_)))
         shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
-        return X.rechunk({1: -1}).map_blocks(_call, local, method, example[:0], dtype=example.dtype, meta=example[:0], **shape)
+        return X.rechunk({1: -1}).map_blocks(predictions_of, local, method, example[:0], dtype=example.dtype, meta=example[:0], **shape)
 
     def decision_function(self, X: Any) -> Any:
         """Returns the score of every sample, lazily for a collection of Dask."""
