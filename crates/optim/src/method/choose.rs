@@ -15,6 +15,9 @@ use crate::{Lambda, Solver};
 /// The predicted seconds below which the dense systems are not worth a comparison.
 const SHORT: f64 = 0.002;
 
+/// A margin at which losses that have a flat part are flat, and those that rise again rise.
+const FAR: f64 = 10.0;
+
 /// Returns the method for a problem at some lambdas, largest first, with features of this extent.
 ///
 /// Features of very different sizes need the dense systems, whose equations are scaled; all other
@@ -87,6 +90,8 @@ struct Problem {
     steepness: f64,
     /// The largest second derivative of the loss; `None` if it has a kink.
     curvature: Option<f64>,
+    /// True if the loss falls at every margin, as the logistic one does.
+    falls_everywhere: bool,
     has_intercept: bool,
 }
 
@@ -102,6 +107,7 @@ impl Problem {
             mean_square,
             steepness: mean_square,
             curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
+            falls_everywhere: loss.derivative(FAR) < 0.0,
             has_intercept: objective.risk.intercept,
         }
     }
@@ -140,15 +146,26 @@ impl Problem {
         self.mean_square / (self.shape.n * self.lambda)
     }
 
-    /// Returns the condition number of gradient descent.
-    fn descent_condition(&self) -> f64 {
-        0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda
+    /// Returns the steps of gradient descent. They are proportional to the condition number of the
+    /// Hessian, if that is small. With no fewer features than samples and a loss that falls everywhere,
+    /// margins grow until the curvature is about as small as the penalty: steps then depend on how far
+    /// the inner products of samples are from those of orthogonal ones, and little on lambda.
+    fn descent_steps(&self) -> f64 {
+        let Shape { n, p, .. } = self.shape;
+        let condition =
+            0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda;
+        let by_condition = 0.35 * condition;
+        let by_samples = match self.falls_everywhere && p >= n {
+            true => (self.steepness * n / self.mean_square).powi(2) * condition.log10().max(1.0),
+            false => f64::INFINITY,
+        };
+        4.0 + by_condition.min(by_samples)
     }
 
     /// Returns the methods that may be chosen for a solver.
     fn candidates(&self, asked: Solver) -> impl Iterator<Item = Method> {
-        /// The largest condition number for which gradient descent is sure to take few steps.
-        const MILD: f64 = 50.0;
+        /// The largest number of steps of gradient descent whose prediction is sure enough.
+        const SURE: f64 = 60.0;
         let Shape { n, p, .. } = self.shape;
         let most = LARGEST_DENSE_ORDER as f64;
         let newton = match (asked, self.curvature) {
@@ -166,10 +183,7 @@ impl Problem {
             (p > n && n <= most, in_row_space),
             (!(is_auto && has_kink), on_features(newton, false)),
             (is_auto, on_features(Solver::SDCA, p <= most)),
-            (
-                is_auto && self.descent_condition() <= MILD,
-                on_features(Solver::GRADIENT_DESCENT, true),
-            ),
+            (is_auto && self.descent_steps() <= SURE, on_features(Solver::GRADIENT_DESCENT, true)),
         ]
         .into_iter()
         .filter_map(|(is_one, method)| is_one.then_some(method))
@@ -198,8 +212,7 @@ impl Problem {
                 self.count * self.ascent_products(is_path) * (product + self.shape.dual_steps())
             }
             Solver::GradientDescent { .. } => {
-                let steps = 4.0 + 0.35 * self.descent_condition();
-                self.count * steps * (2.0 * product + derivatives)
+                self.count * self.descent_steps() * (2.0 * product + derivatives)
             }
             solver => {
                 // Proximal steps are each a minimisation.
@@ -213,25 +226,31 @@ impl Problem {
                 let solving = if method.is_dense {
                     shape.feature_gram() + cholesky(shape.p)
                 } else {
-                    2.0 * self.gradients_a_step() * product
+                    2.0 * self.gradients_a_step() * product + self.preconditioner()
                 };
                 before + steps * (solving + 6.0 * shape.product() + derivatives)
             }
         }
     }
 
-    /// Returns the products with the data that dual ascent takes at a lambda. With more features than
-    /// samples the inner products of these are far from singular, and epochs few.
+    /// Returns the products with the data that dual ascent takes at a lambda. The fewer samples there are
+    /// beside the features, the farther their inner products are from singular, and epochs are few.
     fn ascent_products(&self, is_path: bool) -> f64 {
         const MOST: f64 = 1000.0;
-        let Shape { n, p, is_sparse, .. } = self.shape;
+        let Shape { n, p, .. } = self.shape;
         let by_kink = if self.curvature.is_none() { 2.0 } else { 1.0 };
-        let at_one = if p > n || is_sparse && p >= n {
-            50.0
-        } else {
-            (20.0 + 4.0 * self.ascent_condition()).min(MOST)
-        };
+        let at_one = (20.0 + 4.0 * self.ascent_condition()).min(50.0 * (1.0 + n / p)).min(MOST);
         by_kink * at_one * if is_path { 0.4 } else { 1.0 }
+    }
+
+    /// Returns the seconds of the factor that conjugate gradients on dense samples are preconditioned by.
+    fn preconditioner(&self) -> f64 {
+        let Shape { n, p, is_sparse, .. } = self.shape;
+        let (least, most) = (n.min(p), n.max(p));
+        if is_sparse || least > LARGEST_DENSE_ORDER as f64 {
+            return 0.0;
+        }
+        Shape { n: most, p: least, ..self.shape }.feature_gram() + cholesky(least)
     }
 
     /// Returns the steps of conjugate gradients in a step of Newton's method.
