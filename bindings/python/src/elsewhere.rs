@@ -199,14 +199,16 @@ impl Ground {
         }
     }
 
-    /// Returns the number of folds unless told: as many as the smallest class has samples, if these
-    /// are fewer than the library takes; `None` where the samples have folds.
+    /// Returns the number of folds by default: as many as the smallest class has samples, if these are
+    /// fewer than [`DEFAULT_FOLDS`]; classes of one sample do not count. `None` where the samples have
+    /// folds.
     pub(crate) fn default_folds(&self) -> Option<usize> {
-        let smallest = match self {
-            Ground::Here(data) => data.classes().rows_by_class().iter().map(Vec::len).min(),
+        let sizes: Vec<usize> = match self {
+            Ground::Here(data) => data.classes().rows_by_class().iter().map(Vec::len).collect(),
             Ground::Elsewhere(remote) if !remote.summary.folds.is_empty() => return None,
-            Ground::Elsewhere(remote) => remote.summary.class_rows.iter().copied().min(),
+            Ground::Elsewhere(remote) => remote.summary.class_rows.clone(),
         };
+        let smallest = sizes.into_iter().filter(|&rows| rows > 1).min();
         Some(smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS))
     }
 

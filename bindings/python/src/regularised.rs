@@ -16,7 +16,7 @@ use pyo3::types::{PyBool, PyDict};
 use crate::data::Data;
 use crate::doorway::{Stop, run};
 use crate::elsewhere::Ground;
-use crate::errors::{refuse, to_python};
+use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
     Classifier, CrossValidated, Cv, MemoryLimit, Path, Robust, SigmaChoice, kernels_of, lambda_of,
@@ -98,6 +98,7 @@ pub(crate) fn fit_cross_validated<'py>(
     let mut data = Ground::take(data, given.encode)?;
     let mut how = CrossValidation {
         selection: selection_of(&given.selection)?,
+        measure: given.scoring.parse().map_err(of_data)?,
         abandon_hopeless: given.abandon_hopeless,
         ..CrossValidation::default()
     };
@@ -107,6 +108,11 @@ pub(crate) fn fit_cross_validated<'py>(
         Cv::Default => how.folds = data.default_folds(),
         Cv::Count(count) => how.folds = Some(count),
         Cv::OfRows(names) => data = data.with_folds(names)?,
+        Cv::Groups(names, count) => {
+            data = data.with_folds(names)?;
+            how.folds = Some(count);
+        }
+        Cv::Splits(splits) => how.splits = Some(splits),
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
     let settings = Settings {

@@ -71,6 +71,11 @@ fn of_curve<'py>(py: Python<'py>, curve: &ErrorCurve) -> PyResult<Bound<'py, PyD
     result.set_item("lambdas", lambdas.into_pyarray(py))?;
     result.set_item("mean_error", curve.mean_error.to_pyarray(py))?;
     result.set_item("standard_error", curve.standard_error.to_pyarray(py))?;
+    result.set_item("measure", curve.measure.name())?;
+    result.set_item("mean_measure", curve.mean_measure.to_pyarray(py))?;
+    result.set_item("measure_standard_error", curve.measure_standard_error.to_pyarray(py))?;
+    let log_loss: Vec<f64> = curve.mean_log_loss.iter().map(|l| l.unwrap_or(f64::NAN)).collect();
+    result.set_item("mean_log_loss", log_loss.into_pyarray(py))?;
     result.set_item("worst_relative_gap", curve.worst_relative_gap.to_pyarray(py))?;
     let unproven: Vec<f64> = curve.unproven.iter().map(|u| u.unwrap_or(f64::NAN)).collect();
     result.set_item("unproven", unproven.into_pyarray(py))?;

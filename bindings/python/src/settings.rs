@@ -4,9 +4,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use margins::data::Memory;
+use margins::data::split::Split;
 use margins::estimators::regularised::KernelChoice;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString};
@@ -48,7 +50,7 @@ settings! {
     CrossValidated {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
         sigmas: Option<SigmaChoice>, approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool,
-        cv: Cv, selection: String, abandon_hopeless: bool, encode: Encode, fit_intercept: bool, standardize: bool,
+        cv: Cv, scoring: String, selection: String, abandon_hopeless: bool, encode: Encode, fit_intercept: bool, standardize: bool,
         class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
         max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
@@ -205,6 +207,10 @@ pub(crate) enum Cv {
     Count(usize),
     /// The name of the fold of every row.
     OfRows(Vec<String>),
+    /// The name of the group of every row, and the number of folds over which groups are distributed.
+    Groups(Vec<String>, usize),
+    /// The rows to train on and to test on, of each split.
+    Splits(Vec<Split>),
     /// Every sample is a fold.
     LeaveOneOut(margins::LeaveOneOut),
 }
@@ -227,9 +233,19 @@ impl<'py> FromPyObject<'_, 'py> for Cv {
         }
         match value.extract() {
             Ok(count) => Ok(Cv::Count(count)),
-            Err(_) => value.extract().map(Cv::OfRows),
+            Err(_) => (value.extract().map(Cv::OfRows))
+                .or_else(|_| value.extract().map(|(names, count)| Cv::Groups(names, count)))
+                .or_else(|_| splits_of(value)),
         }
     }
+}
+
+fn splits_of(value: Borrowed<'_, '_, PyAny>) -> PyResult<Cv> {
+    type Rows<'py> = PyReadonlyArray1<'py, i64>;
+    let splits: Vec<(Rows<'_>, Rows<'_>)> = value.extract()?;
+    let rows_of = |rows: Rows<'_>| rows.as_array().iter().map(|&row| row as usize).collect();
+    let split = |(train, test)| Split { train: rows_of(train), test: rows_of(test) };
+    Ok(Cv::Splits(splits.into_iter().map(split).collect()))
 }
 
 /// Returns lambda for `C = 1/(2 n lambda)`, none for an infinite C.

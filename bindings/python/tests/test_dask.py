@@ -213,6 +213,8 @@ def test_what_is_wrong_is_named(client, data):
     assert "but must be a dask array" in message(TypeError, X, y)
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)
+    scored = elsewhere.MarginClassifierCV("logistic", scoring="roc_auc", client=client)
+    assert "workers report errors alone" in message(ValueError, blocks, labels, estimator=scored)
 
     names = pd.DataFrame(X, columns=list("abcde"))
     frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]
@@ -341,7 +343,7 @@ def test_folds_are_named_by_any_value(client, data):
     assert drawn.folds_.shape == (ROWS,) and np.bincount(drawn.folds_).min() > ROWS / 3 - 10
     again = elsewhere.MarginClassifierCV("logistic", lambdas=lambdas, client=client).fit(*split((X, y)), folds=split((X, drawn.folds_))[1])
     assert (again.errors_ == drawn.errors_).all()
-    with pytest.raises(ValueError, match="holds every sample of class 'no'"):
+    with pytest.raises(ValueError, match="leaves no sample of class 'no'"):
         search.fit(blocks, labels, folds=partitions(np.where(y == "no", 20, three))[0])
     for wrong, message in ((three + 0.5, "folds has 0.5 in row 0"), (three - 1, "folds has -1 in row 0"), (np.where(three > 1, None, "a"), "folds has no value in row 2")):
         with pytest.raises(ValueError, match=f"partition 0: {message}"):

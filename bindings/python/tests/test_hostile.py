@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.metrics import accuracy_score
 
 import margins_learn as ml
 from hostile import FITTED, GOOD, LABELS, PLACES, SAMPLES, SAMPLES_TOLD, TARGETS, WEIGHTS, WEIGHTS_TOLD
@@ -164,7 +165,14 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifierCV(kernels=["gaussian", "laplacian"], sigmas="auto:3"), "laplacian"),
         (ml.MarginClassifierCV(cv=1), "is 1, but must be at least 2"),
         (ml.MarginClassifierCV(cv=[0] * 20), "fold"),
-        (ml.MarginClassifierCV(cv=[(np.arange(10), np.arange(10, 20))]), "hold out every row once"),
+        (ml.MarginClassifierCV(cv=[(np.arange(10), np.arange(15, 25))]), "cv gives rows of split 0 that are not numbers of rows or a mask"),
+        (ml.MarginClassifierCV(cv=[([0.5], [1])]), "cv gives rows of split 0 that are not numbers of rows or a mask"),
+        (ml.MarginClassifierCV(cv=[(np.arange(10), [])]), "split 0 has no row to test on"),
+        (ml.MarginClassifierCV(cv=[([0, 1, 2, 1], [3])]), "split 0: row 1 is twice among the rows to train on"),
+        (ml.MarginClassifierCV(scoring="f1"), "scoring is 'f1', but must be None or one of 'error', 'accuracy', .*'roc_auc'. GridSearchCV takes"),
+        (ml.MarginClassifierCV(scoring=accuracy_score), "but must be None or one of"),
+        (ml.MarginClassifierCV("hinge", scoring="log-loss"), "the loss has no probabilities"),
+        (ml.MarginClassifierCV("logistic", cv="one-step", kernels="gaussian", scoring="auc"), "single samples are counted as errors"),
         (ml.MarginClassifierCV(selection="worst"), "selection is 'worst'"),
         (ml.RobustClassifier("mean"), "objective: "),
         (ml.StreamClassifier(lam=-1), "lambda is -1"),

@@ -156,7 +156,7 @@ def test_folds_have_names(two):
         found = clone(search).set_params(cv=cv).fit(X, y)
         assert np.array_equal(found.folds_, folds) and np.array_equal(found.errors_, expected.errors_)
     one = np.where(y == y[0], 20, 10 * (np.arange(len(y)) // 2 % 2))
-    with pytest.raises(ValueError, match="fold '20' holds every sample of class"):
+    with pytest.raises(ValueError, match="fold '20' leaves no sample of class"):
         search.set_params(cv=one).fit(X, y)
     with pytest.raises(ValueError, match="every row is in fold '7'"):
         search.set_params(cv=np.full(len(y), 7)).fit(X, y)

@@ -3,6 +3,7 @@
 
 pub(crate) mod chart;
 pub(crate) mod classes;
+pub(crate) mod cross_validation;
 pub(crate) mod data;
 pub(crate) mod files;
 pub(crate) mod fits;

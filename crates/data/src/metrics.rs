@@ -10,6 +10,7 @@
 
 mod confusion;
 mod margins;
+mod measure;
 mod ranking;
 mod weights;
 
@@ -19,6 +20,7 @@ use crate::error::{check_entries, check_len, check_signs};
 use confusion::relative_confusion;
 pub use confusion::{Confusion, confusion};
 pub use margins::MarginStatistics;
+pub use measure::{Judged, Measure};
 pub use ranking::{Area, Ranking};
 use weights::Weights;
 

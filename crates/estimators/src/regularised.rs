@@ -20,6 +20,7 @@ mod exact;
 mod file_rows;
 mod fit;
 mod fitted;
+mod judge;
 #[cfg(feature = "serde")]
 mod kept_folds;
 #[cfg(feature = "serde")]

@@ -1,12 +1,13 @@
 use std::cell::OnceCell;
 
 use margins_data::Dataset;
+use margins_data::split::Splits;
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::solve::{Reached, paths};
 use margins_optim::{
-    ErrorCurve, Lambda, Observed, Options, ScoredFold, Sensitivity, Solver, Training, error_curve,
-    training_rows,
+    ErrorCurve, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Solver, Training,
+    error_curve, training_rows,
 };
 use nalgebra::DMatrix;
 
@@ -24,24 +25,26 @@ use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 /// # Errors
 /// The errors of [`margins_optim::cross_validate`] and [`path`]; another number of rows than of
 /// samples.
-pub fn cross_validate<L: MarginLoss + ?Sized>(
+pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
     gram: &Gram,
-    folds: &[usize],
+    splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
 ) -> Result<ErrorCurve, Error> {
+    let splits = splits.into();
     let (expected, found) = (gram.len(), data.rows());
     if expected != found {
         return Err(Error::Shape { what: "rows", expected, found });
     }
     if training.options.solver == Solver::MmBatched {
-        return batched(training, data, gram, folds, lambdas);
+        return batched(training, data, gram, splits, lambdas);
     }
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
-    gram.check_folds(is_hinge, folds, lambdas.len())?;
+    gram.check_folds(is_hinge, splits, lambdas.len())?;
     let squares = gram.diagonal();
-    error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
+    error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
+        let FoldRows { rows, held_out, .. } = fold;
         let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
         let (fits, scores) = if is_hinge && gram.has_columns() {
             svm_fold(training, data, gram, (rows, held_out), lambdas)?
@@ -160,13 +163,13 @@ fn batched<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
     gram: &Gram,
-    folds: &[usize],
+    splits: Splits<'_>,
     lambdas: &[Lambda],
 ) -> Result<ErrorCurve, Error> {
     let options = &training.options;
     options.check()?;
     let descending = Lambda::descending(lambdas)?;
-    let rows = training_rows(data, folds)?;
+    let rows = training_rows(data, splits)?;
     let risks = (rows.iter().map(|rows| training.risk_of_rows(data, rows)))
         .collect::<Result<Vec<_>, _>>()?;
     let eigenspace = gram.eigenspace()?;
@@ -174,8 +177,8 @@ fn batched<L: MarginLoss + ?Sized>(
     let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
     // All fits are there: nothing is gained by abandoning some.
     let training = &Training { abandon_hopeless: false, ..*training };
-    error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-        let fold = folds[held_out[0]];
+    error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
+        let FoldRows { fold, rows, held_out } = fold;
         let mut solver = SampleNewton::new(&risks[fold], gram.entries());
         let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
         let (mut fits, mut scores) = (Vec::new(), Vec::new());

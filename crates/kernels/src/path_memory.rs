@@ -1,5 +1,6 @@
 //! The memory that paths take beside a kernel matrix, estimated before they take it.
 
+use margins_data::split::Splits;
 use margins_data::{Memory, parallel};
 
 use crate::gram::Entries;
@@ -26,12 +27,15 @@ impl Gram {
     pub(crate) fn check_folds(
         &self,
         is_hinge: bool,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: usize,
     ) -> Result<(), Error> {
         let (n, entries) = (self.len(), self.entries());
-        let count = folds.iter().max().map_or(1, |last| last + 1);
-        let m = n - n / count;
+        let count = splits.count().max(1);
+        let m = match splits {
+            Splits::Folds(_) => n - n / count,
+            Splits::Each(each) => each.iter().map(|split| split.train.len()).max().unwrap_or(n),
+        };
         let (copy, memory) = match entries {
             Entries::Held { .. } if !is_hinge => (m * n * size_of::<f64>(), None),
             Entries::Computed(matrix) => (matrix.design_bytes(), Some(matrix.memory_of_part())),
@@ -90,12 +94,12 @@ mod tests {
         let folds: Vec<usize> = (0..40).map(|i| i % 4).collect();
         for is_hinge in [true, false] {
             assert!(gram.check_path(is_hinge, 100).is_ok());
-            assert!(gram.check_folds(is_hinge, &folds, 100).is_ok());
+            assert!(gram.check_folds(is_hinge, (&folds).into(), 100).is_ok());
             let refused = gram.check_path(is_hinge, usize::MAX).unwrap_err().to_string();
             let said =
                 "what a fit takes beside the kernel matrix of 40 rows does not fit into memory";
             assert!(refused.starts_with(said), "{refused}");
-            assert!(gram.check_folds(is_hinge, &folds, usize::MAX).is_err());
+            assert!(gram.check_folds(is_hinge, (&folds).into(), usize::MAX).is_err());
         }
     }
 }

@@ -64,29 +64,13 @@ impl Model {
         assert_eq!(scores.len(), self.scores_per_sample(), "the scores of a sample");
         assert_eq!(out.len(), self.classes().len(), "one probability a class");
         let none = || Error::NoProbabilities(self.loss().to_owned());
-        let mut of_members = self
-            .members()
-            .iter()
-            .zip(scores)
-            .map(|(member, &score)| member.probability(loss, score).ok_or_else(none));
-        match self.scheme() {
-            Scheme::Binary => {
-                let p = of_members.next().expect("a member")?;
-                out.copy_from_slice(&[1.0 - p, p]);
-            }
-            Scheme::Majority => return Err(none()),
-            Scheme::OneVersusRest => {
-                for (out, p) in out.iter_mut().zip(of_members) {
-                    *out = p?;
-                }
-                normalize(out);
-            }
-            Scheme::OneVersusOne => {
-                let p = of_members.collect::<Result<Vec<f64>, _>>()?;
-                out.copy_from_slice(&pairwise_coupling(out.len(), &p)?);
-            }
+        if self.scheme() == Scheme::Majority {
+            return Err(none());
         }
-        Ok(())
+        let members = self.members().iter().zip(scores);
+        let of_members: Option<Vec<f64>> =
+            members.map(|(member, &score)| member.probability(loss, score)).collect();
+        self.scheme().probabilities(&of_members.ok_or_else(none)?, out)
     }
 
     /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most
@@ -115,6 +99,33 @@ impl Model {
             }
         }
         Ok(out)
+    }
+}
+
+impl Scheme {
+    /// Writes the probability of every class, from the one that each member gives to its positive
+    /// class, as [`Model::class_probabilities`] does.
+    ///
+    /// # Errors
+    /// [`Error::NoProbabilities`]: a majority has none. A number that is not a probability.
+    ///
+    /// # Panics
+    /// If there are not as many probabilities of members as the scheme has [scores](Self::scores), or
+    /// there is no room for one a class.
+    pub fn probabilities(self, of_members: &[f64], out: &mut [f64]) -> Result<(), Error> {
+        assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
+        match self {
+            Scheme::Binary => out.copy_from_slice(&[1.0 - of_members[0], of_members[0]]),
+            Scheme::Majority => return Err(Error::NoProbabilities(self.to_string())),
+            Scheme::OneVersusRest => {
+                out.copy_from_slice(of_members);
+                normalize(out);
+            }
+            Scheme::OneVersusOne => {
+                out.copy_from_slice(&pairwise_coupling(out.len(), of_members)?);
+            }
+        }
+        Ok(())
     }
 }
 

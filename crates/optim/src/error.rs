@@ -82,7 +82,7 @@ pub enum Error {
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),
     /// The folds leave a class out of a training set.
-    #[error("fold '{fold}' holds every sample of class '{class}', so nothing is left to train on")]
+    #[error("fold '{fold}' leaves no sample of class '{class}' to train on")]
     Fold {
         /// The name of the fold; its number, counted from 0, if the data do not name it.
         fold: String,
@@ -92,6 +92,31 @@ pub enum Error {
     /// No row is in a fold, given by its name, or its number counted from 0.
     #[error("no row of a positive weight is in fold '{0}'")]
     EmptyFold(String),
+    /// There are no splits.
+    #[error("there are no splits of the rows: give at least one")]
+    NoSplits,
+    /// A split trains on no row, or tests on none.
+    #[error("split {index} has no row to {which} on")]
+    EmptySplit {
+        /// The split, counted from 0.
+        index: usize,
+        /// The rows that are missing, "train" or "test".
+        which: &'static str,
+    },
+    /// A split names a row twice, or a row that the data do not have.
+    #[error(
+        "split {index}: row {row} is twice among the rows to {which} on, or beyond the {rows} rows of the data"
+    )]
+    Split {
+        /// The split, counted from 0.
+        index: usize,
+        /// The rows, "train" or "test".
+        which: &'static str,
+        /// The row, counted from 0.
+        row: usize,
+        /// The number of rows of the data.
+        rows: usize,
+    },
     /// Cross-validation needs two folds or more.
     #[error("cross-validation needs at least 2 folds, found {0}")]
     TooFewFolds(usize),

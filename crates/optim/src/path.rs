@@ -13,9 +13,11 @@ mod error_curve;
 mod fold;
 mod follow;
 mod held_out;
+mod judge;
 mod lift;
 mod over;
 mod sensitivity;
+mod splits;
 mod time_shares;
 mod training;
 
@@ -37,16 +39,17 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, ScoredFold, cross_validate, cross_validate_by, error_curve, held_out_curve,
-    training_rows,
+    CrossValidation, FoldRows, ScoredFold, cross_validate, cross_validate_by, error_curve,
+    held_out_curve,
 };
 pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
 pub use follow::{Minimizer, follow};
-pub use held_out::{FinishedFolds, HeldOut};
+pub use held_out::{FinishedFolds, HeldOut, Measured};
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};
 pub use sensitivity::Sensitivity;
+pub use splits::{training_rows, untrained_classes};
 pub use time_shares::TimeShares;
 pub use training::{ClassWeights, Training};
 

@@ -47,7 +47,9 @@ pub use failure::Failure;
 pub use landmarks::Landmarks;
 pub use on_disk::OnDisk;
 pub use on_landmarks::{OnLandmarks, rows_over_shards};
-pub use open::{BinaryProblem, errors_over_shards, path_over_shards, spreads_over_shards};
+pub use open::{
+    BinaryProblem, RuleOutcome, errors_over_shards, path_over_shards, spreads_over_shards,
+};
 pub use places::Places;
 pub use request::{
     Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Kept, Merging, Partial,

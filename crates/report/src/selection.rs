@@ -4,9 +4,11 @@ use serde::Serialize;
 /// The choice of lambda, and of a kernel, by cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
+    /// The name of the measure by which the choice was made.
+    pub measure: &'static str,
     /// The error along the lambdas, with the kernel chosen, largest lambda first.
     pub lambdas: Vec<LambdaError>,
-    /// The index of the least mean error.
+    /// The index of the best mean of the measure.
     pub best: usize,
     /// The index of the largest lambda within one standard error of it.
     pub one_standard_error: usize,
@@ -23,6 +25,12 @@ pub struct LambdaError {
     pub mean_error: f64,
     /// The standard error of the mean error over the folds.
     pub standard_error: f64,
+    /// The mean of the measure by which lambda was chosen; `None` where it is not defined.
+    pub mean_measure: Option<f64>,
+    /// The standard error of that mean over the folds.
+    pub measure_standard_error: Option<f64>,
+    /// The mean log-loss, where the loss has probabilities.
+    pub mean_log_loss: Option<f64>,
     /// The largest relative duality gap of the fits.
     pub worst_relative_gap: f64,
     /// A bound on the distance between the mean error and that of exact minimisers, as
@@ -37,10 +45,14 @@ pub struct LambdaError {
 impl LambdaError {
     /// Returns the errors along a curve, largest lambda first.
     pub fn all(curve: &ErrorCurve) -> Vec<Self> {
+        let number = |x: f64| x.is_finite().then_some(x);
         let at = |k: usize| LambdaError {
             lambda: curve.lambdas[k].get(),
             mean_error: curve.mean_error[k],
             standard_error: curve.standard_error[k],
+            mean_measure: number(curve.mean_measure[k]),
+            measure_standard_error: number(curve.measure_standard_error[k]),
+            mean_log_loss: curve.mean_log_loss[k],
             worst_relative_gap: curve.worst_relative_gap[k],
             unproven: curve.unproven[k],
             certified: curve.certified[k],
@@ -57,8 +69,8 @@ pub struct KernelErrors {
     pub kernel: String,
     /// True for the kernel that was taken.
     pub chosen: bool,
-    /// The mean error at each lambda.
-    pub errors: Vec<f64>,
+    /// The mean of the measure at each lambda.
+    pub values: Vec<f64>,
 }
 
 impl Selection {
@@ -71,9 +83,10 @@ impl Selection {
         let kernels = kernels.into_iter().map(|(kernel, curve)| KernelErrors {
             kernel: kernel.to_owned(),
             chosen: chosen == Some(kernel),
-            errors: curve.mean_error.clone(),
+            values: curve.mean_measure.clone(),
         });
         Selection {
+            measure: curve.measure.name(),
             lambdas: LambdaError::all(curve),
             best: curve.best,
             one_standard_error: curve.one_standard_error,

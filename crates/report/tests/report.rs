@@ -2,7 +2,7 @@
 
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::generate::{Example, GaussianMixture};
-use margins_data::metrics::Ranking;
+use margins_data::metrics::{Measure, Ranking};
 use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::regularised::{Regularisation, Settings};
@@ -51,6 +51,10 @@ fn complete() -> Report {
         lambdas: (0..5).map(lambda).collect(),
         mean_error: vec![0.3, 0.2, 0.15, 0.14, 0.18],
         standard_error: vec![0.02; 5],
+        measure: Measure::Error,
+        mean_measure: vec![0.3, 0.2, 0.15, 0.14, 0.18],
+        measure_standard_error: vec![0.02; 5],
+        mean_log_loss: vec![None; 5],
         unproven: vec![Some(0.0), Some(0.01), None, None, None],
         worst_relative_gap: vec![1e-8, 0.0, 1e-7, 1e-9, 1e-3],
         certified: vec![true, true, true, true, false],

@@ -5,11 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use margins::Registry;
+use margins::data::Dataset;
 use margins::data::metrics::error_rate;
-use margins::data::{Dataset, Labels};
-use margins::estimators::regularised::{
-    CrossValidation, Fitted, KernelChoice, Regularisation, Settings,
-};
+use margins::estimators::regularised::{CrossValidation, KernelChoice, Regularisation, Settings};
 use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss};
 use margins::optim::{self, DEFAULT_GRID, Lambda, Options, lambda_grid};
 
@@ -137,10 +135,9 @@ pub(crate) fn lambdas() -> Result<Vec<Lambda>, optim::Error> {
 
 /// Tunes and tests both classifiers.
 pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure> {
-    let lhs = leaky_hockey_stick(space, samples.seed)?.fit(&samples.train)?;
-    let svm = machine(space, samples.seed)?.fit(&samples.train)?;
-    let test = |fitted: &Fitted| tested(fitted, &samples.test);
-    Ok(Trial { lhs: test(&lhs)?, svm: test(&svm)? })
+    let test = |settings| tested(settings, samples);
+    let lhs = test(leaky_hockey_stick(space, samples.seed)?)?;
+    Ok(Trial { lhs, svm: test(machine(space, samples.seed)?)? })
 }
 
 /// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the
@@ -180,12 +177,21 @@ fn tuned(
     })
 }
 
-fn tested(fitted: &Fitted, test: &Dataset<Labels>) -> Result<Tested, Failure> {
+/// Tunes a classifier and tests it. Of lambdas with the least error the largest is taken, as in the
+/// package of the paper; our own rule prefers the smallest log-loss among them.
+fn tested(settings: Settings, Samples { train, test, .. }: &Samples) -> Result<Tested, Failure> {
+    let mut fitted = settings.fit(train)?;
+    let curve = fitted.report.curve.take().ok_or("a classifier without cross-validation")?;
+    let first_least = curve.mean_error.iter().position(|e| *e == curve.mean_error[curve.best]);
+    let index = first_least.unwrap_or(curve.best);
+    if index != curve.best {
+        let regularisation = Regularisation::Path { lambdas: curve.lambdas.clone(), index };
+        fitted = Settings { regularisation, ..settings }.fit(train)?;
+    }
     let scores = fitted.model.decision_function(test.design(), &Registry::standard())?;
-    let curve = fitted.report.curve.as_ref().ok_or("a classifier without cross-validation")?;
     Ok(Tested {
         error: error_rate(&scores, test.labels().signs(), None)?.rate,
-        lambda: curve.lambdas[curve.best].get(),
+        lambda: curve.lambdas[index].get(),
         uncertified: curve.certified.iter().filter(|&&certified| !certified).count(),
         certified: fitted.report.is_certified(),
     })

@@ -82,7 +82,8 @@ class MarginClassifierCVSettings(TypedDict):
     approximation: str | None
     memory: int | str | None
     certify_exact: bool
-    cv: int | str | list[int] | None
+    cv: int | str | list[str] | tuple[list[str], int] | list[tuple[NDArray[np.int64], NDArray[np.int64]]] | None
+    scoring: str
     selection: str
     abandon_hopeless: bool
     encode: bool | dict[str, Any]

@@ -6,13 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap, warn_of_report
 from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of
 from ._progress import announced
 from ._regularised import PRECOMPUTED, Regularised, explained
+
+
+# The names of scorers in scikit-learn, with our names of their measures.
+_MEASURES = {
+    "accuracy": "error",
+    "balanced_accuracy": "balanced-error",
+    "neg_log_loss": "log-loss",
+    "neg_brier_score": "brier",
+    "roc_auc": "auc",
+}
 
 
 @explained
@@ -46,11 +57,15 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         True tells how far the final fit is from the best one of the kernel itself, as `MarginClassifier` does.
     cv : int, splitter, array or None, default=None
         The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
-        samples. Else a splitter of scikit-learn or its splits, such as `list(GroupKFold(5).split(X, y, groups))`,
-        which hold out every row once; the name of the fold of every row, a text or a whole number of at least 0; or `"leave-one-out"` or `"one-step"` for
-        two classes and a kernel.
+        samples, where classes of one sample do not count. Else any splitter of scikit-learn, such as `ShuffleSplit(10)`, `TimeSeriesSplit()` or
+        `GroupKFold(5)`, or its splits; the name of the fold of every row, a text or a whole number of at least 0; or `"leave-one-out"` or
+        `"one-step"` for two classes and a kernel. A fold whose training samples lack a class misclassifies its samples, with a warning.
+    scoring : str or None, default=None
+        The measure to choose C and the kernel by: `"error"` (None, `"accuracy"`), `"balanced-error"` (`"balanced_accuracy"`), `"log-loss"`
+        (`"neg_log_loss"`), `"brier"` (`"neg_brier_score"`), or for two classes `"auc"` (`"roc_auc"`); the names in parentheses are those of
+        scikit-learn. Of equal values the one with the smaller log-loss is taken, if the loss has probabilities, and then the smallest C.
     selection : {"best", "one-se"}, default="best"
-        The rule: the C of the least error, or the least C within one standard error of it.
+        The rule: the C of the best mean of the measure, or the least C within one standard error of it.
     abandon_hopeless : bool, default=False
         True gives values of C up that the first folds show to be hopeless.
     encode : bool or dict, default=False
@@ -69,7 +84,8 @@ callback, progress, verbose
         The kernel selected, with all of its parameters. A linear classifier has none.
     path_ : dict of str to array
         What cross-validation found along the lambdas with the kernel selected: `Cs`, `lambdas`, `mean_error`,
-        `standard_error`, `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and the indices `best` and
+        `standard_error`, `measure` (the name that `scoring` gives), `mean_measure`, `measure_standard_error`, `mean_log_loss` (NaN without
+        probabilities), `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and the indices `best` and
         `one_se`. `unproven` bounds how far a mean error is from that of exact minimisers: it is the share of the
         held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
@@ -77,7 +93,8 @@ callback, progress, verbose
     errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)
         The mean errors.
     folds_ : array of shape (n_samples,)
-        The fold of every row, counted from 0; folds with names are in the order of these.
+        The fold of every row, counted from 0; folds with names are in the order of these. Splits that hold out a row never or more than
+        once have none.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, \
 exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the final fit, as `MarginClassifier` has them.
@@ -91,6 +108,9 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
     >>> search.best_C_ in (0.01, 1.0, 100.0), search.errors_.shape
     (True, (3,))
     """
+
+    # The splitter requests groups, not the classifier.
+    __metadata_request__fit = {"groups": UNUSED}
 
     best_C_: float
     best_lambda_: float
@@ -118,6 +138,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         memory: int | str | None = None,
         certify_exact: bool = False,
         cv: Any = None,
+        scoring: str | None = None,
         selection: str = "best",
         abandon_hopeless: bool = False,
         encode: bool | dict[str, Any] = False,
@@ -145,6 +166,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.memory = memory
         self.certify_exact = certify_exact
         self.cv = cv
+        self.scoring = scoring
         self.selection = selection
         self.abandon_hopeless = abandon_hopeless
         self.encode = encode
@@ -164,7 +186,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginClassifierCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> MarginClassifierCV:
         """Selects C and the kernel, and fits the classifier with them.
 
         Parameters
@@ -174,7 +196,9 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         y : array of shape (n_samples,)
             Their classes.
         sample_weight : array of shape (n_samples,) or None, default=None
-            Their weights, 1 for None, in the fits and in the errors.
+            Their weights, 1 for None, in the fits and in the measure.
+        groups : array of shape (n_samples,) or None, default=None
+            Their groups, which the splitter `cv` gets; folds that are drawn divide no group.
 
         Returns
         -------
@@ -190,7 +214,8 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
             lambdas=numbers_of(self.lambdas, "lambdas"),
             kernels=specifications(self.kernels),
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
-            cv=self._cv(X, y),
+            cv=self._cv(X, y, groups),
+            scoring=_measure(self.scoring),
         )
         self._adopt(report["model"])
         self._adopt_report(report)
@@ -198,7 +223,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.lambda_ = self.best_lambda_ = report["lambdas"][0]
         self.best_C_ = float(Cs_of(self.lambda_, rows, self.Cs))
         self._keep("best_kernel_", report["kernel"])
-        self.folds_ = report["folds"]
+        self._keep("folds_", report["folds"] if len(report["folds"]) else None)
 
         def with_Cs(curve: dict[str, Any]) -> dict[str, Any]:
             return {"Cs": Cs_of(curve["lambdas"], rows, self.Cs), **curve}
@@ -221,9 +246,20 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         tags.input_tags.pairwise = isinstance(listed, (list, tuple)) and list(listed) == [PRECOMPUTED]
         return tags
 
-    def _cv(self, X: Any, y: Any) -> Any:
+    def _cv(self, X: Any, y: Any, groups: Any) -> Any:
         """Returns the folds for the native module."""
-        return _folds(self.cv, X, y)
+        return _folds(self.cv, X, y, groups)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Returns the routing of metadata: `groups` go to the splitter `cv` if it requests them.
+
+        Returns
+        -------
+        routing : MetadataRouter
+            The routing.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return MetadataRouter(owner=self).add_self_request(self).add(splitter=self.cv, method_mapping=mapping)
 
 
 def specifications(kernels: Any) -> list[str] | None:
@@ -254,26 +290,56 @@ def _folds_given(cv: Any) -> list[str] | None:
     return fold_names(folds, "cv")
 
 
-def _folds(cv: Any, X: Any, y: Any) -> Any:
-    """Returns a number of folds, the name of the fold of every row, or a word, for the native module."""
-    if cv is None or isinstance(cv, str):
-        return cv
-    if isinstance(cv, (int, np.integer)):
-        if cv < 2:
-            raise ValueError(f"cv is {cv!r}, but must be at least 2 where it is the number of folds.")
-        return int(cv)
-    given = _folds_given(cv)
-    if given is not None:
-        return given
+def _measure(scoring: Any) -> str:
+    """Returns the name of the measure for the native module."""
+    if scoring is None:
+        return "error"
+    if isinstance(scoring, str) and (scoring in _MEASURES or scoring in _MEASURES.values()):
+        return _MEASURES.get(scoring, scoring)
+    listed = ", ".join(repr(name) for pair in zip(_MEASURES.values(), _MEASURES) for name in pair)
+    raise ValueError(f"scoring is {scoring!r}, but must be None or one of {listed}. GridSearchCV takes any other score.")
+
+
+def _folds(cv: Any, X: Any, y: Any, groups: Any) -> Any:
+    """Returns folds for the native module: a number, the name of the fold of every row, the name of the group of every row with a number of
+    folds, the rows of every split, or a word."""
+    if cv is not None and isinstance(cv, (int, np.integer)) and cv < 2:
+        raise ValueError(f"cv is {cv!r}, but must be at least 2 where it is the number of folds.")
+    if cv is None or isinstance(cv, (int, np.integer)):
+        count = None if cv is None else int(cv)
+        if groups is None:
+            return count
+        check_consistent_length(y, groups)
+        names, codes = np.unique(array_of(groups), return_inverse=True)
+        return [str(code) for code in codes.tolist()], count or min(5, len(names))
+    given = cv if isinstance(cv, str) else _folds_given(cv)
+    if given is None:
+        return _splits(cv, X, y, groups)
+    if groups is not None:
+        raise ValueError("groups are given, but cv says how to leave rows out: give a splitter that takes groups, such as GroupKFold, or a number of folds.")
+    return given
+
+
+def _splits(cv: Any, X: Any, y: Any, groups: Any) -> Any:
+    """Returns the splits of a splitter: the fold of every row if each row is held out once, else the rows to train on and to test on."""
     # The import takes memory and time, and most searches do without.
     from sklearn.model_selection import check_cv
 
     rows = _num_samples(X)
-    splits = list(check_cv(cv, y, classifier=True).split(np.zeros(rows), y))
     folds = np.full(rows, -1)
-    for fold, (train, test) in enumerate(splits):
-        once = len(train) + len(test) == rows and (folds[test] < 0).all()
+    splits = []
+    for fold, split in enumerate(check_cv(cv, y, classifier=True).split(X, y, groups)):
+        train, test = (_rows_of(part, rows, fold) for part in split)
+        once = len(train) + len(test) == rows and (folds[test] < 0).all() and not np.isin(test, train).any()
         folds[test] = fold if once else -1
-    if (folds < 0).any():
-        raise ValueError(f"cv is {cv!r}, but must hold out every row once and train on all others.")
-    return [str(fold) for fold in folds.tolist()]
+        splits.append((train, test))
+    return splits if (folds < 0).any() else [str(fold) for fold in folds.tolist()]
+
+
+def _rows_of(part: Any, rows: int, fold: int) -> np.ndarray:
+    """Returns the numbers of rows that indices, negative ones too, or a mask name."""
+    chosen = np.asarray(part)
+    try:
+        return np.arange(rows)[chosen if chosen.size else chosen.astype(int)].reshape(-1)
+    except IndexError as error:
+        raise ValueError(f"cv gives rows of split {fold} that are not numbers of rows or a mask of {rows} rows: {error}.") from error

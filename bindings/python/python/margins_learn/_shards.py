@@ -363,7 +363,7 @@ class Elsewhere:
             self.feature_names_in_ = np.array(ground["names"], dtype=object)
         return ground
 
-    def _cv(self, X: Any, y: Any) -> Any:
+    def _cv(self, X: Any, y: Any, groups: Any) -> Any:
         if self.cv is None or isinstance(self.cv, (int, np.integer)):
             return self.cv if self.cv is None else int(self.cv)
         raise ValueError(f"cv is {self.cv!r}, but must be None or an int for samples that workers hold: fit takes their folds.")

@@ -9,7 +9,7 @@ use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
 };
 use super::report::{PageArguments, TestArguments};
-use super::values::{LeaveOneOutName, Selection, whole};
+use super::values::{LeaveOneOutName, MeasureName, Selection, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct CvArguments {
@@ -62,7 +62,8 @@ pub(crate) struct ChoiceArguments {
         long,
         value_name = "HOW",
         conflicts_with_all = ["folds", "fold_column", "multi_class"],
-        requires = "kernel"
+        requires = "kernel",
+        hide_short_help = true
     )]
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
     /// Leave hopeless lambdas out of later folds
@@ -83,6 +84,21 @@ pub(crate) struct ChoiceArguments {
         help_heading = "Output"
     )]
     pub(crate) checkpoint: Option<PathBuf>,
+    /// Measure: error, balanced-error, log-loss, auc or brier
+    ///
+    /// Lambda and the kernel with the best mean over the folds are taken: of the error rate, the mean
+    /// of the error rates of the classes, the mean of -log of the probability of the true class, the
+    /// area under the ROC curve (two classes), or the mean squared error of the probabilities. Of
+    /// equal values the one with the smallest log-loss is taken. log-loss and brier need a loss with
+    /// probabilities.
+    #[arg(
+        long,
+        value_name = "MEASURE",
+        default_value = "error",
+        hide_possible_values = true,
+        conflicts_with_all = ["leave_one_out", "abandon_hopeless"]
+    )]
+    pub(crate) measure: MeasureName,
     /// Rule for lambda
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,

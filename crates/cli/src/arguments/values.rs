@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use margins::data::metrics::Measure;
 use margins::data::read::Format;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
@@ -170,6 +171,33 @@ impl From<Selection> for margins::Selection {
         match selection {
             Selection::Best => margins::Selection::Best,
             Selection::OneSe => margins::Selection::OneStandardError,
+        }
+    }
+}
+
+/// The measures by which a cross-validation chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureName {
+    /// Share of misclassified rows
+    Error,
+    /// Mean of the error rates of the classes
+    BalancedError,
+    /// Mean of -log of the probability of the true class
+    LogLoss,
+    /// Area under the ROC curve, two classes
+    Auc,
+    /// Mean squared error of the probabilities
+    Brier,
+}
+
+impl From<MeasureName> for Measure {
+    fn from(name: MeasureName) -> Self {
+        match name {
+            MeasureName::Error => Measure::Error,
+            MeasureName::BalancedError => Measure::BalancedError,
+            MeasureName::LogLoss => Measure::LogLoss,
+            MeasureName::Auc => Measure::Auc,
+            MeasureName::Brier => Measure::Brier,
         }
     }
 }

@@ -18,12 +18,12 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::chart::{Chart, write_chart};
+use crate::output::cross_validation::{
+    CvDocument, KernelDocument, cv_table, describe_cv, kernel_documents, write_kernels,
+};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{
-    CvDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit, kernel_documents,
-    write_kernels,
-};
+use crate::output::fits::{FitDocument, describe_fit};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, of_gaps, refuse_contradiction};
@@ -153,6 +153,7 @@ fn document<'a>(
         training: task.document(fitted.report.loss.clone(), fitted.report.kernel.clone()),
         folds: folds(fitted),
         seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
+        measure: curve.measure.name(),
         all_certified: curve.certified.iter().all(|&certified| certified),
         kernels,
         lambdas: LambdaError::all(curve),
@@ -175,6 +176,8 @@ fn settings(
         Regularisation::CrossValidated(CrossValidation {
             lambdas: arguments.lambdas.lambdas.0.clone(),
             folds: choice.folds,
+            splits: None,
+            measure: choice.measure.into(),
             selection: choice.select.into(),
             abandon_hopeless: choice.abandon_hopeless,
             leave_one_out: choice.leave_one_out.map(Into::into),

@@ -17,9 +17,9 @@ use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, rounding_of,
     status_of,
 };
+use crate::output::cross_validation::{cv_table, describe_cv, kernel_documents, write_kernels};
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
-use crate::output::fits::{cv_table, describe_cv, kernel_documents, write_kernels};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
 use crate::output::training::PlattDocument;

@@ -43,7 +43,7 @@ pub(crate) fn write_chart(out: &mut dyn Write, chart: &Chart) -> Result<()> {
 /// Values along the logarithm of lambda.
 pub(crate) struct Chart {
     /// What the values are.
-    title: &'static str,
+    title: String,
     points: Vec<Point>,
     /// What the marks of points stand for.
     legend: &'static str,
@@ -61,17 +61,22 @@ pub(crate) struct Point {
 
 impl Chart {
     /// Returns the chart of these points.
-    pub(crate) fn new(title: &'static str, points: impl IntoIterator<Item = Point>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Self {
         let finite = |point: &Point| point.value.is_finite() && point.spread.is_finite();
-        Chart { title, points: points.into_iter().filter(finite).collect(), legend: "" }
+        Chart {
+            title: title.into(),
+            points: points.into_iter().filter(finite).collect(),
+            legend: "",
+        }
     }
 
-    /// Returns the chart of the error of a cross-validation, in per cent.
+    /// Returns the chart of the measure of a cross-validation, shares in per cent.
     pub(crate) fn of_curve(curve: &ErrorCurve) -> Self {
+        let (scale, unit) = if curve.measure.is_share() { (100.0, " %") } else { (1.0, "") };
         let points = (0..curve.lambdas.len()).map(|k| Point {
             lambda: curve.lambdas[k].get(),
-            value: 100.0 * curve.mean_error[k],
-            spread: 100.0 * curve.standard_error[k],
+            value: scale * curve.mean_measure[k],
+            spread: scale * curve.measure_standard_error[k],
             mark: match k {
                 k if k == curve.best => Some('B'),
                 k if k == curve.one_standard_error => Some('S'),
@@ -79,7 +84,10 @@ impl Chart {
             },
         });
         let legend = "B is the best, S the largest lambda within one standard error of it";
-        Chart { legend, ..Chart::new("error % with standard errors", points) }
+        Chart {
+            legend,
+            ..Chart::new(format!("{}{unit} with standard errors", curve.measure), points)
+        }
     }
 
     /// Draws the chart below an empty line, if there is a curve to draw and room for it.

@@ -6,8 +6,9 @@ use margins::optim::{Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
+use super::cross_validation::{KernelDocument, kernel_documents};
 use super::data::ClassDocument;
-use super::fits::{KernelDocument, kernel_documents, state};
+use super::fits::state;
 use super::table::{MOST_LISTED, Table, gap, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
 
@@ -61,6 +62,8 @@ pub(crate) struct CurveDocument {
     pub(crate) folds: usize,
     /// The seed of the fold assignment; null if the data say the folds.
     pub(crate) seed: Option<u64>,
+    /// The measure by which lambda and the kernel are chosen.
+    pub(crate) measure: &'static str,
     /// The kernels that there were to choose from; empty for fewer than two.
     pub(crate) kernels: Vec<KernelDocument>,
     pub(crate) lambdas: Vec<LambdaError>,
@@ -76,6 +79,7 @@ impl CurveDocument {
         Some(CurveDocument {
             folds: folds.count,
             seed: folds.seed,
+            measure: curve.measure.name(),
             kernels: kernel_documents(&fitted.report),
             lambdas: LambdaError::all(curve),
             best_lambda: curve.lambdas[curve.best].get(),

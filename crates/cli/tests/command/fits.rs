@@ -98,6 +98,63 @@ fn cv_selects_by_either_rule_and_saves_what_it_selected() {
     }
 }
 
+/// Every measure has its columns in the table, its place in the document, and its best lambda.
+#[test]
+fn cv_chooses_by_the_measure() {
+    let workshop = Workshop::new();
+    let cv = ["cv", "--data", "data.csv", "--loss", "logistic", "--lambdas", "1:1e-3:4"];
+    for (measure, heading) in [
+        ("error", "error %    se"),
+        ("balanced-error", "balanced error %"),
+        ("log-loss", "log-loss"),
+        ("brier", "brier"),
+        ("auc", "auc"),
+    ] {
+        let given = [&cv[..], &["--measure", measure]].concat();
+        let document = workshop.json(&given);
+        assert_eq!(document["measure"], measure);
+        let lambdas = document["lambdas"].as_array().expect("lambdas");
+        let sign = if measure == "auc" { -1.0 } else { 1.0 };
+        let value = |at: &Value| sign * number(&at["mean_measure"]);
+        let best = lambdas.iter().find(|at| at["lambda"] == document["best_lambda"]);
+        let best = value(best.expect("among them"));
+        assert!(lambdas.iter().all(|at| best <= value(at)), "{measure}");
+        let shown = workshop.output(&given);
+        assert!(shown.contains(heading), "{shown}");
+        let kernels = ["--kernel", "linear", "--or-kernel", "gaussian:sigma=1"];
+        let page = ["--report", "page.html"];
+        let output = workshop.run(&[&given[..], &kernels, &page].concat());
+        let shown = text(&output.stdout);
+        let table = shown.lines().find(|line| line.contains("best lambda")).expect("kernels");
+        assert!(table.contains(heading.trim_end_matches("    se")), "{shown}");
+        let page = std::fs::read_to_string(workshop.path("page.html")).expect("a page");
+        assert!(page.contains(&format!("Cross-validated {measure}")), "{measure}");
+    }
+    let refusals = [
+        (&["--loss", "hinge", "--measure", "brier"][..], "the loss has no probabilities"),
+        (&["--measure", "f1"], "possible values: error, balanced-error, log-loss, auc, brier"),
+        (&["--measure", "auc", "--abandon-hopeless"], "cannot be used with"),
+    ];
+    for (given, expected) in refusals {
+        let output = workshop.run(&[&["cv", "--data", "data.csv"], given].concat());
+        let message = text(&output.stderr);
+        assert!(!output.status.success() && message.contains(expected), "{message}");
+    }
+}
+
+/// A class of one row is no reason to end a search.
+#[test]
+fn a_class_with_one_row_is_warned_of() {
+    let workshop = Workshop::new();
+    let single = format!("{DATA}0.5,0.5,single\n");
+    workshop.write("single.csv", single.as_bytes());
+    let output =
+        workshop.run(&["cv", "--data", "single.csv", "--multi-class", "ovr", "--lambdas", "0.1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let message = text(&output.stderr);
+    assert!(message.contains("leaves no sample of class 'single' to train on"), "{message}");
+}
+
 /// Messages name a fold by the value in its column, and `1` and `1.0` are one fold.
 #[test]
 fn folds_have_the_names_of_their_column() {
@@ -114,7 +171,7 @@ fn folds_have_the_names_of_their_column() {
     let output = workshop.run(&cv);
     assert_eq!(output.status.code(), Some(1));
     let message = text(&output.stderr);
-    assert!(message.contains("fold '20' holds every sample of class 'b'"), "{message}");
+    assert!(message.contains("fold '20' leaves no sample of class 'b'"), "{message}");
     workshop.output(&[
         "blocks",
         "--data",
@@ -126,7 +183,7 @@ fn folds_have_the_names_of_their_column() {
     ]);
     let output = workshop.run(&["cv", "--lambdas", "1:0.1:2", "--data", "named.blocks"]);
     let message = text(&output.stderr);
-    assert!(message.contains("fold '20' holds every sample of class 'b'"), "{message}");
+    assert!(message.contains("fold '20' leaves no sample of class 'b'"), "{message}");
 }
 
 /// More groups than folds are distributed over them, and no group is divided.
@@ -458,7 +515,7 @@ fn rounding_above_the_tolerance_is_told_in_every_form() {
     assert!(out.contains("NOT CERTIFIED: a minimum as far as rounding shows"), "{out}");
     assert!(out.contains("\nrounding        "), "{out}");
     assert!(error.contains("rounding alone leaves room for a gap above it"), "{error}");
-    let page = std::fs::read_to_string(workshop.folder.path().join("page.html")).unwrap();
+    let page = std::fs::read_to_string(workshop.path("page.html")).unwrap();
     for words in ["NOT CERTIFIED: a minimum as far as rounding shows", "rounding alone leaves room"]
     {
         assert!(page.contains(words), "{words}");

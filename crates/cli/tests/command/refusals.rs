@@ -95,7 +95,7 @@ fn bad_input_gets_a_clear_message() {
         vec!["cv", "--data", "one-fold.csv", "--fold-column", "fold"],
         vec!["cv", "--data", "class-fold.csv", "--fold-column", "fold"],
         vec!["cv", "--data", "data.csv", "--folds", "1"],
-        vec!["cv", "--data", "data.csv", "--folds", "7"],
+        vec!["cv", "--data", "data.csv", "--folds", "70"],
         vec!["cv", "--data", "class-fold.csv", "--folds", "3", "--fold-column", "fold"],
         vec![
             "cv",

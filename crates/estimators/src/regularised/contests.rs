@@ -4,15 +4,17 @@ use std::borrow::Cow;
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::metrics::mistake_rate;
+use margins_data::split::Splits;
 use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::path::TimeShares;
 use margins_optim::{
-    ErrorCurve, Fit, HeldOut, Lambda, Observed, Options, Report, Training, held_out_curve,
+    ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
 };
 use margins_robust::Learner;
 
+use super::judge::Judge;
 use super::platt::platt_scaling;
 use super::prepared::{Prepared, decided_sign};
 use crate::Error;
@@ -227,14 +229,15 @@ impl Contests {
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
         watcher: &Watcher<'_>,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: &[Lambda],
     ) -> Result<ErrorCurve, Error> {
-        held_out_curve(training, &self.data, folds, lambdas, |rows, test, lambdas, deadline| {
+        held_out_curve(training, &self.data, splits, lambdas, |fold, lambdas, deadline| {
+            let FoldRows { fold, rows, held_out: test } = fold;
             let options = Options { deadline, ..training.options };
             let training = &Training { options, ..*training };
             let of_fold = |member: usize, made: &Observed<'_>| {
-                watcher(member, &made.without(folds[test[0]]));
+                watcher(member, &made.without(fold));
             };
             let learned = prepared.learned_on(rows)?;
             let prepared = learned.as_ref().unwrap_or(prepared);
@@ -242,33 +245,23 @@ impl Contests {
             let Some(paths) = paths.into_iter().collect::<Option<Vec<_>>>() else {
                 return Ok(Vec::new());
             };
-            let mut wrong = vec![Vec::with_capacity(test.len()); lambdas.len()];
+            let judge = || Judge::new(training, self.scheme, &self.data);
+            let mut judges: Vec<_> = lambdas.iter().map(|_| judge()).collect();
             for rows in test.chunks(rows_at_a_time(paths.len() * lambdas.len())) {
                 let scores = paths.iter().map(|fits| prepared.scores_of(fits, rows));
                 let scores: Vec<Vec<Vec<f64>>> = scores.collect::<Result<_, Error>>()?;
-                for (k, wrong) in wrong.iter_mut().enumerate() {
-                    wrong.extend(self.mistakes(rows, |member, t| scores[member][k][t]));
+                for (k, judge) in judges.iter_mut().enumerate() {
+                    for (t, &row) in rows.iter().enumerate() {
+                        let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
+                        judge.add(row, of_row);
+                    }
                 }
             }
-            let of_lambda = |(k, wrong): (usize, Vec<bool>)| {
+            let of_lambda = |(k, judge): (usize, Judge<'_, L>)| {
                 let reports: Vec<&Report> = paths.iter().map(|fits| &fits[k].report).collect();
-                HeldOut::new(wrong, None, &reports)
+                judge.held_out(test, &reports)
             };
-            Ok(wrong.into_iter().enumerate().map(of_lambda).collect())
-        })
-    }
-
-    /// Returns for each of some rows whether its class is not the decided one, given the score of the
-    /// row at an index under a member.
-    fn mistakes(
-        &self,
-        rows: &[usize],
-        score: impl Fn(usize, usize) -> f64,
-    ) -> impl Iterator<Item = bool> {
-        let labels = self.data.labels();
-        rows.iter().enumerate().map(move |(t, &row)| {
-            let of_row: Vec<f64> = (0..self.len()).map(|member| score(member, t)).collect();
-            self.scheme.decide(labels.names().len(), &of_row) != labels.index(row)
+            Ok(judges.into_iter().enumerate().map(of_lambda).collect())
         })
     }
 
@@ -280,10 +273,14 @@ impl Contests {
         fits: &[Fit],
     ) -> Result<f64, Error> {
         let rows: Vec<usize> = (0..self.data.rows()).collect();
+        let labels = self.data.labels();
         let mut mistakes = Vec::with_capacity(rows.len());
         for rows in rows.chunks(rows_at_a_time(self.len())) {
             let scores = prepared.scores_of(fits, rows)?;
-            mistakes.extend(self.mistakes(rows, |member, t| scores[member][t]));
+            mistakes.extend(rows.iter().enumerate().map(|(t, &row)| {
+                let of_row: Vec<f64> = scores.iter().map(|scores| scores[t]).collect();
+                self.scheme.decide(labels.names().len(), &of_row) != labels.index(row)
+            }));
         }
         Ok(mistake_rate(&mistakes, self.data.own_weights())?.rate)
     }

@@ -1,5 +1,8 @@
-use margins_data::split::{grouped_folds, stratified_folds};
-use margins_data::{ClassLabels, Dataset};
+use margins_data::metrics::Measure;
+use margins_data::split::{Split, Splits, grouped_folds, stratified_folds};
+use margins_data::{ClassLabels, Classes, Dataset};
+use margins_losses::MarginLoss;
+use margins_optim::path::untrained_classes;
 use margins_optim::{DEFAULT_GRID, ErrorCurve, Lambda, lambda_grid};
 
 use crate::Error;
@@ -17,28 +20,22 @@ pub enum Selection {
 impl Selection {
     /// Returns the index in the curve of the lambda that the rule takes.
     pub fn of(self, curve: &ErrorCurve) -> usize {
+        self.among((curve.best, curve.one_standard_error))
+    }
+
+    /// Returns the index that the rule takes of the best one and the one within a standard error.
+    fn among(self, (best, one_standard_error): (usize, usize)) -> usize {
         match self {
-            Selection::Best => curve.best,
-            Selection::OneStandardError => curve.one_standard_error,
+            Selection::Best => best,
+            Selection::OneStandardError => one_standard_error,
         }
     }
 
     /// Returns the index of the lambda that the rule takes among those whose fits are all
     /// certified, in a curve that a time limit cut short; if none is, among all.
     pub(crate) fn of_certified(self, curve: &ErrorCurve) -> usize {
-        let certified = (0..curve.lambdas.len()).filter(|&k| curve.certified[k]);
-        let error = |k: usize| curve.mean_error[k];
-        let Some(best) = certified.clone().reduce(|a, b| if error(b) < error(a) { b } else { a })
-        else {
-            return self.of(curve);
-        };
-        match self {
-            Selection::Best => best,
-            Selection::OneStandardError => {
-                let most = error(best) + curve.standard_error[best];
-                certified.into_iter().find(|&k| error(k) <= most).unwrap_or(best)
-            }
-        }
+        let chosen = curve.choose(|k| curve.certified[k] && !curve.abandoned[k]);
+        chosen.map_or_else(|| self.of(curve), |chosen| self.among(chosen))
     }
 }
 
@@ -74,6 +71,11 @@ pub struct CrossValidation {
     /// have some, are distributed over so many folds. `None` takes the folds of the data, or
     /// [`DEFAULT_FOLDS`] if they have none.
     pub folds: Option<usize>,
+    /// The splits of the rows, instead of folds; such as random, repeated or time series splits.
+    pub splits: Option<Vec<Split>>,
+    /// The measure by which lambda and the kernel are chosen. Of equal errors the one with the smaller
+    /// log-loss is taken, where the loss has probabilities.
+    pub measure: Measure,
     /// The rule.
     pub selection: Selection,
     /// True to leave lambdas that the earlier folds show to be hopeless out of the later ones; see
@@ -90,6 +92,8 @@ impl Default for CrossValidation {
         CrossValidation {
             lambdas: lambda_grid(from, to, count).unwrap_or_default(),
             folds: None,
+            splits: None,
+            measure: Measure::default(),
             selection: Selection::default(),
             abandon_hopeless: false,
             leave_one_out: None,
@@ -98,22 +102,36 @@ impl Default for CrossValidation {
 }
 
 impl CrossValidation {
-    /// Refuses an empty list of lambdas, a number of folds below 2, and folds beside leave-one-out.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    /// Refuses an empty list of lambdas, a number of folds below 2, folds beside leave-one-out or
+    /// splits, and a measure that the loss or the other settings do not have.
+    pub(super) fn check(&self, loss: &dyn MarginLoss) -> Result<(), Error> {
         Lambda::descending(&self.lambdas)?;
-        match (self.folds, self.leave_one_out, self.abandon_hopeless) {
-            (Some(count), Some(_), _) => Err(Error::contradiction(
-                format!("{count} folds"),
-                "leave_one_out".to_owned(),
-                "every sample is a fold",
-            )),
-            (None, Some(_), true) => Err(Error::contradiction(
-                "abandon_hopeless".to_owned(),
-                "leave_one_out".to_owned(),
-                "no lambda is left out of single samples",
-            )),
-            (folds, ..) => check_folds(folds),
+        let measure = self.measure;
+        let by_other = measure != Measure::Error;
+        let folds = self.folds.map(|count| format!("{count} folds"));
+        let measured = by_other.then(|| format!("measure {measure}"));
+        let given = |given: bool, name: &str| given.then(|| name.to_owned());
+        let alone = given(self.leave_one_out.is_some(), "leave_one_out");
+        let hopeless = given(self.abandon_hopeless, "abandon_hopeless");
+        let splits = given(self.splits.is_some(), "splits");
+        for (one, other, reason) in [
+            (&folds, &alone, "every sample is a fold"),
+            (&splits, &alone, "every sample is a fold"),
+            (&folds, &splits, "leave one of them out"),
+            (&hopeless, &alone, "no lambda is left out of single samples"),
+            (&measured, &alone, "single samples are counted as errors"),
+            (&measured, &hopeless, "lambdas are given up by their errors"),
+        ] {
+            if let (Some(one), Some(other)) = (one, other) {
+                return Err(Error::contradiction(one.clone(), other.clone(), reason));
+            }
         }
+        if measure.needs_probabilities() && loss.probability(0.0).is_none() {
+            let reason = "the loss has no probabilities: choose another loss or measure";
+            let loss = format!("loss {}", loss.specification());
+            return Err(Error::contradiction(format!("measure {measure}"), loss, reason));
+        }
+        check_folds(self.folds)
     }
 }
 
@@ -130,9 +148,11 @@ pub(super) fn check_folds(folds: Option<usize>) -> Result<(), Error> {
 /// The folds of a cross-validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
-    /// The fold of every row, counted from 0.
+    /// The fold of every row, counted from 0; empty if there are other splits.
     pub of_rows: Vec<usize>,
-    /// The number of folds.
+    /// The splits, if the settings have given them.
+    pub given: Option<Vec<Split>>,
+    /// The number of folds or splits.
     pub count: usize,
     /// The seed that has drawn them; `None` if the data say them, or if every sample is one.
     pub seed: Option<u64>,
@@ -145,13 +165,45 @@ impl Folds {
         how: &CrossValidation,
         seed: u64,
     ) -> Result<Self, Error> {
+        if let Some(splits) = &how.splits {
+            let (given, count) = (Some(splits.clone()), splits.len());
+            return Ok(Folds { of_rows: Vec::new(), given, count, seed: None });
+        }
         if how.leave_one_out.is_some() {
             let count = data.rows();
-            return Ok(Folds { of_rows: (0..count).collect(), count, seed: None });
+            return Ok(Folds { of_rows: (0..count).collect(), given: None, count, seed: None });
         }
         let (of_rows, drawn) = folds_of(data, how.folds, seed)?;
         let count = of_rows.iter().max().map_or(0, |last| last + 1);
-        Ok(Folds { of_rows, count, seed: drawn.then_some(seed) })
+        Ok(Folds { of_rows, given: None, count, seed: drawn.then_some(seed) })
+    }
+
+    /// Returns a sentence on the folds that test on a class without training on it; `None` if there are
+    /// none. Refuses folds that all do, and those of two classes unless the class has one row.
+    pub(super) fn untrained_classes(
+        &self,
+        data: &Dataset<Classes>,
+    ) -> Result<Option<String>, Error> {
+        let untrained = untrained_classes(data, self.splits())?;
+        let (number, count) = (untrained.len(), self.count);
+        let classes = data.labels();
+        let rows_of =
+            |class: usize| classes.indices().iter().filter(|&&c| c as usize == class).count();
+        let is_refused =
+            |class: usize| number == count || classes.names().len() == 2 && rows_of(class) > 1;
+        match untrained.into_iter().next() {
+            Some((class, error)) if is_refused(class) => Err(error.into()),
+            Some((_, error)) => Ok(Some(format!(
+                "{number} of {count} folds misclassify every sample of a class, whatever lambda is: \
+                 {error}."
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the splits of the rows.
+    pub fn splits(&self) -> Splits<'_> {
+        self.given.as_deref().map_or(Splits::Folds(&self.of_rows), Splits::Each)
     }
 }
 
@@ -163,8 +215,7 @@ pub const DEFAULT_FOLDS: usize = 5;
 /// [`DEFAULT_FOLDS`]. The second part is true if the seed has drawn them.
 ///
 /// # Errors
-/// A number that is less than 2, or more than the folds of the data or than the size of the smallest
-/// class.
+/// A number that is less than 2, or more than the folds or the rows of the data.
 pub fn folds_of<Y: ClassLabels>(
     data: &Dataset<Y>,
     count: Option<usize>,

@@ -1,14 +1,14 @@
 //! Classifiers, linear in features, of samples that are elsewhere: workers hold them, and answer with sums.
 
+mod folds;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use margins_data::metrics::Measure;
 use margins_model::{Basis, Member, Model, Scheme};
-use margins_optim::path::{FoldError, FoldErrors};
 use margins_optim::shards::OnLandmarks;
-use margins_optim::shards::{
-    BinaryProblem, FoldDraw, Places, Rule, Workers, errors_over_shards, path_over_shards,
-};
+use margins_optim::shards::{BinaryProblem, FoldDraw, Places, Workers, path_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds};
@@ -170,6 +170,12 @@ impl Settings {
             (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", folds),
+            (how.is_some_and(|how| how.splits.is_some()), "splits", "take folds"),
+            (
+                how.is_some_and(|how| how.measure != Measure::Error),
+                "a measure other than the error",
+                "workers report errors alone",
+            ),
             (
                 how.is_some_and(|how| how.folds.is_some()) && !table.folds.is_empty(),
                 "a number of folds",
@@ -241,7 +247,7 @@ impl<'s> Search<'s> {
             return None;
         };
         let seed = self.table.folds.is_empty().then_some(self.settings.seed);
-        Some(Folds { of_rows: Vec::new(), count: folds(how, self.table), seed })
+        Some(Folds { of_rows: Vec::new(), given: None, count: folds(how, self.table), seed })
     }
 
     /// Fits to all rows by way of larger lambdas to the one told or selected.
@@ -260,7 +266,13 @@ impl<'s> Search<'s> {
         };
         let path = self.paths(None, &way, limit.and_then(|limit| limit.of_fit()))?;
         let (_, errors) = self.errors(&BinaryProblem::default(), &path)?;
-        Ok(Found { path, curve, errors, scheme: self.scheme, folds: self.folds() })
+        Ok(Found {
+            path,
+            curve,
+            errors: errors.into_iter().map(|of| of.error).collect(),
+            scheme: self.scheme,
+            folds: self.folds(),
+        })
     }
 
     /// Returns the binary problem that holds out a fold.
@@ -355,45 +367,5 @@ impl<'s> Search<'s> {
     /// Returns the name of a fold, or its number if the samples do not name it.
     fn fold_name(&self, fold: usize) -> String {
         self.table.folds.get(fold).cloned().unwrap_or_else(|| fold.to_string())
-    }
-
-    /// Returns the weight of the samples held out, or of all, and the errors of fits at each lambda.
-    fn errors(
-        &mut self,
-        problem: &BinaryProblem,
-        path: &[Vec<Fit>],
-    ) -> Result<(f64, Vec<f64>), Error> {
-        let rule = |fits: &Vec<Fit>| {
-            Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
-        };
-        let rules: Vec<Rule> = path.iter().map(rule).collect();
-        let partitions = self.table.partitions.len();
-        Ok(errors_over_shards(&mut *self.workers, partitions, problem, &rules)?)
-    }
-
-    /// Returns the error along the lambdas, with one fold held out after another.
-    fn cross_validate(
-        &mut self,
-        how: &CrossValidation,
-        limit: Option<TimeLimit>,
-    ) -> Result<ErrorCurve, Error> {
-        let lambdas = Lambda::descending(&how.lambdas)?;
-        let deadline = limit.and_then(|limit| limit.of_folds());
-        let mut each = Vec::new();
-        for fold in 0..folds(how, self.table) {
-            let path = self.paths(Some(fold), &lambdas, deadline)?;
-            let (weight, errors) = self.errors(&self.problem(Some(fold)), &path)?;
-            if weight <= 0.0 {
-                return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
-            }
-            let at = path.iter().zip(errors).map(|(fits, error)| {
-                let gaps = fits.iter().map(|fit| fit.report.relative_gap);
-                let converged = fits.iter().all(|fit| fit.report.converged());
-                let relative_gap = gaps.fold(0.0, f64::max);
-                Some(FoldError { error, unproven: None, relative_gap, converged })
-            });
-            each.push(FoldErrors { weight, at: at.collect() });
-        }
-        Ok(ErrorCurve::of_folds(lambdas, &each))
     }
 }

@@ -1,3 +1,4 @@
+use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_model::Scheme;
 use margins_optim::Fit;
@@ -99,12 +100,7 @@ impl Settings {
         data.design().check_fits(1, 0, 0)?;
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
-        let folds = match &self.regularisation {
-            Regularisation::CrossValidated(how) => {
-                Some(Folds::new(contests.classes(), how, self.seed)?)
-            }
-            _ => None,
-        };
+        let (folds, note_on_folds) = self.folds_and_note(&contests)?.unzip();
         let Selected { prepared, way, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
         let fits = path.pop().unwrap_or_default();
@@ -119,9 +115,27 @@ impl Settings {
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
         let mut fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
-        fitted.report.notes.extend(note);
+        fitted.report.notes.extend([note, note_on_folds.flatten()].into_iter().flatten());
         let fitted = fitted.certified(self)?;
         Ok(fitted)
+    }
+
+    /// Returns the folds of a cross-validation, with a sentence on those that lack a class, if some do.
+    fn folds_and_note(
+        &self,
+        contests: &Contests,
+    ) -> Result<Option<(Folds, Option<String>)>, Error> {
+        let Regularisation::CrossValidated(how) = &self.regularisation else { return Ok(None) };
+        let data = contests.classes();
+        if how.measure == Measure::Auc && contests.scheme() != Scheme::Binary {
+            let classes = format!("{} classes", data.labels().names().len());
+            let reason = "the area under the curve is of two: choose balanced-error or log-loss";
+            return Err(Error::contradiction("measure auc".to_owned(), classes, reason));
+        }
+        let folds = Folds::new(data, how, self.seed)?;
+        let is_folds = how.leave_one_out.is_none();
+        let note = if is_folds { folds.untrained_classes(data)? } else { None };
+        Ok(Some((folds, note)))
     }
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::{Classes, Dataset};
-use margins_optim::{FinishedFolds, HeldOut, Lambda, Solver};
+use margins_optim::{FinishedFolds, HeldOut, Lambda, Measured, Solver};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
@@ -53,6 +53,8 @@ struct Outcome {
     wrong: Vec<u64>,
     /// The rows whose class is not proven, where that was looked at.
     unproven: Option<Vec<u64>>,
+    log_loss: Option<f64>,
+    measure: Option<f64>,
     /// The gap as text, for JSON has no infinity.
     gap: String,
     converged: bool,
@@ -63,6 +65,8 @@ impl Outcome {
         Outcome {
             wrong: numbers(&of.wrong),
             unproven: of.unproven.as_deref().map(numbers),
+            log_loss: of.measured.log_loss,
+            measure: of.measured.value,
             gap: of.relative_gap.to_string(),
             converged: of.converged,
         }
@@ -76,6 +80,7 @@ impl Outcome {
                 Some(unproven) => Some(bits(unproven, rows)?),
                 None => None,
             },
+            measured: Measured { log_loss: self.log_loss, value: self.measure },
             relative_gap: self.gap.parse().ok()?,
             converged: self.converged,
             cut_short: false,
@@ -176,7 +181,8 @@ impl Settings {
         let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
         self.problem_in_words([
             ("data", digest_of(data)),
-            ("folds", digest(&format!("{:?}", folds.of_rows))),
+            ("folds", digest(&format!("{:?}", folds.splits()))),
+            ("measure", how.measure.to_string()),
             ("lambdas", digest(&format!("{lambdas:?}"))),
             ("abandon-hopeless", how.abandon_hopeless.to_string()),
             ("solver", format!("{:?}", options.solver)),
@@ -232,6 +238,7 @@ mod tests {
             let held_out = HeldOut {
                 wrong,
                 unproven,
+                measured: Measured { log_loss: (rows != 1).then_some(0.1 + gap), value: None },
                 relative_gap: gap,
                 converged: rows > 64,
                 cut_short: false,

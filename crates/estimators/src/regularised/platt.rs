@@ -27,8 +27,13 @@ impl PlattFolds {
         let rows = data.labels().rows_by_class();
         let smallest = rows.iter().map(Vec::len).enumerate().min_by_key(|&(_, rows)| rows);
         match smallest {
-            // One row is too few, and refused.
-            Some((class, rows @ 2..)) if rows < asked && data.folds().is_none() => {
+            Some((class, rows @ ..2)) if data.folds().is_none() => {
+                let requirement =
+                    "at least 2, so that every fold of the Platt scaling has one to learn from";
+                let size = format!("{rows} ('{}')", data.labels().names()[class]);
+                Err(Error::setting("the size of the smallest class", &size, requirement))
+            }
+            Some((class, rows)) if rows < asked && data.folds().is_none() => {
                 let name = &data.labels().names()[class];
                 let note = format!(
                     "The Platt scaling takes {rows} folds instead of {asked}: class '{name}' has {}.",

@@ -7,7 +7,7 @@ mod leave_one_out;
 
 use std::borrow::Cow;
 
-use margins_data::split::fold_indices;
+use margins_data::split::{Splits, fold_indices};
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
@@ -130,15 +130,16 @@ impl<'d> Prepared<'d> {
     ///
     /// # Errors
     /// [`path`](Self::path) and [`margins_optim::cross_validate`] say which.
-    pub fn cross_validate<L: MarginLoss + ?Sized>(
+    pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
-        folds: &[usize],
+        splits: impl Into<Splits<'s>>,
         lambdas: &[Lambda],
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
+        let splits = splits.into();
         match &self.form {
-            Form::Linear => linear_cross_validate(training, &self.data, folds, lambdas),
-            Form::Kernel(form) => form.cross_validate(self, training, folds, lambdas),
+            Form::Linear => linear_cross_validate(training, &self.data, splits, lambdas),
+            Form::Kernel(form) => form.cross_validate(self, training, splits, lambdas),
         }
     }
 
@@ -152,14 +153,14 @@ impl<'d> Prepared<'d> {
     pub(super) fn cross_validate_within<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: &[Lambda],
         rule: Selection,
         limit: Option<TimeLimit>,
     ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
         let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
         let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
-        let (curve, fits) = self.cross_validate(&of_folds, folds, lambdas)?;
+        let (curve, fits) = self.cross_validate(&of_folds, splits, lambdas)?;
         let at = TimeLimit::choose(limit, rule, &curve)?;
         // The fits of all rows ended with the time of the folds, and have more for themselves.
         let in_time = !limit.is_some_and(|limit| limit.is_late());
@@ -283,10 +284,10 @@ fn linear_path<L: MarginLoss + ?Sized>(
 fn linear_cross_validate<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
-    folds: &[usize],
+    splits: Splits<'_>,
     lambdas: &[Lambda],
 ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
-    let CrossValidation { curve, fits } = cross_validate(training, data, folds, lambdas)?;
+    let CrossValidation { curve, fits } = cross_validate(training, data, splits, lambdas)?;
     Ok((curve, (!fits.is_empty()).then_some(fits)))
 }
 

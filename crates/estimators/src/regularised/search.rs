@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use margins_data::split::Splits;
 use margins_data::{ClassLabels, Dataset, Memory, parallel};
 use margins_losses::MarginLoss;
+use margins_optim::path::untrained_classes;
 use margins_optim::solve::is_over;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
@@ -40,11 +42,24 @@ struct Found {
     /// The fits on all rows, if they came with the search: those of the best space alone are needed.
     path: Option<Vec<Vec<Fit>>>,
     curve: Option<ErrorCurve>,
-    /// The least error on the curve, by which spaces are compared.
-    least_error: Option<f64>,
+    /// The index of the best lambda on the curve, by which spaces are compared.
+    best: usize,
 }
 
 impl Found {
+    /// Returns the error at the best lambda.
+    fn least_error(&self) -> Option<f64> {
+        self.curve.as_ref().map(|curve| curve.mean_error[self.best])
+    }
+
+    /// Returns true if the best lambda is better here than there.
+    fn is_better_than(&self, other: &Found) -> bool {
+        match (&self.curve, &other.curve) {
+            (Some(here), Some(there)) => here.rank(self.best) < there.rank(other.best),
+            _ => false,
+        }
+    }
+
     /// Returns the report on the kernel of the space, if it has one and was cross-validated.
     fn report_on(&self, prepared: &Prepared<'_>) -> Option<KernelReport> {
         let (kernel, curve) = (prepared.kernel_specification()?, self.curve.clone()?);
@@ -171,12 +186,12 @@ impl Settings {
         let mut kernels = Vec::new();
         for (place, group) in spaces.chunks(at_once).enumerate() {
             let limit = limit.map(|limit| limit.part(place, groups));
-            let best_error = best.as_ref().and_then(|(_, found)| found.least_error);
+            let best_error = best.as_ref().and_then(|(_, found)| found.least_error());
             let searched =
                 parallel::try_map(0..group.len(), |i| common.search(&group[i], limit, best_error))?;
             for (prepared, found) in searched.into_iter().flatten() {
                 kernels.extend(found.report_on(&prepared).filter(|_| spaces.len() > 1));
-                if best.as_ref().is_none_or(|(_, best)| found.least_error < best.least_error) {
+                if best.as_ref().is_none_or(|(_, best)| found.is_better_than(best)) {
                     best = Some((prepared, found));
                 }
             }
@@ -297,12 +312,13 @@ impl Search<'_> {
         for fits in of_members {
             path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
         }
-        Ok(Found { way, path: Some(path), curve: None, least_error: None })
+        Ok(Found { way, path: Some(path), curve: None, best: 0 })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
         let observer = |made: &Observed<'_>| (self.watcher)(0, made);
         let training = Training {
+            measure: how.measure,
             abandon_hopeless: how.abandon_hopeless,
             finished: self.kept,
             observer: &observer,
@@ -310,19 +326,23 @@ impl Search<'_> {
         };
         let (curve, at, fit) = if how.leave_one_out.is_some() {
             self.leave_one_out(&training, how)?
-        } else if self.contests.len() == 1 && !self.contests.first_is_decided() {
-            let (rule, lambdas, folds) = (how.selection, &how.lambdas, self.of_rows());
+        } else if self.contests.len() == 1 && !self.lacks_a_class()? {
+            let (rule, lambdas, splits) = (how.selection, &how.lambdas, self.splits());
             let limit = self.limit;
-            self.prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?
+            self.prepared.cross_validate_within(&training, splits, lambdas, rule, limit)?
         } else {
             let (curve, at) = self.cross_validate_together(&training, how)?;
             (curve, at, None)
         };
         let way = way_to(&curve.lambdas, at);
+        if curve.mean_measure.iter().all(|value| value.is_nan()) {
+            let requirement =
+                "one that is defined in a fold: no fold holds out samples of both classes";
+            return Err(Error::setting("the measure", &how.measure, requirement));
+        }
         let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
-        let least_error = Some(curve.mean_error[best]);
         let path = fit.map(|fit| vec![vec![fit]]);
-        Ok(Found { way, path, curve: Some(curve), least_error })
+        Ok(Found { way, path, curve: Some(curve), best })
     }
 
     /// Returns the error of the class that several contests decide together, and the index of the
@@ -335,8 +355,8 @@ impl Search<'_> {
         let Search { contests, prepared, watcher, limit, .. } = *self;
         let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
         let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
-        let (folds, lambdas) = (self.of_rows(), &how.lambdas);
-        let curve = contests.cross_validate(prepared, &of_folds, watcher, folds, lambdas)?;
+        let (splits, lambdas) = (self.splits(), &how.lambdas);
+        let curve = contests.cross_validate(prepared, &of_folds, watcher, splits, lambdas)?;
         let at = TimeLimit::choose(limit, how.selection, &curve)?;
         Ok((curve, at))
     }
@@ -357,8 +377,15 @@ impl Search<'_> {
         Ok((curve, at, Some(fit)))
     }
 
-    /// Returns the fold of every row.
-    fn of_rows(&self) -> &[usize] {
-        self.folds.map_or(&[], |folds| &folds.of_rows)
+    /// Returns true if all samples, or the training samples of a fold, are of one class; contests take
+    /// constants then.
+    fn lacks_a_class(&self) -> Result<bool, Error> {
+        let untrained = untrained_classes(self.contests.any(), self.splits())?;
+        Ok(self.contests.first_is_decided() || !untrained.is_empty())
+    }
+
+    /// Returns the splits of the rows.
+    fn splits(&self) -> Splits<'_> {
+        self.folds.map_or(Splits::Folds(&[]), Folds::splits)
     }
 }

@@ -175,7 +175,7 @@ impl Regularisation {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self, loss: &dyn MarginLoss) -> Result<(), Error> {
         match self {
             Regularisation::Single(_) => Ok(()),
             Regularisation::Path { lambdas, index } => {
@@ -186,7 +186,7 @@ impl Regularisation {
                 let requirement = format!("less than {count}, the number of lambdas");
                 Err(Error::setting("the index of the path", index, requirement))
             }
-            Regularisation::CrossValidated(how) => how.check(),
+            Regularisation::CrossValidated(how) => how.check(loss),
         }
     }
 }
@@ -207,7 +207,7 @@ impl Settings {
             let reason = "kernels are chosen by cross-validation, be it of a single lambda";
             return Err(Error::contradiction(way.describe(), format!("{kernels} kernels"), reason));
         }
-        way.check()?;
+        way.check(&*self.loss)?;
         #[cfg(feature = "serde")]
         self.check_kept()?;
         if let Probabilities::Platt { folds } = self.probabilities {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use margins_data::generate::{Example, GaussianMixture};
+use margins_data::metrics::Measure;
 use margins_data::{Classes, Dataset};
 use margins_estimators::regularised::{
     CrossValidation, Fitted, IterationObserver, KernelChoice, LeaveOneOut, Observer,
@@ -123,6 +124,11 @@ fn a_cross_validation_goes_on_to_the_same_bits() {
     let abandoning = CrossValidation { abandon_hopeless: true, ..grid() };
     goes_on("hopeless abandoned", &settings(abandoning), fit_two);
     goes_on("several classes", &settings(grid()), fit_three);
+    for measure in [Measure::LogLoss, Measure::BalancedError, Measure::Brier] {
+        let measured = settings(CrossValidation { measure, ..grid() });
+        goes_on("a measure", &measured, fit_two);
+        goes_on("a measure of several classes", &measured, fit_three);
+    }
     goes_on("classes with kernels", &kernels, fit_three);
 }
 
@@ -162,6 +168,8 @@ fn files_of_other_jobs_are_refused() {
     let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
     let other = kept(CrossValidation { lambdas, ..grid() }, &path);
     assert!(refusal(&other, &data).contains("with other lambdas; "));
+    let other = kept(CrossValidation { measure: Measure::Auc, ..grid() }, &path);
+    assert!(refusal(&other, &data).contains("with measure 'error', not 'auc'"));
     let rows: Vec<usize> = (1..80).chain([0]).collect();
     assert!(refusal(&made, &data.select(&rows)).contains("with other data; "));
     let weighted = data.clone().with_weights(vec![2.0; 80]).unwrap();

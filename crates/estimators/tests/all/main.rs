@@ -11,6 +11,7 @@ mod kept_folds;
 mod landmarks;
 mod margin_distribution;
 mod massart;
+mod measures;
 mod models;
 mod regularised;
 mod stream;

@@ -45,8 +45,10 @@ fn cross_validation_is_that_of_the_pieces() {
             let prepared = prepared(&data, space, 7);
             let training = Training::new(&Logistic);
             let (curve, fits) = prepared.cross_validate(&training, &folds, &lambdas).unwrap();
-            let fits = fits.unwrap_or_else(|| prepared.path(&training, &lambdas).unwrap());
-            let fit = &fits[selection.of(&curve)];
+            let at = selection.of(&curve);
+            // Kernels are fitted to all rows at the lambda selected alone.
+            let alone = || prepared.path(&training, &lambdas[at..=at]).unwrap().remove(0);
+            let fit = &fits.map_or_else(alone, |mut fits| fits.swap_remove(at));
             assert_eq!(classifier.report().curve.as_ref(), Some(&curve));
             assert_eq!(classifier.model().members()[0].lambda, Some(fit.lambda.get()));
             let scores = classifier.decision_function(&data).unwrap();

@@ -46,7 +46,7 @@ fn refusals() {
     let few = || b().lambda(0.1);
     let weighted = binary.clone().with_weights(vec![1.0; 60]).unwrap();
     let folded = binary.clone().with_folds((0..60).map(|i| i % 3).collect()).unwrap();
-    let five = CrossValidation { folds: Some(5), ..Default::default() };
+    let many = CrossValidation { folds: Some(13), ..Default::default() };
     for (builder, data) in [
         (few().scheme(Scheme::Binary), &data),
         (few().class_cost("class 9", 2.0), &data),
@@ -54,7 +54,7 @@ fn refusals() {
         (few().kernel("gaussian").loss(Hinge).solver(Solver::Newton), &data),
         (few().kernel("precomputed").standardize(true), &data),
         (few().sample_weights(vec![1.0]), &data),
-        (b().cross_validation(five.clone()), &data),
+        (b().cross_validation(many.clone()), &data),
     ] {
         messages.push(build(builder).fit(data).unwrap_err().to_string());
     }
@@ -62,7 +62,7 @@ fn refusals() {
     let table = RawTable::from_columns(vec![column]).unwrap();
     let refused = [
         build(few().sample_weights(vec![1.0; 60])).fit(&weighted),
-        build(b().cross_validation(five)).fit(&folded),
+        build(b().cross_validation(many)).fit(&folded),
         build(few().kernel("precomputed")).fit_table(table, ["a", "b"]),
         build(few().encode(EncodeOptions::default())).fit(&binary),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a"]),

@@ -1,16 +1,29 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use margins_data::metrics::is_mistake;
+use margins_data::split::{Split, Splits};
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, Fitted, least};
+use super::error_curve::{ErrorCurve, Fitted, FoldErrors, least};
 use super::fold::{Fold, hopeless};
-use super::held_out::HeldOut;
+use super::held_out::{HeldOut, Measured};
+use super::judge::Judge;
 use super::sensitivity::Sensitivity;
+use super::splits::{check_splits, check_training};
 use super::time_shares::TimeShares;
 use crate::{Error, Fit, Lambda, Observed, Options, Training};
+
+/// The rows of a fold.
+#[derive(Debug, Clone, Copy)]
+pub struct FoldRows<'a> {
+    /// The index of the fold.
+    pub fold: usize,
+    /// The rows to fit to.
+    pub rows: &'a [usize],
+    /// The rows held out.
+    pub held_out: &'a [usize],
+}
 
 /// The fits to the rows outside a fold.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,38 +49,32 @@ pub struct CrossValidation {
 /// it, and one on all rows, [in parallel](margins_data::parallel). The result does not depend on
 /// the number of threads. If there is a deadline, the path on all rows comes after the folds.
 ///
-/// `folds[i]` is the fold of row i, counted from 0. The encoding of raw tables, standard deviations
-/// of features and weights of classes are learned from the training rows alone; held-out errors
-/// count the weights of the data set but not those of the classes. The mean weighs folds by their
-/// size, the standard error is that of the weighted mean of K fold errors, as is usual for lambda
-/// paths.
+/// `splits` are the fold of every row, counted from 0, or any [`Splits`]. The encoding of raw tables,
+/// standard deviations of features and weights of classes are learned from the training rows alone;
+/// held-out errors count the weights of the data set but not those of the classes. The mean weighs
+/// folds by their size, the standard error is that of the weighted mean of K fold errors, as is usual
+/// for lambda paths.
 ///
 /// # Errors
 /// The folds are not one a row, are fewer than two, are empty, or hold all rows of a class. The
 /// errors of [`Training::path`].
-pub fn cross_validate<L: MarginLoss + ?Sized>(
+pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
-    folds: &[usize],
+    splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
 ) -> Result<CrossValidation, Error> {
-    check_room(training, data.design(), folds)?;
+    let splits = splits.into();
+    check_room(training, data.design(), splits)?;
     let on_all = || training.path(data, lambdas);
-    cross_validate_by(
-        training,
-        data,
-        folds,
-        lambdas,
-        on_all,
-        |training, rows, held_out, lambdas| {
-            let data = data.learned_on(rows)?;
-            let (chosen, design) = (data.select(rows), data.design().select(held_out));
-            let fits = training.path(&chosen, lambdas)?;
-            let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
-            let sensitivity = training.sensitivity(&chosen, &design);
-            Ok(ScoredFold { fits, scores, sensitivity })
-        },
-    )
+    cross_validate_by(training, data, splits, lambdas, on_all, |training, fold, lambdas| {
+        let data = data.learned_on(fold.rows)?;
+        let (chosen, design) = (data.select(fold.rows), data.design().select(fold.held_out));
+        let fits = training.path(&chosen, lambdas)?;
+        let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
+        let sensitivity = training.sensitivity(&chosen, &design);
+        Ok(ScoredFold { fits, scores, sensitivity })
+    })
 }
 
 /// Refuses paths in the folds if memory has no room for the copies of the table of those that run at the
@@ -75,9 +82,9 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
 fn check_room<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     design: &Design,
-    folds: &[usize],
+    splits: Splits<'_>,
 ) -> Result<(), Error> {
-    let paths = folds.iter().max().map_or(1, |last| last.saturating_add(2));
+    let paths = splits.count().saturating_add(1);
     let (copies, squares) = (1 + training.copies(design), training.options.solver.squares(design));
     Ok(match paths.min(parallel::threads()) {
         0 | 1 => design.check_fits(1, copies, squares),
@@ -91,16 +98,17 @@ fn check_room<L: MarginLoss + ?Sized>(
 ///
 /// # Errors
 /// The errors of [`error_curve`] and of `on_all`.
-pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
+pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset,
-    folds: &[usize],
+    splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
     on_all: impl FnOnce() -> Result<Vec<Fit>, E> + Send,
-    solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
+    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
 ) -> Result<CrossValidation, E> {
-    check_folds(data, folds)?;
-    let of_folds = || error_curve(training, data, folds, lambdas, &solve);
+    let splits = splits.into();
+    check_training(data, splits)?;
+    let of_folds = || error_curve(training, data, splits, lambdas, &solve);
     let options = &training.options;
     let (mut curve, fits) = if options.deadline.is_some() {
         let curve = of_folds()?;
@@ -116,8 +124,8 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
     Ok(CrossValidation { curve, fits })
 }
 
-/// Returns the cross-validated error of any solver: `solve(training, rows, held_out, lambdas)`
-/// returns a path on these rows with the scores that each of its fits gives to the rows held out.
+/// Returns the cross-validated error of any solver: `solve(training, fold, lambdas)` returns a path on
+/// the rows of the fold with the scores that each of its fits gives to the rows held out.
 /// Its `training` is the one given, with an observer that knows the fold and the deadline of the
 /// fold. Folds run [in parallel](margins_data::parallel); errors are pooled like those of
 /// [`cross_validate`].
@@ -135,54 +143,55 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
-pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
+pub fn error_curve<'s, L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset,
-    folds: &[usize],
+    splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
-    solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<F>, E> + Sync,
+    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold<F>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
-    held_out_curve(training, data, folds, lambdas, |rows, test, lambdas, deadline| {
-        let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
+    let splits = splits.into();
+    check_training(data, splits)?;
+    held_out_curve(training, data, splits, lambdas, |fold, lambdas, deadline| {
+        let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold.fold));
         let options = Options { deadline, ..training.options };
         let training = &Training { observer: &observer, options, ..*training };
-        let ScoredFold { fits, scores, sensitivity } = solve(training, rows, test, lambdas)?;
-        scores.iter().try_for_each(|scores| Error::check_scores(scores, test.iter().copied()))?;
-        let signs = data.labels().signs();
-        let wrong = |scores: &Vec<f64>| {
-            let pairs = scores.iter().zip(test);
-            pairs.map(|(&score, &i)| is_mistake(score, signs[i])).collect()
-        };
+        let ScoredFold { fits, scores, sensitivity } = solve(training, fold, lambdas)?;
+        let held_out = fold.held_out;
+        scores.iter().try_for_each(|of| Error::check_scores(of, held_out.iter().copied()))?;
+        let judge = Judge::new(training, data, held_out);
         let at = |(fit, scores): (&F, &Vec<f64>)| {
             let unproven = sensitivity.unproven(fit, training.intercept, scores);
-            HeldOut::new(wrong(scores), Some(unproven), &[fit.report()])
+            let (wrong, measured) = judge.judge(scores);
+            HeldOut::new(wrong, Some(unproven), measured, &[fit.report()])
         };
         Ok(fits.iter().zip(&scores).map(at).collect())
     })
 }
 
 /// Returns the cross-validated error of any classifier of any number of classes:
-/// `solve(rows, held_out, lambdas, deadline)` learns from the rows and returns the outcome of the rows
-/// held out at each lambda, or none at all if the deadline left no time for a classifier. All else is
-/// done like in [`error_curve`]; of the training only
-/// [`abandon_hopeless`](Training::abandon_hopeless), [`finished`](Training::finished) and the deadline
-/// count.
+/// `solve(fold, lambdas, deadline)` learns from the rows of the fold and returns the outcome of the rows
+/// held out at each lambda, or none at all if the deadline left no time for a classifier. It may learn
+/// from rows that lack a class. All else is done like in [`error_curve`]; of the training only
+/// [`abandon_hopeless`](Training::abandon_hopeless), [`measure`](Training::measure),
+/// [`finished`](Training::finished) and the deadline count.
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`, and of [`FinishedFolds::keep`](crate::FinishedFolds::keep).
-pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + Send>(
+pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset<Y>,
-    folds: &[usize],
+    splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
-    solve: impl Fn(&[usize], &[usize], &[Lambda], Option<Instant>) -> Result<Vec<HeldOut>, E> + Sync,
+    solve: impl Fn(FoldRows<'_>, &[Lambda], Option<Instant>) -> Result<Vec<HeldOut>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
-    let count = check_folds(data, folds)?;
+    let splits = splits.into();
+    let count = check_splits(data, splits)?;
     let lambdas = Lambda::descending(lambdas)?;
     let Training { finished, abandon_hopeless, options, .. } = *training;
     // The outcomes in a fold at the lambdas of these indices.
     let judge = |fold: usize, at: &[usize], shares: &TimeShares| -> Result<Vec<HeldOut>, E> {
-        let (test, rows) = split_at(data, folds, fold)?;
+        let Split { train: rows, test } = splits.get(fold);
         let lambdas: Vec<Lambda> = at.iter().map(|&k| lambdas[k]).collect();
         let fits_here = |found: &Vec<HeldOut>| {
             found.len() == lambdas.len() && found.iter().all(|at| at.wrong.len() == test.len())
@@ -194,7 +203,7 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
         let deadline = shares.begin();
         let made = match options.is_late() {
             true => Vec::new(),
-            false => solve(&rows, &test, &lambdas, deadline)?,
+            false => solve(FoldRows { fold, rows: &rows, held_out: &test }, &lambdas, deadline)?,
         };
         if made.is_empty() {
             return Ok(vec![by_largest_class(data, &rows, &test); lambdas.len()]);
@@ -207,7 +216,7 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
     let shares = TimeShares::new(options.deadline, count);
     let hold_out_each = |some: Range<usize>, at: &[usize]| -> Result<Vec<Fold>, E> {
         parallel::try_map(some, |fold| {
-            let mut held_out = Fold::new(data, folds, fold, lambdas.len());
+            let mut held_out = Fold::new(data, &splits.get(fold).test, lambdas.len());
             held_out.set(at, judge(fold, at, &shares)?);
             Ok(held_out)
         })
@@ -221,7 +230,8 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
         held_out.extend(hold_out_each(first..count, &at)?);
     }
     go_on(&mut held_out, &options, judge)?;
-    Ok(ErrorCurve::of_folds(lambdas, &held_out.iter().map(Fold::errors).collect::<Vec<_>>()))
+    let errors: Vec<FoldErrors> = held_out.iter().map(Fold::errors).collect();
+    Ok(ErrorCurve::of_folds(training.measure, lambdas, &errors))
 }
 
 /// Judges folds that the deadline has cut short at the lambdas that they lack, as long as there is
@@ -257,68 +267,11 @@ fn by_largest_class<Y: ClassLabels>(data: &Dataset<Y>, rows: &[usize], test: &[u
     HeldOut {
         wrong: test.iter().map(|&i| labels.index(i) != largest).collect(),
         unproven: None,
+        measured: Measured::default(),
         relative_gap: f64::INFINITY,
         converged: false,
         cut_short: true,
     }
-}
-
-/// Returns the rows outside every fold.
-///
-/// # Errors
-/// The folds are refused for the reasons of [`cross_validate`].
-pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
-    let count = check_folds(data, folds)?;
-    (0..count).map(|fold| Ok(split_at(data, folds, fold)?.1)).collect()
-}
-
-/// Returns the rows of a fold, and the others.
-fn split_at<Y: ClassLabels>(
-    data: &Dataset<Y>,
-    folds: &[usize],
-    fold: usize,
-) -> Result<(Vec<usize>, Vec<usize>), Error> {
-    let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
-    let labels = data.labels();
-    let counts = |i: usize| data.weights().is_none_or(|weights| weights[i] > 0.0);
-    let mut trained = vec![false; labels.names().len()];
-    rest.iter().filter(|&&i| counts(i)).for_each(|&i| trained[labels.index(i)] = true);
-    // A class without any weight is missing from no training set.
-    let held = test.iter().filter(|&&i| counts(i)).map(|&i| labels.index(i));
-    match held.filter(|&class| !trained[class]).max() {
-        Some(class) => {
-            let own = data.fold_names().filter(|_| data.folds() == Some(folds));
-            let fold = own.map_or_else(|| fold.to_string(), |names| names[fold].clone());
-            Err(Error::Fold { fold, class: labels.names()[class].clone() })
-        }
-        None => Ok((test, rest)),
-    }
-}
-
-/// Returns the number of folds, given one fold a row of the data.
-fn check_folds<Y: ClassLabels>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
-    if folds.len() != data.rows() {
-        return Err(Error::Shape {
-            what: "folds, one a row",
-            expected: data.rows(),
-            found: folds.len(),
-        });
-    }
-    count_folds(folds)
-}
-
-/// Returns the number of folds, each of which has rows.
-fn count_folds(folds: &[usize]) -> Result<usize, Error> {
-    let last = folds.iter().copied().max().unwrap_or(0);
-    let mut seen = vec![false; folds.len()];
-    // A number beyond the rows leaves a gap among the smaller ones.
-    for &fold in folds.iter().filter(|&&fold| fold < folds.len()) {
-        seen[fold] = true;
-    }
-    if let Some(empty) = seen.iter().take(last).position(|seen| !seen) {
-        return Err(Error::EmptyFold(empty.to_string()));
-    }
-    if last == 0 { Err(Error::TooFewFolds(1)) } else { Ok(last + 1) }
 }
 
 #[cfg(test)]
@@ -328,7 +281,8 @@ mod tests {
     use margins_data::{Dataset, Design, Labels};
     use margins_losses::Logistic;
 
-    use super::held_out_curve;
+    use super::{FoldRows, held_out_curve};
+    use crate::path::Measured;
     use crate::{Error, HeldOut, Options, Training, lambda_grid};
 
     /// Fits that take some time each leave a search with lambdas that are certified in all folds when
@@ -346,14 +300,22 @@ mod tests {
         let certified = |limit: Duration| {
             let options = Options { deadline: Some(Instant::now() + limit), ..Options::default() };
             let training = Training { options, ..Training::new(&Logistic) };
-            let solve = |_: &[usize], test: &[usize], lambdas: &[_], deadline: Option<Instant>| {
+            let solve = |fold: FoldRows<'_>, lambdas: &[_], deadline: Option<Instant>| {
                 let at = |_| {
                     let cut_short = deadline.is_some_and(|deadline| Instant::now() >= deadline);
                     if !cut_short {
                         std::thread::sleep(STEP);
                     }
-                    let (wrong, converged) = (vec![false; test.len()], !cut_short);
-                    HeldOut { wrong, unproven: None, relative_gap: 0.0, converged, cut_short }
+                    let (wrong, converged) = (vec![false; fold.held_out.len()], !cut_short);
+                    let measured = Measured::default();
+                    HeldOut {
+                        wrong,
+                        unproven: None,
+                        measured,
+                        relative_gap: 0.0,
+                        converged,
+                        cut_short,
+                    }
                 };
                 Ok::<_, Error>(lambdas.iter().map(at).collect())
             };

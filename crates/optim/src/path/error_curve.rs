@@ -1,6 +1,8 @@
-use margins_data::Dataset;
-use margins_data::metrics::is_mistake;
+use margins_data::metrics::{Measure, is_mistake};
+use margins_data::{ClassLabels, Dataset};
+use margins_losses::MarginLoss;
 
+use super::held_out::Measured;
 use crate::{Error, Fit, Lambda, Report};
 
 /// An element of a path.
@@ -39,6 +41,8 @@ pub struct FoldError {
     /// The share of the samples held out, by weight, whose class an exact minimiser might decide
     /// otherwise; `None` where that was not looked at.
     pub unproven: Option<f64>,
+    /// The values of measures of the samples held out.
+    pub measured: Measured,
     /// The largest relative duality gap of the fits that judged them.
     pub relative_gap: f64,
     /// True if all of these fits converged.
@@ -54,6 +58,16 @@ pub struct ErrorCurve {
     pub mean_error: Vec<f64>,
     /// The standard error of the mean over the folds.
     pub standard_error: Vec<f64>,
+    /// The measure by which `best` and `one_standard_error` are chosen.
+    pub measure: Measure,
+    /// The mean of the measure over the folds in which it is defined, by their weight; NaN where it is
+    /// defined in none. `mean_error` if the measure is the error.
+    pub mean_measure: Vec<f64>,
+    /// The standard error of that mean.
+    pub measure_standard_error: Vec<f64>,
+    /// The mean log-loss of held-out samples; `None` where the loss has no probabilities, or a fold was
+    /// not fitted in time.
+    pub mean_log_loss: Vec<Option<f64>>,
     /// A bound on the distance between the mean error and that of exact minimisers: the share of the
     /// held-out samples, by weight, whose class the gap of their fit leaves open, as
     /// [`Sensitivity`](crate::Sensitivity) has it. `None` where that was not looked at: for several
@@ -67,16 +81,18 @@ pub struct ErrorCurve {
     /// [`Training::abandon_hopeless`](crate::Training::abandon_hopeless) allows. The errors then come from these folds alone, and no
     /// index points at the lambda.
     pub abandoned: Vec<bool>,
-    /// The index of the least mean error; of several the largest lambda.
+    /// The index of the best mean of the measure; of several the one with the smallest log-loss, and of
+    /// these the largest lambda.
     pub best: usize,
-    /// The index of the largest lambda whose mean error is within one standard error of the least.
+    /// The index of the largest lambda whose mean is within one standard error of the best.
     pub one_standard_error: usize,
 }
 
 impl ErrorCurve {
     /// Returns the curve of scores that samples got without having been trained on, beside the fits
     /// on all of the data; every sample is a fold. The score of sample i at the k-th lambda is
-    /// `scores[k][i]`, and `converged[k]` is true if the fits that the scores come from converged.
+    /// `scores[k][i]`, and `converged[k]` is true if the fits that the scores come from converged. The
+    /// loss gives the probabilities for the log-loss.
     ///
     /// # Errors
     /// [`Error::Score`]: a score is NaN or infinite.
@@ -84,7 +100,8 @@ impl ErrorCurve {
     /// # Panics
     /// The function panics unless there is one list of scores and one `converged` a fit, and one
     /// score a sample.
-    pub fn of_scores<F: Fitted>(
+    pub fn of_scores<L: MarginLoss + ?Sized, F: Fitted>(
+        loss: &L,
         data: &Dataset,
         fits: &[F],
         scores: &[Vec<f64>],
@@ -99,12 +116,16 @@ impl ErrorCurve {
             let at = |(scores, &converged): (&Vec<f64>, &bool)| {
                 let is_wrong = weight > 0.0 && is_mistake(scores[i], signs[i]);
                 let error = if is_wrong { 1.0 } else { 0.0 };
-                Some(FoldError { error, unproven: None, relative_gap: 0.0, converged })
+                let log_loss = loss.probability(scores[i]).and_then(|p| {
+                    Measure::LogLoss.of_sample(data.labels().index(i), &[1.0 - p, p])
+                });
+                let measured = Measured { log_loss, value: None };
+                Some(FoldError { error, unproven: None, measured, relative_gap: 0.0, converged })
             };
             FoldErrors { weight, at: scores.iter().zip(converged).map(at).collect() }
         };
         let folds: Vec<FoldErrors> = (0..signs.len()).map(fold).collect();
-        let mut curve = summarize(lambdas, &folds);
+        let mut curve = summarize(Measure::Error, lambdas, &folds);
         curve.include(fits);
         Ok(curve)
     }
@@ -114,9 +135,30 @@ impl ErrorCurve {
     /// # Panics
     /// The function panics unless every fold has an entry a lambda, and every lambda was fitted in
     /// at least one fold.
-    pub fn of_folds(lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> Self {
+    pub fn of_folds(measure: Measure, lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> Self {
         assert!(folds.iter().all(|fold| fold.at.len() == lambdas.len()), "one entry a lambda");
-        summarize(lambdas, folds)
+        summarize(measure, lambdas, folds)
+    }
+
+    /// Returns the index of the best mean of the measure among the lambdas for which `counts` is true,
+    /// and that of the largest lambda within one standard error of it; `None` if there are none. Of
+    /// equal means the one with the smallest log-loss is best, and of these the largest lambda.
+    pub fn choose(&self, counts: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
+        let value = |k: usize| self.rank(k).0;
+        let counted = (0..self.lambdas.len()).filter(|&k| counts(k) && !value(k).is_nan());
+        let better = |best, k| if self.rank(k) < self.rank(best) { k } else { best };
+        let best = counted.clone().reduce(better)?;
+        let bound = value(best) + self.measure_standard_error[best];
+        let near = counted.into_iter().find(|&k| value(k) <= bound).unwrap_or(best);
+        Some((best, near))
+    }
+
+    /// Returns numbers that are the smaller, in their order, the better the lambda at an index is: the
+    /// mean of the measure, or its negative if larger is better, and the mean log-loss, infinite if
+    /// there is none.
+    pub fn rank(&self, k: usize) -> (f64, f64) {
+        let sign = if self.measure.larger_is_better() { -1.0 } else { 1.0 };
+        (sign * self.mean_measure[k], self.mean_log_loss[k].unwrap_or(f64::INFINITY))
     }
 
     /// Takes the fits on all of the data, one a lambda, into the gaps.
@@ -136,43 +178,49 @@ pub(super) fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
     at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
 }
 
-fn summarize(lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> ErrorCurve {
-    let fitted = |k: usize| {
-        folds.iter().filter_map(move |fold| Some((fold.weight, fold.at[k].as_ref()?.error)))
+/// Returns the mean of values, each with a weight, and its standard error.
+fn mean_of(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let total = values.clone().map(|(weight, _)| weight).sum::<f64>();
+    let mean = values.clone().map(|(weight, value)| weight * value).sum::<f64>() / total;
+    let square = |(weight, value): (f64, f64)| weight * (value - mean).powi(2);
+    let count = values.clone().count() as f64;
+    (mean, (values.map(square).sum::<f64>() / total / (count - 1.0)).sqrt())
+}
+
+fn summarize(measure: Measure, lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> ErrorCurve {
+    let fitted = |k: usize| folds.iter().filter_map(move |fold| Some((fold, fold.at[k].as_ref()?)));
+    let all = 0..lambdas.len();
+    let error = |k: usize| mean_of(fitted(k).map(|(fold, at)| (fold.weight, at.error)));
+    let (mean_error, standard_error) = all.clone().map(error).unzip();
+    let value = |k: usize| match measure {
+        Measure::Error => error(k),
+        _ => mean_of(fitted(k).filter_map(|(fold, at)| Some((fold.weight, at.measured.value?)))),
     };
-    let along = |at: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..lambdas.len()).map(at).collect() };
-    let total = |k: usize| fitted(k).map(|(weight, _)| weight).sum::<f64>();
-    let mean_error =
-        along(&|k| fitted(k).map(|(weight, error)| weight * error).sum::<f64>() / total(k));
-    let standard_error = along(&|k| {
-        let square = |(weight, error): (f64, f64)| weight * (error - mean_error[k]).powi(2);
-        (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
-    });
-    let unproven = (0..lambdas.len())
-        .map(|k| {
-            let weighted = |fold: &FoldErrors| Some(fold.weight * fold.at[k].as_ref()?.unproven?);
-            let open = folds.iter().filter(|fold| fold.at[k].is_some()).map(weighted);
-            Some(open.sum::<Option<f64>>()? / total(k))
-        })
-        .collect();
-    let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
-    let worst_relative_gap = along(&|k| results(k).map(|at| at.relative_gap).fold(0.0, f64::max));
-    let certified = (0..lambdas.len()).map(|k| results(k).all(|at| at.converged)).collect();
-    let abandoned: Vec<bool> =
-        (0..lambdas.len()).map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect();
-    let best = least(&mean_error, |k| !abandoned[k]);
-    let bound = mean_error[best] + standard_error[best];
-    let one_standard_error =
-        (0..lambdas.len()).find(|&k| !abandoned[k] && mean_error[k] <= bound).unwrap_or(best);
-    ErrorCurve {
-        lambdas,
+    let (mean_measure, measure_standard_error) = all.clone().map(value).unzip();
+    // `None` where a fold lacks it.
+    let mean = |k: usize, of: &dyn Fn(&FoldError) -> Option<f64>| {
+        let total = fitted(k).map(|(fold, _)| fold.weight).sum::<f64>();
+        let sum = fitted(k).map(|(fold, at)| Some(fold.weight * of(at)?)).sum::<Option<f64>>()?;
+        Some(sum / total)
+    };
+    let mut curve = ErrorCurve {
         mean_error,
         standard_error,
-        unproven,
-        worst_relative_gap,
-        certified,
-        abandoned,
-        best,
-        one_standard_error,
-    }
+        measure,
+        mean_measure,
+        measure_standard_error,
+        mean_log_loss: all.clone().map(|k| mean(k, &|at| at.measured.log_loss)).collect(),
+        unproven: all.clone().map(|k| mean(k, &|at| at.unproven)).collect(),
+        worst_relative_gap: (all.clone())
+            .map(|k| fitted(k).map(|(_, at)| at.relative_gap).fold(0.0, f64::max))
+            .collect(),
+        certified: all.clone().map(|k| fitted(k).all(|(_, at)| at.converged)).collect(),
+        abandoned: all.map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect(),
+        lambdas,
+        best: 0,
+        one_standard_error: 0,
+    };
+    (curve.best, curve.one_standard_error) =
+        curve.choose(|k| !curve.abandoned[k]).unwrap_or_default();
+    curve
 }

@@ -13,16 +13,15 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Returns a fold that was not fitted at any of this number of lambdas.
+    /// Returns a fold that holds these rows out and was not fitted at any of this number of lambdas.
     pub(super) fn new<Y: ClassLabels>(
         data: &Dataset<Y>,
-        folds: &[usize],
-        fold: usize,
+        held_out: &[usize],
         lambdas: usize,
     ) -> Self {
-        let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
-        let test = (0..folds.len()).filter(|&i| folds[i] == fold);
-        Fold { weights: test.map(weight_of).collect(), at: vec![None; lambdas] }
+        let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
+        let weights = held_out.iter().map(weight_of).collect();
+        Fold { weights, at: vec![None; lambdas] }
     }
 
     /// Takes over the outcomes at the lambdas of these indices.
@@ -59,10 +58,11 @@ impl Fold {
     /// Returns what the curve needs of the fold.
     pub(super) fn errors(&self) -> FoldErrors {
         let at = |at: &Option<HeldOut>| {
-            let HeldOut { wrong, unproven, relative_gap, converged, .. } = at.as_ref()?;
+            let HeldOut { wrong, unproven, measured, relative_gap, converged, .. } = at.as_ref()?;
             Some(FoldError {
                 error: self.share(wrong),
                 unproven: unproven.as_ref().map(|unproven| self.share(unproven)),
+                measured: *measured,
                 relative_gap: *relative_gap,
                 converged: *converged,
             })

@@ -1,4 +1,29 @@
+use margins_data::metrics::{Judged, Measure};
+
 use crate::{Error, Lambda, Report, Status};
+
+/// The values of measures of the samples held out of a fold, at one lambda.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measured {
+    /// The log-loss, which decides between lambdas of equal error; `None` without probabilities.
+    pub log_loss: Option<f64>,
+    /// The value of the measure that chooses lambda; `None` where it is not defined, and for the error,
+    /// which [`HeldOut::wrong`] has.
+    pub value: Option<f64>,
+}
+
+impl Measured {
+    /// Returns what a choice by this measure needs of the samples.
+    pub fn of(judged: &Judged<'_>, measure: Measure) -> Self {
+        let log_loss = judged.measure(Measure::LogLoss);
+        let value = match measure {
+            Measure::Error => None,
+            Measure::LogLoss => log_loss,
+            other => judged.measure(other),
+        };
+        Measured { log_loss, value }
+    }
+}
 
 /// The outcome of the samples held out of a fold, at one lambda.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,6 +33,8 @@ pub struct HeldOut {
     /// True for each sample whose class an exact minimiser might decide otherwise, as far as the gap
     /// tells; `None` where that was not looked at.
     pub unproven: Option<Vec<bool>>,
+    /// The values of measures of the samples.
+    pub measured: Measured,
     /// The largest relative duality gap of the fits that judged them.
     pub relative_gap: f64,
     /// True if all of these fits converged.
@@ -19,12 +46,18 @@ pub struct HeldOut {
 
 impl HeldOut {
     /// Returns the outcome of samples that fits with these reports have judged.
-    pub fn new(wrong: Vec<bool>, unproven: Option<Vec<bool>>, reports: &[&Report]) -> Self {
+    pub fn new(
+        wrong: Vec<bool>,
+        unproven: Option<Vec<bool>>,
+        measured: Measured,
+        reports: &[&Report],
+    ) -> Self {
         let ended_by =
             |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
         HeldOut {
             wrong,
             unproven,
+            measured,
             relative_gap: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
             converged: reports.iter().all(|report| report.converged()),
             cut_short: reports.iter().any(ended_by),

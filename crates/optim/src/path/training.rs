@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use margins_data::metrics::Measure;
 use margins_data::{Dataset, Design, Sample, Standardizer};
 use margins_losses::MarginLoss;
 
@@ -42,6 +43,8 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     pub of_rows: Option<usize>,
     /// The solver.
     pub options: Options<'a>,
+    /// The measure by which a cross-validation chooses lambda.
+    pub measure: Measure,
     /// True if cross-validation may leave lambdas out of the later folds that the earlier ones have
     /// shown to be hopeless; [`error_curve`](crate::error_curve) has the rule.
     pub abandon_hopeless: bool,
@@ -63,6 +66,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             class_weights: ClassWeights::AsGiven,
             of_rows: None,
             options: Options::default(),
+            measure: Measure::Error,
             abandon_hopeless: false,
             finished: None,
             observer: &|_| {},

@@ -347,12 +347,17 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             (0..rows.len()).filter(|&i| fold.is_none() || self.part.is_in(i, fold)).collect();
         let given = |&i: &usize| rows.given(i, &self.weighting.costs);
         let total: f64 = chosen.iter().map(given).sum();
-        let mut out = Vec::with_capacity(2 * rules.len());
+        let mut out = Vec::with_capacity(3 * rules.len());
         for rule in rules {
             let scores = rule.scores(&design)?;
             let wrong = chosen.iter().filter(|&&i| Rule::decide(&scores, i) != rows.class(i));
+            let loss = self.risk.loss();
+            let log_loss =
+                |&i: &usize| Some(given(&i) * Rule::log_loss(loss, &scores, i, rows.class(i))?);
+            let log_loss: Option<f64> = chosen.iter().map(log_loss).sum();
             // The sum of no numbers is -0.
-            out.extend([total, 0.0 + wrong.map(given).sum::<f64>()]);
+            let wrong = 0.0 + wrong.map(given).sum::<f64>();
+            out.extend([total, wrong, log_loss.unwrap_or(f64::NAN)]);
         }
         Ok(out)
     }

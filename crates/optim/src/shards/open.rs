@@ -78,9 +78,17 @@ pub fn spreads_over_shards(
     Ok(spreads)
 }
 
-/// Returns the weight of the samples that a problem holds out, of all if it holds out none, and the
-/// shares of it that rules decide wrongly. A round of messages asks for as many rules as have a
-/// million coefficients.
+/// How a rule decides samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleOutcome {
+    /// The share of the samples that it decides wrongly, by weight.
+    pub error: f64,
+    /// The mean log-loss; `None` if the loss has no probabilities.
+    pub log_loss: Option<f64>,
+}
+
+/// Returns the weight of the samples that a problem holds out, of all if it holds out none, and how each
+/// rule decides them. A round of messages asks for as many rules as have a million coefficients.
 ///
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed.
@@ -89,7 +97,7 @@ pub fn errors_over_shards(
     partitions: usize,
     problem: &BinaryProblem,
     rules: &[Rule],
-) -> Result<(f64, Vec<f64>), Error> {
+) -> Result<(f64, Vec<RuleOutcome>), Error> {
     const COEFFICIENTS: usize = 1 << 20;
     let size = |Rule(functions): &Rule| functions.iter().map(|(_, w)| w.len()).sum::<usize>();
     let most = (COEFFICIENTS / rules.first().map_or(1, size).max(1)).max(1);
@@ -110,12 +118,15 @@ pub fn errors_over_shards(
         };
         let replies = workers.round(&Message::of(&request)).map_err(Error::Shards)?;
         let sums = sums(replies, partitions).map_err(Error::Shards)?;
-        if sums.added.len() != 2 * some.len() {
+        if sums.added.len() != 3 * some.len() {
             return Err(Error::Shards("a shard answered another question".into()));
         }
-        for pair in sums.added.chunks(2) {
-            weight = pair[0];
-            errors.push(if weight > 0.0 { pair[1] / weight } else { 0.0 });
+        for of_rule in sums.added.chunks(3) {
+            weight = of_rule[0];
+            let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
+            let log_loss = mean(of_rule[2]);
+            let log_loss = (!log_loss.is_nan()).then_some(log_loss);
+            errors.push(RuleOutcome { error: mean(of_rule[1]), log_loss });
         }
     }
     Ok((weight, errors))

@@ -1,4 +1,6 @@
 use margins_data::Design;
+use margins_data::metrics::Measure;
+use margins_losses::MarginLoss;
 
 use crate::shards::part::check_coefficients;
 use crate::shards::{Failure, Rule};
@@ -24,5 +26,26 @@ impl Rule {
                 (1..each.len()).fold(0, |best, k| if each[k][i] > each[best][i] { k } else { best })
             }
         }
+    }
+
+    /// Returns the log-loss of sample i of a class: of two classes the loss gives the probability of the
+    /// second one, of more those of all, which are divided by their sum. `None` if the loss gives none.
+    pub(super) fn log_loss<L: MarginLoss + ?Sized>(
+        loss: &L,
+        scores: &[Vec<f64>],
+        i: usize,
+        class: usize,
+    ) -> Option<f64> {
+        let each: Option<Vec<f64>> = scores.iter().map(|of| loss.probability(of[i])).collect();
+        let mut each = each?;
+        match each[..] {
+            [second] => each = vec![1.0 - second, second],
+            _ => {
+                let (sum, even) = (each.iter().sum::<f64>(), 1.0 / each.len() as f64);
+                each.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
+            }
+        }
+        each.get(class)?;
+        Measure::LogLoss.of_sample(class, &each)
     }
 }

@@ -1,6 +1,7 @@
 //! The integration tests, in one program that is compiled and linked once.
 
 mod adaptive;
+mod choice;
 mod dual;
 mod erm_solutions;
 mod properties;

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
-use margins_data::{Dataset, Design, Labels, Memory};
+use margins_data::{Dataset, Design, Labels, Memory, metrics};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
     Answer, Ask, BinaryProblem, Block, Failure, Features, FoldDraw, Message, OnDisk, Places, Reply,
-    Request, Resident, Rule, Shard, Sharded, Threads, Weighting, Workers, errors_over_shards,
-    path_over_shards,
+    Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting, Workers,
+    errors_over_shards, path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
 
@@ -149,11 +149,19 @@ fn errors_are_those_in_memory() {
     let given = |&i: &usize| costly.weights().expect("weights")[i];
     let expected: f64 = fold.iter().map(given).sum();
     assert!((weight - expected).abs() <= 1e-12 * expected, "{weight} and {expected}");
-    for (fit, error) in fits.iter().zip(errors) {
+    for (fit, RuleOutcome { error, log_loss }) in fits.iter().zip(errors) {
         let scores = fit.decision_function(data.design());
         let wrong = fold.iter().filter(|&&i| (scores[i] > 0.0) != (data.labels().signs()[i] > 0.0));
         let expected = wrong.map(given).sum::<f64>() / expected;
         assert!((error - expected).abs() <= 1e-12, "{error} and {expected}");
+        let signs = data.labels().signs();
+        let of_fold = |values: &[f64]| -> Vec<f64> { fold.iter().map(|&i| values[i]).collect() };
+        let weights: Vec<f64> = fold.iter().map(given).collect();
+        let probabilities: Vec<f64> =
+            scores.iter().map(|&score| loss.probability(score).expect("logistic")).collect();
+        let expected = metrics::log_loss(&of_fold(&probabilities), &of_fold(signs), Some(&weights));
+        let (found, expected) = (log_loss.expect("probabilities"), expected.expect("one a sample"));
+        assert!((found - expected).abs() <= 1e-12 * expected, "{found} and {expected}");
     }
     assert_agree(&fits, &training.path(&costly, &grid()).expect("a path"), "costs");
 }
@@ -171,9 +179,19 @@ fn several_scores_decide_by_the_largest() {
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
     let all = BinaryProblem::default();
     let errors = errors_over_shards(&mut workers, 1, &all, &rules).expect("errors");
-    assert_eq!(errors, (4.0, vec![0.0, 0.75]));
+    assert_eq!((errors.0, errors.1[0].error, errors.1[1].error), (4.0, 0.0, 0.75));
     // Not -0, as which no error would be printed with a sign.
-    assert!(errors.1[0].is_sign_positive());
+    assert!(errors.1[0].error.is_sign_positive());
+    let second = |u: f64| 1.0 / (1.0 + (-u).exp());
+    let of_row = |p: [f64; 3], class: usize| (p.iter().sum::<f64>() / p[class]).ln();
+    let [half, one, less] = [0.0, 1.0, -1.0].map(second);
+    let expected = 0.25
+        * (of_row([one, half, less], 0)
+            + of_row([half, one, less], 1)
+            + of_row([less, less, second(2.0)], 2)
+            + of_row([one, one, second(-2.0)], 0));
+    let found = errors.1[0].log_loss.expect("probabilities");
+    assert!((found - expected).abs() < 1e-14, "{found} and {expected}");
 }
 
 #[test]
@@ -391,7 +409,7 @@ fn drawn_folds_hold_out_every_sample_once() {
     let data = data();
     let loss = loss("logistic");
     let parts = partitions(&data).len();
-    let all = |shards: usize, seed: u64| -> Vec<(f64, Vec<f64>)> {
+    let all = |shards: usize, seed: u64| -> Vec<(f64, Vec<RuleOutcome>)> {
         let mut workers = threads(&data, &loss, shards);
         let fold = |k: u32| {
             let draw = Some(FoldDraw { count: 4, seed });
@@ -412,7 +430,7 @@ fn drawn_folds_hold_out_every_sample_once() {
         // Every partition is off by at most one sample a class.
         let slack = 2.0 * parts as f64;
         assert!((weight - rows / 4.0).abs() <= slack, "{folds:?}");
-        assert!((weight * errors[0] - negative / 4.0).abs() <= slack, "{folds:?}");
+        assert!((weight * errors[0].error - negative / 4.0).abs() <= slack, "{folds:?}");
     }
 }
 

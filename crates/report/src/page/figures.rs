@@ -19,29 +19,34 @@ const LAMBDA: &str = "lambda";
 pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
     let lambdas = &selection.lambdas;
     let (best, chosen) = (&lambdas[selection.best], &lambdas[selection.one_standard_error]);
-    let point = |at: &LambdaError| (at.lambda, at.mean_error);
-    let bars = lambdas.iter().map(|at| at.standard_error).collect();
+    let measure = selection.measure;
+    let is_share = measure.ends_with("error");
+    let shown = |x: f64| if is_share { percent(x) } else { short(x) };
+    let value = |at: &LambdaError| at.mean_measure.unwrap_or(f64::NAN);
+    let point = |at: &LambdaError| (at.lambda, value(at));
+    let defined = || lambdas.iter().filter(|at| at.mean_measure.is_some());
+    let bars = defined().map(|at| at.measure_standard_error.unwrap_or(0.0)).collect();
     let errors = Chart {
         key: "errors".to_owned(),
-        title: "Cross-validated error".to_owned(),
+        title: format!("Cross-validated {measure}"),
         description: format!(
-            "The error over {} lambdas is least, {}, at lambda {}; within one standard error of it the \
+            "The {measure} over {} lambdas is best, {}, at lambda {}; within one standard error of it the \
              largest lambda is {}, with {}.",
             lambdas.len(),
-            percent(best.mean_error),
+            shown(value(best)),
             short(best.lambda),
             short(chosen.lambda),
-            percent(chosen.mean_error)
+            shown(value(chosen))
         ),
         x: Axis::log(LAMBDA),
-        y: Axis::of_shares("error"),
+        y: if is_share { Axis::of_shares(measure) } else { Axis::new(measure) },
         series: vec![Series {
             name: "mean and standard error".to_owned(),
-            points: lambdas.iter().map(point).collect(),
+            points: defined().map(point).collect(),
             style: Style::Bars(bars),
         }]
         .into_iter()
-        .chain(choices(point(best), point(chosen)))
+        .chain(choices(measure, point(best), point(chosen)))
         .collect(),
     };
     let gaps = lambdas.iter().map(|at| (at.lambda, at.worst_relative_gap)).collect();
@@ -55,11 +60,11 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
 }
 
 /// Returns the marks of the two choices.
-fn choices(best: (f64, f64), one_standard_error: (f64, f64)) -> [Series; 2] {
+fn choices(measure: &str, best: (f64, f64), one_standard_error: (f64, f64)) -> [Series; 2] {
     let mark =
         |name: &str, point, style| Series { name: name.to_owned(), points: vec![point], style };
     [
-        mark("least error", best, Style::Marks),
+        mark(&format!("best {measure}"), best, Style::Marks),
         mark("largest lambda within one standard error", one_standard_error, Style::Rings),
     ]
 }
@@ -86,39 +91,47 @@ fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
     }
 }
 
-/// Returns the errors of all kernels and lambdas as a heat map.
+/// Returns a name with a capital letter in front.
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the measure of all kernels and lambdas as a heat map.
 fn kernels(selection: &Selection) -> Markup {
-    let Selection { lambdas, kernels, best, one_standard_error } = selection;
+    let Selection { measure, lambdas, kernels, best, one_standard_error } = selection;
+    let shown = |x: f64| if measure.ends_with("error") { percent(x) } else { short(x) };
     let (mut points, mut errors) = (Vec::new(), Vec::new());
     for (number, kernel) in kernels.iter().enumerate() {
-        for (at, error) in lambdas.iter().zip(&kernel.errors) {
+        for (at, error) in lambdas.iter().zip(&kernel.values).filter(|(_, value)| value.is_finite())
+        {
             points.push((at.lambda, (number + 1) as f64));
             errors.push(*error);
         }
     }
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let largest = errors.iter().copied().fold(0.0, f64::max);
+    let largest = errors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut chart = Chart {
         key: "kernels".to_owned(),
-        title: "Error by kernel and lambda".to_owned(),
+        title: format!("{} by kernel and lambda", capitalised(measure)),
         description: format!(
-            "The errors of {} kernels over {} lambdas go from {} to {}.",
+            "The {measure} of {} kernels over {} lambdas goes from {} to {}.",
             kernels.len(),
             lambdas.len(),
-            percent(least),
-            percent(largest)
+            shown(least),
+            shown(largest)
         ),
         x: Axis::log(LAMBDA),
         y: Axis::whole("kernel", kernels.len()),
         series: vec![Series {
-            name: format!("error, strong for {}, pale for {}", percent(least), percent(largest)),
+            name: format!("{measure}, strong for {}, pale for {}", shown(least), shown(largest)),
             points,
             style: Style::Cells(errors),
         }],
     };
     if let Some(chosen) = kernels.iter().position(|kernel| kernel.chosen) {
         let at = |k: usize| (lambdas[k].lambda, (chosen + 1) as f64);
-        chart.series.extend(choices(at(*best), at(*one_standard_error)));
+        chart.series.extend(choices(measure, at(*best), at(*one_standard_error)));
     }
     html! {
         div {

@@ -12,20 +12,20 @@ const CERTAIN: f64 = 1e30;
 /// these rows, or in all; `None` where both have. Of two classes without weight the negative one is
 /// decided, if some other row has weight.
 pub(crate) fn decided_sign(data: &Dataset, rows: Option<&[usize]>) -> Option<f64> {
-    let weights = data.weights()?;
     let signs = data.labels().signs();
-    let weighs = |sign: f64| {
-        let is_one = |row: usize| signs[row] == sign && weights[row] > 0.0;
+    let weighs = |row: usize| data.weights().is_none_or(|weights| weights[row] > 0.0);
+    let has = |sign: f64| {
+        let is_one = |row: usize| signs[row] == sign && weighs(row);
         match rows {
             Some(rows) => rows.iter().copied().any(is_one),
             None => (0..signs.len()).any(is_one),
         }
     };
-    match (weighs(-1.0), weighs(1.0)) {
+    match (has(-1.0), has(1.0)) {
         (true, true) => None,
         (false, true) => Some(1.0),
         (true, false) => Some(-1.0),
-        (false, false) => weights.iter().any(|&weight| weight > 0.0).then_some(-1.0),
+        (false, false) => (0..signs.len()).any(weighs).then_some(-1.0),
     }
 }
 
@@ -69,6 +69,8 @@ mod tests {
         let labels = Labels::from_signs(vec![1.0, -1.0, -1.0]).unwrap();
         let data = Dataset::new(design, labels).unwrap();
         assert_eq!(decided_sign(&data, None), None);
+        assert_eq!(decided_sign(&data, Some(&[1, 2])), Some(-1.0));
+        assert_eq!(decided_sign(&data, Some(&[0])), Some(1.0));
         let weighted = |weights: [f64; 3]| {
             data.clone().with_weights_of_some_classes(weights.to_vec()).unwrap()
         };

@@ -5,12 +5,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
+use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, Watched};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
-use margins_optim::{ErrorCurve, Fit, Lambda, ScoredFold, Sensitivity, Training, error_curve};
+use margins_optim::{
+    ErrorCurve, Fit, FoldRows, Lambda, ScoredFold, Sensitivity, Training, error_curve,
+};
 use nalgebra::DMatrix;
 
 use feature_space::FeatureSpace;
@@ -217,27 +220,27 @@ impl Form {
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: &[Lambda],
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let data = prepared.data();
         let curve = match self {
             // The encoding is learned from the rows of each fold.
             _ if data.raw_table().is_some() => {
-                self.by_subsets(prepared, training, folds, lambdas)?
+                self.by_subsets(prepared, training, splits, lambdas)?
             }
             Form::Features(space) => {
-                return space.cross_validate(training, data, folds, lambdas);
+                return space.cross_validate(training, data, splits, lambdas);
             }
             Form::Gram { gram, .. } => {
-                margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
+                margins_kernels::cross_validate(training, data, gram, splits, lambdas)?
             }
             Form::Cholesky { factor, .. } => {
                 let design = factor.coordinates();
-                let count = folds.iter().max().map_or(1, |last| last + 1);
+                let count = splits.count();
                 let at_once = count.min(parallel::threads());
                 design.check_fits(at_once, at_once, training.options.solver.squares(design))?;
-                self.by_subsets(prepared, training, folds, lambdas)?
+                self.by_subsets(prepared, training, splits, lambdas)?
             }
         };
         Ok((curve, None))
@@ -249,29 +252,24 @@ impl Form {
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: &[Lambda],
     ) -> Result<ErrorCurve, Error> {
-        error_curve(
-            training,
-            prepared.data(),
-            folds,
-            lambdas,
-            |training, rows, held_out, lambdas| {
-                let learned = prepared.learned_on(rows)?;
-                let form = match &learned {
-                    Some(Prepared { form: super::Form::Kernel(form), .. }) => form,
-                    _ => self,
-                };
-                let prepared = learned.as_ref().unwrap_or(prepared);
-                let subset = prepared.subset(Some(rows));
-                let fits = subset.path(training, None, prepared.data(), lambdas)?;
-                let scores = form.scores_of(&fits, held_out)?;
-                let squares = form.squared_norms()?;
-                let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
-                Ok(ScoredFold { fits, scores, sensitivity })
-            },
-        )
+        error_curve(training, prepared.data(), splits, lambdas, |training, fold, lambdas| {
+            let FoldRows { rows, held_out, .. } = fold;
+            let learned = prepared.learned_on(rows)?;
+            let form = match &learned {
+                Some(Prepared { form: super::Form::Kernel(form), .. }) => form,
+                _ => self,
+            };
+            let prepared = learned.as_ref().unwrap_or(prepared);
+            let subset = prepared.subset(Some(rows));
+            let fits = subset.path(training, None, prepared.data(), lambdas)?;
+            let scores = form.scores_of(&fits, held_out)?;
+            let squares = form.squared_norms()?;
+            let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
+            Ok(ScoredFold { fits, scores, sensitivity })
+        })
     }
 
     pub(super) fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {

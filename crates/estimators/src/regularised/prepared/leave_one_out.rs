@@ -50,7 +50,7 @@ impl Prepared<'_> {
             scores.push(without);
             converged.push(all);
         }
-        let curve = ErrorCurve::of_scores(&self.data, &fits, &scores, &converged)?;
+        let curve = ErrorCurve::of_scores(training.loss, &self.data, &fits, &scores, &converged)?;
         let at = TimeLimit::choose(limit, rule, &curve)?;
         let fit = fits.swap_remove(at);
         Ok((curve, at, into_fit(fit)))

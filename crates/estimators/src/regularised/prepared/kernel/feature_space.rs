@@ -1,12 +1,13 @@
 use std::sync::OnceLock;
 
+use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
-    CrossValidation, ErrorCurve, Fit, Lambda, Options, ScoredFold, Sensitivity, Solver, Status,
-    Training, cross_validate_by,
+    CrossValidation, ErrorCurve, Fit, FoldRows, Lambda, Options, ScoredFold, Sensitivity, Solver,
+    Status, Training, cross_validate_by,
 };
 use margins_robust::Learner;
 
@@ -163,23 +164,23 @@ impl FeatureSpace {
         &self,
         training: &Training<'_, L>,
         data: &Dataset,
-        folds: &[usize],
+        splits: Splits<'_>,
         lambdas: &[Lambda],
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let training = &unscaled(training);
         if self.products(training)?.is_none() && !self.is_shared() {
             let chosen = data.over(self.features.clone())?;
-            return linear_cross_validate(training, &chosen, folds, lambdas);
+            return linear_cross_validate(training, &chosen, splits, lambdas);
         }
         let squares = self.squared_norms();
         let on_all = || self.path(training, None, data, None, lambdas);
         let CrossValidation { curve, fits } = cross_validate_by(
             training,
             data,
-            folds,
+            splits,
             lambdas,
             on_all,
-            |training, rows, held_out, lambdas| {
+            |training, FoldRows { rows, held_out, .. }, lambdas| {
                 let fits = self.path(training, None, data, Some(rows), lambdas)?;
                 let scores = linear_scores_of(&self.features, &fits, held_out);
                 let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);

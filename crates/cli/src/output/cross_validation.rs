@@ -1,0 +1,262 @@
+//! Cross-validated errors along lambdas and among kernels.
+
+use std::io::Write;
+
+use margins::data::metrics::Measure;
+use margins::optim::{ErrorCurve, Lambda};
+use margins::{KernelReport, TrainingReport};
+use margins_report::LambdaError;
+use serde::Serialize;
+
+use super::Lines;
+use super::data::DataDocument;
+use super::fits::FitDocument;
+use super::table::{Table, gap, number, percent};
+use super::training::{PlattDocument, TrainingDocument};
+
+/// A cross-validation with the fit that it selects.
+#[derive(Serialize)]
+pub(crate) struct CvDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: DataDocument,
+    pub(crate) training: TrainingDocument,
+    pub(crate) folds: usize,
+    /// The seed of the fold assignment; null if the data say the folds.
+    pub(crate) seed: Option<u64>,
+    /// The measure by which lambda and the kernel are chosen.
+    pub(crate) measure: &'static str,
+    pub(crate) all_certified: bool,
+    /// The kernels that there were to choose from; empty for linear classifiers.
+    pub(crate) kernels: &'a [KernelDocument],
+    /// The curve of the kernel chosen.
+    pub(crate) lambdas: Vec<LambdaError>,
+    pub(crate) best_lambda: f64,
+    pub(crate) one_standard_error_lambda: f64,
+    pub(crate) selection: String,
+    pub(crate) fit: FitDocument<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
+}
+
+/// The cross-validated error with a kernel.
+#[derive(Serialize)]
+pub(crate) struct KernelDocument {
+    pub(crate) kernel: String,
+    pub(crate) best_lambda: f64,
+    pub(crate) least_error: f64,
+    pub(crate) standard_error: f64,
+    #[serde(skip)]
+    measure: Measure,
+    /// The mean of the measure at the best lambda, and its standard error.
+    pub(crate) best_measure: f64,
+    pub(crate) measure_standard_error: f64,
+    pub(crate) all_certified: bool,
+    /// The cross-validated error along the lambdas.
+    pub(crate) errors: Vec<f64>,
+    /// The mean of the measure along the lambdas.
+    pub(crate) measures: Vec<f64>,
+    /// Bounds on the distance of the errors from those of exact minimisers.
+    pub(crate) unproven: Vec<Option<f64>>,
+}
+
+impl KernelDocument {
+    pub(crate) fn new(kernel: String, curve: &ErrorCurve) -> Self {
+        KernelDocument {
+            kernel,
+            best_lambda: curve.lambdas[curve.best].get(),
+            least_error: curve.mean_error[curve.best],
+            standard_error: curve.standard_error[curve.best],
+            measure: curve.measure,
+            best_measure: curve.mean_measure[curve.best],
+            measure_standard_error: curve.measure_standard_error[curve.best],
+            all_certified: curve.certified.iter().all(|&certified| certified),
+            errors: curve.mean_error.clone(),
+            measures: curve.mean_measure.clone(),
+            unproven: curve.unproven.clone(),
+        }
+    }
+}
+
+/// Returns the lines on a cross-validation whose fits aim at this relative gap; none if there was no
+/// cross-validation.
+pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64) -> Lines {
+    let Some(curve) = &report.curve else { return Lines::new() };
+    let at = |k: usize| {
+        let measured = if curve.measure == Measure::Error {
+            String::new()
+        } else {
+            let shown = |value: f64| shown(curve.measure, value);
+            let (value, spread) = (curve.mean_measure[k], curve.measure_standard_error[k]);
+            format!(", {} {} +- {}", curve.measure, shown(value), shown(spread))
+        };
+        format!(
+            "{}{measured}, error {} % +- {}",
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k])
+        )
+    };
+    let mut lines = vec![("folds", folds.to_string())];
+    if report.kernels.len() > 1 {
+        let is_whole = |tried: &&KernelReport| tried.curve.certified.iter().all(|&yes| yes);
+        let whole = report.kernels.iter().filter(is_whole).count();
+        let all = report.kernels.len();
+        lines.push(("kernels", format!("{all}, {whole} of them certified at every lambda")));
+    }
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
+    let all = curve.lambdas.len();
+    let goal = format!("every fold to a relative gap of {tolerance:e}");
+    lines.push(("certified", format!("{certified} of {all} lambdas, {goal}")));
+    lines.extend(exact_errors(report, curve));
+    lines.push(("best lambda", at(curve.best)));
+    lines.push(("one-SE lambda", at(curve.one_standard_error)));
+    lines
+}
+
+/// Returns the heading of a column for a measure.
+fn heading(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Error => "error %",
+        Measure::BalancedError => "balanced error %",
+        other => other.name(),
+    }
+}
+
+/// Returns the value of a measure for a table: a share in per cent.
+fn shown(measure: Measure, value: f64) -> String {
+    if measure.is_share() { percent(value) } else { number(value) }
+}
+
+/// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
+/// at that.
+fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'static str, String)> {
+    /// A share that is larger than the differences between errors that people look at.
+    const LOOSE: f64 = 0.01;
+    let mut curves: Vec<&ErrorCurve> = report.kernels.iter().map(|tried| &tried.curve).collect();
+    if curves.is_empty() {
+        curves.push(chosen);
+    }
+    let unproven: Vec<f64> =
+        curves.iter().flat_map(|curve| curve.unproven.iter().flatten().copied()).collect();
+    let exact = unproven.iter().filter(|&&share| share == 0.0).count();
+    let best = chosen.unproven[chosen.best]?;
+    let all = unproven.len();
+    Some((
+        "exact errors",
+        if (exact, all) == (1, 1) {
+            "proven to be that of the exact minimiser".to_owned()
+        } else if exact == all {
+            format!("all {all} are proven to be those of exact minimisers")
+        } else {
+            let hint = if best > LOOSE { "; a smaller --tol proves more" } else { "" };
+            let best = match best {
+                0.0 => "among them".to_owned(),
+                share => format!("to be within {} %", percent(share)),
+            };
+            format!(
+                "{exact} of {all} are proven to be those of exact minimisers, the least one {best}{hint}"
+            )
+        },
+    ))
+}
+
+/// Returns the kernels that there were to choose from; none for fewer than two.
+pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
+    let tried = report.kernels.iter();
+    tried.map(|tried| KernelDocument::new(tried.kernel.clone(), &tried.curve)).collect()
+}
+
+/// Writes the kernels that there were to choose from, if there were several.
+pub(crate) fn write_kernels(
+    out: &mut dyn Write,
+    kernels: &[KernelDocument],
+    lambdas: &[Lambda],
+) -> std::io::Result<()> {
+    /// The most lambdas that the lines of a table have room for.
+    const MOST: usize = 12;
+    if kernels.len() < 2 {
+        return Ok(());
+    }
+    kernel_table(kernels).write(out)?;
+    writeln!(out)?;
+    if (2..=MOST).contains(&lambdas.len()) {
+        measure_table(kernels, lambdas).write(out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Returns the table of the measure by kernel and lambda.
+fn measure_table(kernels: &[KernelDocument], lambdas: &[Lambda]) -> Table {
+    let lambdas = lambdas.iter().map(|lambda| number(lambda.get()));
+    let measure = heading(kernels[0].measure).to_owned();
+    let header: Vec<String> = [measure].into_iter().chain(lambdas).collect();
+    let mut table = Table::new(&header);
+    for kernel in kernels {
+        let values = kernel.measures.iter().map(|&value| shown(kernel.measure, value));
+        table.row([kernel.kernel.clone()].into_iter().chain(values).collect());
+    }
+    table
+}
+
+fn kernel_table(kernels: &[KernelDocument]) -> Table {
+    let measure = heading(kernels[0].measure);
+    let mut table = Table::new(&["kernel", "best lambda", measure, "se", ""]);
+    for kernel in kernels {
+        table.row(vec![
+            kernel.kernel.clone(),
+            number(kernel.best_lambda),
+            shown(kernel.measure, kernel.best_measure),
+            shown(kernel.measure, kernel.measure_standard_error),
+            if kernel.all_certified { String::new() } else { "not certified".to_owned() },
+        ]);
+    }
+    table
+}
+
+/// Returns the table of the cross-validated error along the lambdas.
+pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
+    let is_looked_at = curve.unproven.iter().any(Option::is_some);
+    let measure = curve.measure;
+    let by_other = measure != Measure::Error;
+    let mut header = vec!["lambda", "error %", "se", "worst gap", ""];
+    if is_looked_at {
+        header.insert(4, "unproven %");
+    }
+    if by_other {
+        header.splice(1..1, [heading(measure), "se"]);
+    }
+    let mut table = Table::new(&header);
+    for k in 0..curve.lambdas.len() {
+        let mut notes = Vec::new();
+        if k == curve.one_standard_error {
+            notes.push("one-SE");
+        }
+        if k == curve.best {
+            notes.push("best");
+        }
+        if !curve.certified[k] {
+            notes.push("not certified");
+        }
+        if curve.abandoned[k] {
+            notes.push("abandoned");
+        }
+        let mut row = vec![
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k]),
+            gap(curve.worst_relative_gap[k]),
+            notes.join(", "),
+        ];
+        if is_looked_at {
+            row.insert(4, curve.unproven[k].map_or(String::new(), percent));
+        }
+        if by_other {
+            let values = [curve.mean_measure[k], curve.measure_standard_error[k]];
+            row.splice(1..1, values.map(|value| shown(measure, value)));
+        }
+        table.row(row);
+    }
+    table
+}

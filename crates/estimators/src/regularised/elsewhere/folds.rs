@@ -1,0 +1,60 @@
+//! The errors of folds that workers hold.
+
+use margins_data::metrics::Measure;
+use margins_optim::path::{FoldError, FoldErrors, Measured};
+use margins_optim::shards::{BinaryProblem, Rule, RuleOutcome, errors_over_shards};
+use margins_optim::{ErrorCurve, Fit, Lambda};
+
+use super::{Search, folds};
+use crate::Error;
+use crate::regularised::cross_validation::CrossValidation;
+use crate::regularised::time_limit::TimeLimit;
+
+impl Search<'_> {
+    /// Returns the weight of the samples held out, or of all, and the error and the log-loss of fits at each
+    /// lambda.
+    pub(super) fn errors(
+        &mut self,
+        problem: &BinaryProblem,
+        path: &[Vec<Fit>],
+    ) -> Result<(f64, Vec<RuleOutcome>), Error> {
+        let rule = |fits: &Vec<Fit>| {
+            Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
+        };
+        let rules: Vec<Rule> = path.iter().map(rule).collect();
+        let partitions = self.table.partitions.len();
+        Ok(errors_over_shards(&mut *self.workers, partitions, problem, &rules)?)
+    }
+
+    /// Returns the error along the lambdas, with one fold held out after another.
+    pub(super) fn cross_validate(
+        &mut self,
+        how: &CrossValidation,
+        limit: Option<TimeLimit>,
+    ) -> Result<ErrorCurve, Error> {
+        let lambdas = Lambda::descending(&how.lambdas)?;
+        let deadline = limit.and_then(|limit| limit.of_folds());
+        let mut each = Vec::new();
+        for fold in 0..folds(how, self.table) {
+            let path = self.paths(Some(fold), &lambdas, deadline)?;
+            let (weight, errors) = self.errors(&self.problem(Some(fold)), &path)?;
+            if weight <= 0.0 {
+                return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
+            }
+            let at = path.iter().zip(errors).map(|(fits, RuleOutcome { error, log_loss })| {
+                let gaps = fits.iter().map(|fit| fit.report.relative_gap);
+                let converged = fits.iter().all(|fit| fit.report.converged());
+                let relative_gap = gaps.fold(0.0, f64::max);
+                Some(FoldError {
+                    error,
+                    unproven: None,
+                    measured: Measured { log_loss, value: None },
+                    relative_gap,
+                    converged,
+                })
+            });
+            each.push(FoldErrors { weight, at: at.collect() });
+        }
+        Ok(ErrorCurve::of_folds(Measure::Error, lambdas, &each))
+    }
+}

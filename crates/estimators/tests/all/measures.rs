@@ -1,0 +1,203 @@
+//! Searches by other measures than the error, over any splits, and with classes of one row.
+
+use std::sync::Arc;
+
+use margins_data::metrics::Measure;
+use margins_data::split::Split;
+use margins_data::{Classes, Dataset, Design};
+use margins_estimators::Error;
+use margins_estimators::regularised::{
+    CrossValidation, KernelChoice, LeaveOneOut, Probabilities, Regularisation, Settings,
+};
+use margins_losses::{Hinge, Logistic};
+use margins_model::Scheme;
+use margins_optim::{ErrorCurve, lambda_grid};
+
+fn grid() -> CrossValidation {
+    CrossValidation {
+        lambdas: lambda_grid(1.0, 1e-4, 7).unwrap(),
+        folds: Some(3),
+        ..CrossValidation::default()
+    }
+}
+
+fn search(how: CrossValidation) -> Settings {
+    let regularisation = Regularisation::CrossValidated(how);
+    Settings { loss: Arc::new(Logistic), regularisation, ..Settings::default() }
+}
+
+/// Points around as many corners as there are classes, which overlap the more the wider they spread.
+fn corners(names: &[&str], rows: usize, spread: f64) -> Dataset<Classes> {
+    labelled(names, spread, &(0..rows).map(|i| names[i % names.len()]).collect::<Vec<_>>())
+}
+
+/// The points of which the first one has a class of its own.
+fn with_single(names: &[&str], rows: usize, spread: f64) -> Dataset<Classes> {
+    let name = |i: usize| if i == 0 { "single" } else { names[i % names.len()] };
+    labelled(names, spread, &(0..rows).map(name).collect::<Vec<_>>())
+}
+
+fn labelled(corners: &[&str], spread: f64, labels: &[&str]) -> Dataset<Classes> {
+    let count = corners.len();
+    let point = |i: usize| {
+        let angle = (i % count) as f64 * std::f64::consts::TAU / count as f64;
+        let t = i as f64;
+        [angle.cos() + spread * (1.7 * t).sin(), angle.sin() + spread * (2.3 * t).cos()]
+    };
+    let points: Vec<[f64; 2]> = (0..labels.len()).map(point).collect();
+    Dataset::new(Design::from_rows(&points).unwrap(), Classes::new(labels).unwrap()).unwrap()
+}
+
+fn curve_of(settings: &Settings, data: &Dataset<Classes>) -> ErrorCurve {
+    settings.fit(data).unwrap().report.curve.unwrap()
+}
+
+/// On separable classes many lambdas have no error; the one with the smallest log-loss is taken, and
+/// without probabilities the largest.
+#[test]
+fn ties_in_error_go_to_the_smaller_log_loss() {
+    for (names, scheme) in [
+        (&["a", "b"][..], None),
+        (&["a", "b", "c"], None),
+        (&["a", "b", "c"], Some(Scheme::OneVersusOne)),
+    ] {
+        let data = corners(names, 60, 0.2);
+        let settings = Settings { scheme, ..search(grid()) };
+        let curve = curve_of(&settings, &data);
+        let tied: Vec<usize> = (0..7).filter(|&k| curve.mean_error[k] == 0.0).collect();
+        assert!(tied.len() > 1, "{:?}", curve.mean_error);
+        let log_loss = |k: usize| curve.mean_log_loss[k].unwrap();
+        assert!(tied.iter().all(|&k| log_loss(curve.best) <= log_loss(k)));
+        assert!(log_loss(curve.best) < 0.5 * log_loss(tied[0]));
+        assert_eq!(curve.one_standard_error, tied[0]);
+        let hinge = Settings { loss: Arc::new(Hinge), ..settings };
+        let curve = curve_of(&hinge, &data);
+        assert_eq!(curve.mean_log_loss, [None; 7]);
+        assert_eq!(Some(curve.best), (0..7).find(|&k| curve.mean_error[k] == 0.0));
+    }
+}
+
+/// One of several kernels is taken by the measure as well.
+#[test]
+fn kernels_are_compared_by_the_measure() {
+    let data = corners(&["a", "b"], 60, 1.2);
+    let specifications = ["gaussian:sigma=30", "linear", "gaussian:sigma=0.5"].map(str::to_owned);
+    let kernels =
+        KernelChoice { specifications: specifications.to_vec(), ..KernelChoice::default() };
+    for measure in Measure::ALL {
+        let settings =
+            Settings { kernels: kernels.clone(), ..search(CrossValidation { measure, ..grid() }) };
+        let report = settings.fit(&data).unwrap().report;
+        let best = |curve: &ErrorCurve| curve.rank(curve.best);
+        let chosen = best(report.curve.as_ref().unwrap());
+        assert_eq!(report.kernels.len(), 3);
+        assert!(report.kernels.iter().all(|tried| chosen <= best(&tried.curve)), "{measure}");
+    }
+}
+
+/// The bits of a search do not depend on the number of threads, nor its measures on the route: two
+/// classes and any scheme for them give the same values.
+#[cfg(feature = "rayon")]
+#[test]
+fn the_bits_are_the_same_on_any_number_of_threads() {
+    for (names, measures) in
+        [(&["a", "b"][..], &Measure::ALL[..]), (&["a", "b", "c"], &Measure::ALL[..4])]
+    {
+        let data = corners(names, 90, 1.0);
+        for &measure in measures {
+            let on = |threads: usize| {
+                let how = CrossValidation { measure, ..grid() };
+                Settings { threads: Some(threads), ..search(how) }.fit(&data).unwrap()
+            };
+            let [one, three] = [on(1), on(3)];
+            assert_eq!(one.report.curve, three.report.curve, "{measure}");
+            assert_eq!(one.model, three.model, "{measure}");
+            let curve = one.report.curve.unwrap();
+            let rank = curve.rank(curve.best);
+            assert!((0..7).all(|k| rank <= curve.rank(k)), "{measure}");
+        }
+    }
+}
+
+/// A row may be held out twice or never.
+#[test]
+fn any_splits_are_taken() {
+    let data = corners(&["a", "b", "c"], 90, 0.8);
+    let split = |k: usize| Split {
+        train: (0..60).filter(|i| i % 4 != k).collect(),
+        test: (40..90).filter(|i| i % 4 == k).collect(),
+    };
+    let splits = Some((0..3).map(split).collect());
+    let how = CrossValidation { splits: splits.clone(), folds: None, ..grid() };
+    let fitted = search(how).fit(&data).unwrap();
+    let folds = fitted.folds.unwrap();
+    assert_eq!((folds.count, &folds.given, folds.of_rows.len()), (3, &splits, 0));
+    // The last split has half as many rows to learn from, and lacks a class.
+    let few = Split { train: (0..60).filter(|i| i % 3 != 2).collect(), test: (60..90).collect() };
+    let splits = Some(splits.into_iter().flatten().chain([few]).collect());
+    let how = CrossValidation { splits, folds: None, ..grid() };
+    let notes = search(how).fit(&data).unwrap().report.notes;
+    let expected = "1 of 4 folds misclassify every sample of a class, whatever lambda is: fold '3' leaves no \
+                    sample of class 'c' to train on.";
+    assert_eq!(notes, [expected]);
+}
+
+/// A class of one row lacks in the training rows of its own fold, where it counts as an error.
+#[test]
+fn a_class_of_one_row_does_not_end_a_search() {
+    for names in [&["a", "b"][..], &["a"]] {
+        let data = with_single(names, 60, 0.2);
+        for measure in [Measure::Error, Measure::LogLoss, Measure::BalancedError] {
+            let how = CrossValidation { folds: Some(5), measure, ..grid() };
+            let fitted = search(how).fit(&data).unwrap();
+            assert_eq!(fitted.model.classes().len(), names.len() + 1);
+            let note = &fitted.report.notes[0];
+            assert!(note.contains("leaves no sample of class 'single' to train on"), "{note}");
+            let curve = fitted.report.curve.unwrap();
+            assert!(curve.mean_error.iter().all(|&error| error >= 1.0 / 60.0 - 1e-12));
+        }
+        let platt = Probabilities::Platt { folds: Some(3) };
+        let refused = Settings { probabilities: platt, ..search(grid()) }.fit(&data).unwrap_err();
+        assert!(refused.to_string().contains("1 ('single')"), "{refused}");
+    }
+}
+
+#[test]
+fn measures_that_cannot_be_had_are_refused() {
+    let (two, three) = (corners(&["a", "b"], 30, 0.5), corners(&["a", "b", "c"], 30, 0.5));
+    let measured = |measure| CrossValidation { measure, ..grid() };
+    let refusal = |settings: Settings, data: &Dataset<Classes>| {
+        let refused = settings.fit(data).unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                Error::Contradiction { .. } | Error::Optim(_) | Error::Setting { .. }
+            ),
+            "{refused:?}"
+        );
+        refused.to_string()
+    };
+    let hinge = Settings { loss: Arc::new(Hinge), ..search(measured(Measure::LogLoss)) };
+    let alone = CrossValidation {
+        folds: None,
+        leave_one_out: Some(LeaveOneOut::OneStep),
+        ..measured(Measure::Auc)
+    };
+    let hopeless = CrossValidation { abandon_hopeless: true, ..measured(Measure::Brier) };
+    let split = Split { train: (0..20).collect(), test: (20..30).collect() };
+    let both = CrossValidation { splits: Some(vec![split]), ..grid() };
+    let one_sided = Split { train: (0..20).collect(), test: (20..30).step_by(2).collect() };
+    let undefined =
+        CrossValidation { splits: Some(vec![one_sided]), folds: None, ..measured(Measure::Auc) };
+    for (settings, data, expected) in [
+        (hinge, &two, "the loss has no probabilities"),
+        (search(measured(Measure::Auc)), &three, "the area under the curve is of two"),
+        (search(alone), &two, "single samples are counted as errors"),
+        (search(hopeless), &two, "lambdas are given up by their errors"),
+        (search(both), &two, "leave one of them out"),
+        (search(undefined), &two, "no fold holds out samples of both classes"),
+    ] {
+        let message = refusal(settings, data);
+        assert!(message.contains(expected), "{message}");
+    }
+}
