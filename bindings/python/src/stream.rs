@@ -152,11 +152,7 @@ pub(crate) struct StreamLearner(Learner);
 impl StreamLearner {
     /// Returns a learner of samples of these classes, with so many features.
     #[new]
-    fn new(
-        settings: &Bound<'_, PyDict>,
-        classes: Vec<String>,
-        features: usize,
-    ) -> PyResult<Self> {
+    fn new(settings: &Bound<'_, PyDict>, classes: Vec<String>, features: usize) -> PyResult<Self> {
         let settings = settings_of(Stream::read(settings)?)?;
         settings.learner(&classes, features).map(StreamLearner).map_err(to_python)
     }

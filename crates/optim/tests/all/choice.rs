@@ -11,10 +11,8 @@ use margins_test_support::loss;
 use proptest::prelude::*;
 
 fn data() -> Dataset {
-    let rows: Vec<[f64; 2]> = (0..60)
-        .map(|i| f64::from(i))
-        .map(|t| [(t * 0.7).sin() + t / 40.0, (t * 1.3).cos()])
-        .collect();
+    let rows: Vec<[f64; 2]> =
+        (0..60).map(f64::from).map(|t| [(t * 0.7).sin() + t / 40.0, (t * 1.3).cos()]).collect();
     let signs = (0..60).map(|i| if (i * 7) % 60 < 2 * i - 30 { 1.0 } else { -1.0 }).collect();
     let labels = Labels::from_signs(signs).unwrap();
     let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
