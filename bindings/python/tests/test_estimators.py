@@ -126,9 +126,13 @@ def test_cross_validation_finds_what_a_search_by_hand_finds(two):
     Cs = [1e-3, 1e-2, 1e-1, 1.0]
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
     search = ml.MarginClassifierCV("logistic", Cs=Cs, cv=folds).fit(X, y)
-    # The same C, not the same lambda, as scikit-learn has it.
-    by_hand = GridSearchCV(ml.MarginClassifier("logistic"), {"C": Cs}, cv=folds).fit(X, y)
-    errors = 1 - by_hand.cv_results_["mean_test_score"]
+    # The same C, not the same lambda, as scikit-learn has it; of equal errors the one with the smallest log-loss.
+    by_hand = GridSearchCV(
+        ml.MarginClassifier("logistic"), {"C": Cs}, cv=folds, scoring=["accuracy", "neg_log_loss"], refit=lambda results: np.lexsort(
+            (-results["mean_test_neg_log_loss"], -results["mean_test_accuracy"].round(12))
+        )[0],
+    ).fit(X, y)
+    errors = 1 - by_hand.cv_results_["mean_test_accuracy"]
     np.testing.assert_allclose(search.errors_, errors, atol=1e-12)
     assert search.best_C_ == by_hand.best_params_["C"]
     np.testing.assert_allclose(search.coef_, by_hand.best_estimator_.coef_, rtol=1e-3)

@@ -58,8 +58,8 @@ pub fn learn_adaptively(
     let split = Split::new(sample.weights(), usize::MAX, seed)?;
     let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
         let plan = plan(&grid[k], &split);
-        let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
         let mut walk = Walk::new(&grid[k], &plan, sample.columns(), seed)?.averaged();
+        let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
         walk.take(sample.points(), draws, limits)?;
         Ok::<_, Error>(walk.finish())
     })?;
@@ -162,11 +162,14 @@ fn best_mean(
     limits: &Limits<'_>,
     on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
 ) -> Result<(usize, f64), Error> {
+    // Nobody waits for the result of a search that was interrupted.
+    if limits.is_interrupted() {
+        return Ok((0, f64::INFINITY));
+    }
     let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
     let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let tied: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
-    // Nobody waits for the result of a search that was interrupted.
-    if tied.len() == 1 || limits.is_interrupted() {
+    if tied.len() == 1 {
         return Ok((tied[0], lowest));
     }
     let of_tied: Vec<&[f64]> = tied.iter().map(|&k| means[k].as_slice()).collect();

@@ -297,12 +297,15 @@ impl Walk {
         /// The number of steps between looks at the limits.
         const STEPS_A_LOOK: usize = 256;
         let stopped = Cell::new(self.run.stopped);
-        let mut draws = draws.zip(self.run.steps..).map_while(|(draw, at)| {
+        let goes_on = |at: usize| {
             if stopped.get().is_none() && at.is_multiple_of(STEPS_A_LOOK) {
                 stopped.set(limits.reached());
             }
-            stopped.get().is_none().then_some(draw)
-        });
+            stopped.get().is_none().then_some(())
+        };
+        // The limits come first: draws are shuffled before the first of them is taken.
+        let steps = (self.run.steps..).map_while(goes_on);
+        let mut draws = steps.zip(draws).map(|((), draw)| draw);
         while let Some(&time) = self.times.peek() {
             let from = self.averaged_from.filter(|&from| self.run.steps < from);
             let until = from.map_or(time, |from| time.min(from));

@@ -134,6 +134,8 @@ def blocks(X: Any, results: int = 1) -> Iterator[Any]:
     if step >= rows:
         yield X
         return
+    if sparse.issparse(X):
+        X = X.tocsr()  # Not every sparse matrix has slices.
     for start in range(0, rows, step):
         yield cut(X, start, min(start + step, rows))
 
