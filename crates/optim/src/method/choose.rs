@@ -237,9 +237,11 @@ impl Problem {
     /// beside the features, the farther their inner products are from singular, and epochs are few.
     fn ascent_products(&self, is_path: bool) -> f64 {
         const MOST: f64 = 1000.0;
-        let Shape { n, p, .. } = self.shape;
+        let Shape { n, p, is_sparse, .. } = self.shape;
         let by_kink = if self.curvature.is_none() { 2.0 } else { 1.0 };
-        let at_one = (20.0 + 4.0 * self.ascent_condition()).min(50.0 * (1.0 + n / p)).min(MOST);
+        // Along a path dense systems share their factors, which the prediction for them leaves out.
+        let most = if is_path && !is_sparse && p <= n { MOST } else { 50.0 * (1.0 + n / p) };
+        let at_one = (20.0 + 4.0 * self.ascent_condition()).min(most).min(MOST);
         by_kink * at_one * if is_path { 0.4 } else { 1.0 }
     }
 
