@@ -10,12 +10,12 @@ from dask.delayed import Delayed
 
 
 def has_unknown_rows(part: Any) -> bool:
-    """Returns true of a dask array that was made of a frame, whose partitions have an unknown number of rows."""
+    """Returns whether the rows of a dask array are unknown, as they are when it comes from a frame."""
     return hasattr(part, "chunks") and bool(np.isnan(part.chunks[0]).any())
 
 
 def cut(parts: list[Any], rows: list[int], like: list[int]) -> list[Delayed]:
-    """Returns partitions of so many rows made of others, whose numbers of rows are given."""
+    """Returns partitions with the numbers of rows `like`, from partitions with the numbers of rows `rows`."""
     stops, wanted = np.cumsum(rows), np.cumsum(like)
     made = []
     for start, stop in zip(wanted - like, wanted):
