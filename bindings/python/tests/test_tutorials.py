@@ -24,8 +24,10 @@ def test_tutorial(path, tmp_path, capsys):
     assert (tmp_path / f"{path.stem}.png").stat().st_size > 10_000 and capsys.readouterr().out
 
 
-def test_first_page_of_the_book():
-    page = Path(__file__).parents[3] / "docs" / "start" / "python.md"
+def test_first_page_of_the_book(monkeypatch):
+    root = Path(__file__).parents[3]
+    page = root / "docs" / "start" / "python.md"
+    monkeypatch.chdir(root / "crates" / "test-support" / "fixtures")
     results = doctest.testfile(str(page), module_relative=False)
     assert results.attempted >= 7 and not results.failed
 
