@@ -96,16 +96,14 @@ pub enum Error {
         /// The parameter.
         parameter: String,
     },
-    /// A parameter that comes from data is not given, and there are no data.
+    /// A parameter that comes from training data is not known yet.
     #[error(
-        "kernel '{kernel}' has no {parameter}, and there are no data to take it from. Write {kernel}:{parameter}=0.5, \
-         or call KernelRegistry::parse_for with the data."
+        "kernel '{kernel}' takes a parameter from training data and has seen none. Call \
+         Kernel::adapt_to with the data, or give the parameter, as in gaussian:sigma=0.5."
     )]
     NeedsData {
-        /// Name of the kernel.
+        /// Specification of the kernel.
         kernel: String,
-        /// The parameter.
-        parameter: String,
     },
     /// The text is not a specification of a kernel.
     #[error("kernel specification '{specification}': {reason}")]

@@ -159,6 +159,9 @@ pub(crate) fn fill(
     if kernel.is_interrupted() {
         return Err(Error::Interrupted);
     }
+    if kernel.needs_data() {
+        return Err(Error::NeedsData { kernel: kernel.specification() });
+    }
     kernel.fill(block, values);
     if all_finite(values) {
         return Ok(());

@@ -1,18 +1,20 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use margins_data::Sample;
+use margins_data::{Design, Sample};
 use margins_losses::OutOfRange;
 
 use crate::{Block, Error};
 
 mod anova;
+mod auto_gaussian;
 mod combined;
 mod inner_product;
 mod radial;
 mod watched;
 
 pub use self::anova::Anova;
+pub use self::auto_gaussian::AutoGaussian;
 pub use self::combined::{Product, Sum};
 pub use self::inner_product::{Linear, Polynomial, Sigmoid};
 pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
@@ -80,6 +82,27 @@ pub trait Kernel: Debug + Send + Sync {
         None
     }
 
+    /// Takes the parameters that come from training data from these, unless they are known: samples
+    /// with their weights (1 if there are none), and a seed for what is drawn. Call it once before
+    /// the kernel is used. Default: no parameter comes from data.
+    ///
+    /// # Errors
+    /// Data that the parameters cannot be taken from.
+    fn adapt_to(
+        &mut self,
+        _design: &Design,
+        _weights: Option<&[f64]>,
+        _seed: u64,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Returns true if a parameter that comes from training data is not known yet; values are then
+    /// NaN, and what is computed with them fails with [`Error::NeedsData`]. Default: false.
+    fn needs_data(&self) -> bool {
+        false
+    }
+
     /// Returns true if nobody wants values any more, as of a kernel that is
     /// [`Watched`](crate::Watched): what is computed with them then fails before the next block.
     /// Default: false.
@@ -95,7 +118,7 @@ pub trait Kernel: Debug + Send + Sync {
 
 /// Makes a pointer to a kernel a kernel.
 macro_rules! kernel_behind {
-    ($pointer:ident) => {
+    ($pointer:ident, |$this:ident| $inner:expr) => {
         impl<T: Kernel + ?Sized> Kernel for $pointer<T> {
             fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
                 (**self).value(x, z)
@@ -115,6 +138,21 @@ macro_rules! kernel_behind {
             fn as_gaussian(&self) -> Option<Gaussian> {
                 (**self).as_gaussian()
             }
+            fn adapt_to(
+                &mut self,
+                design: &Design,
+                weights: Option<&[f64]>,
+                seed: u64,
+            ) -> Result<(), Error> {
+                let $this = self;
+                match $inner {
+                    Some(kernel) => kernel.adapt_to(design, weights, seed),
+                    None => Ok(()),
+                }
+            }
+            fn needs_data(&self) -> bool {
+                (**self).needs_data()
+            }
             fn is_interrupted(&self) -> bool {
                 (**self).is_interrupted()
             }
@@ -125,8 +163,9 @@ macro_rules! kernel_behind {
     };
 }
 
-kernel_behind!(Box);
-kernel_behind!(Arc);
+kernel_behind!(Box, |this| Some(&mut **this));
+// A kernel that is shared is as it is.
+kernel_behind!(Arc, |this| Arc::get_mut(this));
 
 fn check(
     kernel: &'static str,

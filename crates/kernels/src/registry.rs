@@ -4,29 +4,27 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use margins_data::Design;
 use margins_losses::Specification;
 
 use crate::grammar::{self, Part};
 use crate::kernel::{
-    Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
-    Watched,
+    Anova, AutoGaussian, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product,
+    Sigmoid, Sum, Watched,
 };
-use crate::{Error, Kernel, SigmaRange};
+use crate::{Error, Kernel};
 
 type Watch = Arc<dyn Fn() -> ControlFlow<()> + Send + Sync>;
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
 /// The value of a parameter that is left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 enum LeftOut {
     /// No value: the parameter must be given.
     Refused,
     /// A number.
     Value(f64),
-    /// The middle of the [`SigmaRange`] of the data, where there are data; else the parameter must
-    /// be given.
-    MiddleSigma,
+    /// A value from training data: the kernel that [adapts](Kernel::adapt_to) to them.
+    FromData(fn() -> Box<dyn Kernel>),
 }
 
 #[derive(Clone)]
@@ -52,11 +50,11 @@ struct Entry {
 /// let product = registry.parse("linear * (linear + gaussian:sigma=0.5)")?;
 /// assert_eq!(product.specification(), "linear*(linear+gaussian:sigma=0.5)");
 ///
-/// // Without a sigma the kernel is as wide as the data ask for.
+/// // Without a sigma the width comes from the first data that the kernel adapts to.
 /// let design = Design::from_rows(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])?;
-/// let kernel = registry.parse_for("gaussian", &design, None, 1)?;
+/// let mut kernel = registry.parse("gaussian")?;
+/// kernel.adapt_to(&design, None, 1)?;
 /// assert!(kernel.specification().starts_with("gaussian:sigma="));
-/// assert!(registry.parse("gaussian").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -72,9 +70,11 @@ impl KernelRegistry {
         let length = [("length", None)];
         Self::empty()
             .with("linear", &[], |_| Ok(Box::new(Linear)))
-            .with_defaults("gaussian", vec![("sigma".to_owned(), LeftOut::MiddleSigma)], |p| {
-                Ok(Box::new(Gaussian::new(p[0])?))
-            })
+            .with_defaults(
+                "gaussian",
+                vec![("sigma".to_owned(), LeftOut::FromData(|| Box::new(AutoGaussian::new())))],
+                |p| Ok(Box::new(Gaussian::new(p[0])?)),
+            )
             .with("laplacian", &sigma, |p| Ok(Box::new(Laplacian::new(p[0])?)))
             .with("matern32", &length, |p| Ok(Box::new(Matern32::new(p[0])?)))
             .with("matern52", &length, |p| Ok(Box::new(Matern52::new(p[0])?)))
@@ -133,12 +133,13 @@ impl KernelRegistry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Returns the kernel of a specification.
+    /// Returns the kernel of a specification. A Gaussian kernel without sigma is an
+    /// [`AutoGaussian`], which takes it from training data: call [`Kernel::adapt_to`] with them
+    /// before the kernel is used.
     ///
     /// # Errors
     /// A text of another form, an unknown name or parameter, a parameter given twice, out of range,
-    /// or missing without a default. [`Error::NeedsData`]: a Gaussian kernel without sigma, which
-    /// [`parse_for`](Self::parse_for) takes from data.
+    /// or missing without a default.
     pub fn parse(&self, specification: &str) -> Result<Box<dyn Kernel>, Error> {
         self.parse_with(specification, |_, _| Ok(None))
     }
@@ -161,41 +162,6 @@ impl KernelRegistry {
         Ok(match self.watch.clone() {
             Some(watch) => Box::new(Watched::new(kernel, move || watch())),
             None => kernel,
-        })
-    }
-
-    /// Checks that [`parse_for`](Self::parse_for) takes the specification, as far as one can say
-    /// without data.
-    ///
-    /// # Errors
-    /// The errors of [`parse`](Self::parse), but for what data supply.
-    pub fn check(&self, specification: &str) -> Result<(), Error> {
-        // Any width will do.
-        self.parse_with(specification, |kernel, parameter| {
-            Ok(self.is_from_data(kernel, parameter).then_some(1.0))
-        })
-        .map(|_| ())
-    }
-
-    /// Returns the kernel of a specification as [`parse`](Self::parse) does, with the sigma of a
-    /// Gaussian kernel, where it is left out, from the data: the middle of the [`SigmaRange`] of the
-    /// samples with these weights, 1 if there are none. The seed draws the pairs for it.
-    ///
-    /// # Errors
-    /// The errors of [`parse`](Self::parse); samples that are all the same.
-    pub fn parse_for(
-        &self,
-        specification: &str,
-        design: &Design,
-        weights: Option<&[f64]>,
-        seed: u64,
-    ) -> Result<Box<dyn Kernel>, Error> {
-        self.parse_with(specification, |kernel, parameter| {
-            if self.is_from_data(kernel, parameter) {
-                Ok(Some(SigmaRange::of(design, weights, seed)?.middle()))
-            } else {
-                Ok(None)
-            }
         })
     }
 
@@ -222,13 +188,6 @@ impl KernelRegistry {
             Ok(is_left_out.then_some(sigma))
         })?;
         Ok(is_used.get().then(|| kernel.specification()))
-    }
-
-    /// Returns true if the data can tell the parameter.
-    fn is_from_data(&self, kernel: &str, parameter: &str) -> bool {
-        let entry = self.entries.get(kernel);
-        let mut parameters = entry.into_iter().flat_map(|entry| &entry.parameters);
-        parameters.any(|(name, default)| name == parameter && *default == LeftOut::MiddleSigma)
     }
 
     fn parse_one(
@@ -264,23 +223,18 @@ impl KernelRegistry {
         for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {
             let value = match (value, *default) {
                 (Some(value), _) | (None, LeftOut::Value(value)) => value,
-                (None, LeftOut::Refused | LeftOut::MiddleSigma) => {
-                    supply(name, parameter)?.ok_or_else(|| missing(name, parameter, *default))?
-                }
+                (None, default) => match (supply(name, parameter)?, default) {
+                    (Some(value), _) => value,
+                    (None, LeftOut::FromData(kernel)) => return Ok(kernel()),
+                    (None, _) => {
+                        let (kernel, parameter) = (name.to_owned(), parameter.clone());
+                        return Err(Error::MissingParameter { kernel, parameter });
+                    }
+                },
             };
             complete.push(value);
         }
         (entry.constructor)(&complete)
-    }
-}
-
-/// Returns the error for a parameter that is not given.
-fn missing(kernel: &str, parameter: &str, default: LeftOut) -> Error {
-    let (kernel, parameter) = (kernel.to_owned(), parameter.to_owned());
-    if default == LeftOut::MiddleSigma {
-        Error::NeedsData { kernel, parameter }
-    } else {
-        Error::MissingParameter { kernel, parameter }
     }
 }
 
@@ -319,7 +273,7 @@ impl Entry {
         }
         let list = self.parameters.iter().map(|(name, default)| match default {
             LeftOut::Value(value) => format!("{name} ({value} by default)"),
-            LeftOut::Refused | LeftOut::MiddleSigma => name.clone(),
+            LeftOut::Refused | LeftOut::FromData(_) => name.clone(),
         });
         list.collect::<Vec<_>>().join(", ")
     }

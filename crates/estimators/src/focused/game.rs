@@ -95,8 +95,8 @@ impl Table<'_> {
                 )
             }
             Learner::KernelPerceptron { kernel, registry, budget } => {
-                let kernel =
-                    registry.parse_for(kernel, self.data.design(), None, self.settings.seed)?;
+                let mut kernel = registry.parse(kernel)?;
+                kernel.adapt_to(self.data.design(), None, self.settings.seed)?;
                 self.play_kernel(&*kernel, *budget)
             }
             Learner::MultilayerPerceptron { hidden, step, loss } => {

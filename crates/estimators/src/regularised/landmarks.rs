@@ -40,11 +40,10 @@ impl LandmarkFeatures {
         if let Some(scales) = &scales {
             landmarks.scale_columns(scales);
         }
-        let registry = &settings.kernels.registry;
-        let kernel: Arc<dyn Kernel> =
-            registry.parse_for(specification, &landmarks, None, settings.seed)?.into();
+        let mut kernel = settings.kernels.registry.parse(specification)?;
+        kernel.adapt_to(&landmarks, None, settings.seed)?;
         let map = NystromMap::on(&*kernel, &landmarks)?;
-        Ok(LandmarkFeatures { kernel, scales, map })
+        Ok(LandmarkFeatures { kernel: kernel.into(), scales, map })
     }
 
     /// Returns the features that a message tells of.

@@ -142,6 +142,6 @@ impl KernelChoice {
     /// Refuses specifications that the registry does not take.
     fn check_names(&self, specifications: &[String]) -> Result<(), Error> {
         let mut evaluated = specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
-        Ok(evaluated.try_for_each(|kernel| self.registry.check(kernel))?)
+        Ok(evaluated.try_for_each(|kernel| self.registry.parse(kernel).map(drop))?)
     }
 }

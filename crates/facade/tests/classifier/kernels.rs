@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use margins::kernels::{Gram, Kernel, KernelObjective, KernelRegistry, fit};
 use margins::losses::Logistic;
-use margins::optim::lambda_grid;
+use margins::optim::{Lambda, Options, lambda_grid};
 use margins::{Classifier, CrossValidation, Error};
 use nalgebra::DMatrix;
 
@@ -43,6 +44,26 @@ fn kernels_are_chosen_by_their_least_error() {
     }
     let late = builder.kernels(names).time_limit(Duration::ZERO);
     assert!(matches!(build(late).fit(&two()), Err(Error::TimeLimit(_))));
+}
+
+/// A kernel without a width adapts to its data as the builder's does, in a fit by the crates alone.
+#[test]
+fn a_width_from_data_is_that_of_the_builder() {
+    let data = two();
+    let weights: Vec<f64> = (0..data.rows()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let data = data.with_weights(weights.clone()).unwrap();
+    let builder = Classifier::builder().loss(Logistic).kernel("gaussian").lambda(1e-3).seed(5);
+    let classifier = build(builder.standardize(false)).fit(&data).unwrap();
+
+    let mut kernel = KernelRegistry::standard().parse("gaussian").unwrap();
+    kernel.adapt_to(data.design(), Some(&weights), 5).unwrap();
+    let gram = Gram::new(&*kernel, data.design()).unwrap();
+    let objective = KernelObjective::new(&Logistic, &gram, data.labels()).unwrap();
+    let objective = objective.with_weights(&weights).unwrap();
+    let fit = fit(&objective, Lambda::new(1e-3).unwrap(), &Options::default()).unwrap();
+
+    assert_eq!(classifier.report().kernel, Some(kernel.specification()));
+    assert_eq!(all_coefs(&classifier), [[&fit.coef[..], &[fit.intercept]].concat()]);
 }
 
 #[test]

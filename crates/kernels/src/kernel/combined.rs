@@ -1,7 +1,7 @@
-use margins_data::Sample;
+use margins_data::{Design, Sample};
 
 use crate::grammar::operand;
-use crate::{Block, Kernel};
+use crate::{Block, Error, Kernel};
 
 /// The sum of two kernels, `k_1(x, z) + k_2(x, z)`.
 #[derive(Debug)]
@@ -23,6 +23,18 @@ impl Kernel for Sum {
     }
     fn is_positive_semidefinite(&self) -> bool {
         self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
+    fn adapt_to(
+        &mut self,
+        design: &Design,
+        weights: Option<&[f64]>,
+        seed: u64,
+    ) -> Result<(), Error> {
+        self.0.adapt_to(design, weights, seed)?;
+        self.1.adapt_to(design, weights, seed)
+    }
+    fn needs_data(&self) -> bool {
+        self.0.needs_data() || self.1.needs_data()
     }
     fn is_interrupted(&self) -> bool {
         self.0.is_interrupted() || self.1.is_interrupted()
@@ -47,6 +59,18 @@ impl Kernel for Product {
     }
     fn is_positive_semidefinite(&self) -> bool {
         self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
+    fn adapt_to(
+        &mut self,
+        design: &Design,
+        weights: Option<&[f64]>,
+        seed: u64,
+    ) -> Result<(), Error> {
+        self.0.adapt_to(design, weights, seed)?;
+        self.1.adapt_to(design, weights, seed)
+    }
+    fn needs_data(&self) -> bool {
+        self.0.needs_data() || self.1.needs_data()
     }
     fn is_interrupted(&self) -> bool {
         self.0.is_interrupted() || self.1.is_interrupted()

@@ -3,10 +3,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use margins_data::Sample;
+use margins_data::{Design, Sample};
 
 use crate::kernel::Gaussian;
-use crate::{Block, Kernel};
+use crate::{Block, Error, Kernel};
 
 type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
 
@@ -84,6 +84,17 @@ impl<K: Kernel> Kernel for Watched<K> {
     }
     fn as_gaussian(&self) -> Option<Gaussian> {
         self.kernel.as_gaussian()
+    }
+    fn adapt_to(
+        &mut self,
+        design: &Design,
+        weights: Option<&[f64]>,
+        seed: u64,
+    ) -> Result<(), Error> {
+        self.kernel.adapt_to(design, weights, seed)
+    }
+    fn needs_data(&self) -> bool {
+        self.kernel.needs_data()
     }
     fn is_interrupted(&self) -> bool {
         (self.watch)().is_break() || self.kernel.is_interrupted()

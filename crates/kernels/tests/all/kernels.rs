@@ -374,16 +374,33 @@ fn wrong_specifications_say_what_is_wrong() {
             "linear*matern32".to_owned(),
             "kernel 'matern32' needs its length, as in matern32:length=0.5".to_owned(),
         ),
-        (
-            "linear+gaussian".to_owned(),
-            "kernel 'gaussian' has no sigma, and there are no data to take it from. Write \
-             gaussian:sigma=0.5, or call KernelRegistry::parse_for with the data."
-                .to_owned(),
-        ),
     ];
     for (given, want) in cases {
         let error = KernelRegistry::standard().parse(&given).unwrap_err();
         assert_eq!(error.to_string(), want);
+    }
+}
+
+#[test]
+fn a_width_comes_from_the_first_data() {
+    let registry = KernelRegistry::standard();
+    let (design, other) = (dense(&rows(30, 3)), dense(&rows(30, 2)));
+    let weights: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
+    let mut kernel = registry.parse("linear+gaussian").unwrap();
+    assert_eq!(kernel.specification(), "linear+gaussian");
+    assert_eq!(
+        Gram::new(&*kernel, &design).unwrap_err().to_string(),
+        "kernel 'linear+gaussian' takes a parameter from training data and has seen none. Call \
+         Kernel::adapt_to with the data, or give the parameter, as in gaussian:sigma=0.5."
+    );
+    kernel.adapt_to(&design, Some(&weights), 7).unwrap();
+    let sigma = SigmaRange::of(&design, Some(&weights), 7).unwrap().middle();
+    let fixed = registry.parse(&format!("linear+gaussian:sigma={sigma}")).unwrap();
+    assert_eq!(Gram::new(&*kernel, &design).unwrap(), Gram::new(&*fixed, &design).unwrap());
+    for mut kernel in [kernel, fixed] {
+        let before = kernel.specification();
+        kernel.adapt_to(&other, None, 7).unwrap();
+        assert_eq!(kernel.specification(), before);
     }
 }
 

@@ -239,7 +239,8 @@ proptest! {
         };
         let scores = |specification: &str, unit: f64| {
             let design = design(unit);
-            let kernel = KernelRegistry::standard().parse_for(specification, &design, None, 3).unwrap();
+            let mut kernel = KernelRegistry::standard().parse(specification).unwrap();
+ kernel.adapt_to(&design, None, 3).unwrap();
             let gram = Gram::new(&*kernel, &design).unwrap();
             let options = Options::default();
             let newton = |loss: &dyn MarginLoss| {
@@ -342,7 +343,8 @@ proptest! {
         let options = Options { max_iterations: Some(500), ..Options::default() };
         let design = dense(&table.rows);
         let labels = Labels::from_signs(table.signs.clone()).unwrap();
-        let kernel = KernelRegistry::standard().parse_for(specification, &design, None, 3).unwrap();
+        let mut kernel = KernelRegistry::standard().parse(specification).unwrap();
+ kernel.adapt_to(&design, None, 3).unwrap();
         let gram = Gram::new(&*kernel, &design).unwrap();
         let weights = &table.weights;
         let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();

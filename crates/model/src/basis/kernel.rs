@@ -13,13 +13,17 @@ impl Basis {
     /// that features are multiplied with first, if any.
     ///
     /// # Errors
-    /// Scales that are not one finite number greater than 0 a feature; more features than fit in 32
-    /// bits; sparse frequencies.
+    /// A kernel that has yet to see its training data; scales that are not one finite number greater
+    /// than 0 a feature; more features than fit in 32 bits; sparse frequencies.
     pub fn new(
         kernel: &dyn Kernel,
         scales: Option<Vec<f64>>,
         functions: Functions,
     ) -> Result<Self, Error> {
+        if kernel.needs_data() {
+            let kernel = kernel.specification();
+            return Err(margins_kernels::Error::NeedsData { kernel }.into());
+        }
         let design = functions.design();
         let features = design.columns();
         if let Some(scales) = &scales

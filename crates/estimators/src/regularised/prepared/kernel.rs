@@ -94,9 +94,9 @@ impl<'d> Prepared<'d> {
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
             let (design, scales) = kernel_features(data, standardize)?;
-            let kernel =
-                kernels.parse_for(specification, &design, data.own_weights(), seed)?.into();
-            Form::of(KernelBasis { kernel, design, scales, preparation })?
+            let mut kernel = kernels.parse(specification)?;
+            kernel.adapt_to(&design, data.own_weights(), seed)?;
+            Form::of(KernelBasis { kernel: kernel.into(), design, scales, preparation })?
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
