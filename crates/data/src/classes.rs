@@ -129,6 +129,16 @@ impl Classes {
         Labels::from_parts(self.are_of(positive), name(negative), name(positive))
     }
 
+    /// Returns the labels of some rows, which are of two classes, of which the second is positive.
+    ///
+    /// # Panics
+    /// If there is no such class or row.
+    pub fn pair(&self, negative: usize, positive: usize, rows: &[usize]) -> Labels {
+        let name = |class: usize| self.names[class].clone();
+        let is_positive = rows.iter().map(|&row| self.index(row) == positive).collect();
+        Labels::from_parts(is_positive, name(negative), name(positive))
+    }
+
     /// Returns which rows are of a class.
     fn are_of(&self, class: usize) -> Vec<bool> {
         (0..self.len()).map(|row| self.index(row) == class).collect()
@@ -203,6 +213,7 @@ mod tests {
         assert_eq!((pair.negative_class(), pair.positive_class()), ("a", "c"));
         assert_eq!(pair.signs(), [-1.0, 1.0, -1.0, -1.0]);
         assert_eq!(classes.rows_of(1), [0, 3]);
+        assert_eq!(classes.pair(0, 2, &[2, 1]), pair.select(&[2, 1]));
         let two = Classes::new(&["x", "y"]).unwrap();
         assert_eq!(two.against_rest(1), Labels::new(&["x", "y"]).unwrap());
         assert_eq!(two.against_rest(0).negative_class(), "y");

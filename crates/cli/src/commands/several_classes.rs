@@ -65,7 +65,12 @@ pub(super) fn fit(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let training_error = fitted.training_error()?;
+    /// The share of a time limit that the training error may take after the fits.
+    const SHARE: f64 = 0.1;
+    let training_error = match settings.time_limit {
+        Some(limit) => fitted.training_error_within(limit.mul_f64(SHARE))?,
+        None => Some(fitted.training_error()?),
+    };
     page.write(
         "Several classes",
         || Ok([describe(task, &fitted, &rows), outcome(task, &fitted, training_error)].concat()),
@@ -109,7 +114,7 @@ fn write_tables(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Res
 }
 
 /// Returns what came out, in lines.
-fn outcome(task: Task<'_>, fitted: &Fitted, training_error: f64) -> Lines {
+fn outcome(task: Task<'_>, fitted: &Fitted, training_error: Option<f64>) -> Lines {
     [describe_folds(task, fitted), chosen_lambda(fitted, training_error)].concat()
 }
 
@@ -119,8 +124,11 @@ fn describe_folds(task: Task<'_>, fitted: &Fitted) -> Lines {
     describe_cv(&fitted.report, folds, task.arguments.solver.tolerance())
 }
 
-fn chosen_lambda(fitted: &Fitted, training_error: f64) -> Lines {
-    let error = format!("{} %", percent(training_error));
+fn chosen_lambda(fitted: &Fitted, training_error: Option<f64>) -> Lines {
+    let error = training_error.map_or_else(
+        || "not counted: the time limit came first".to_owned(),
+        |error| format!("{} %", percent(error)),
+    );
     vec![("lambda", number(lambda_of(fitted))), ("training error", error)]
 }
 
@@ -140,7 +148,7 @@ fn document<'c>(
     task: Task<'c>,
     fitted: &'c Fitted,
     table: &'c DataSummary,
-    training_error: f64,
+    training_error: Option<f64>,
     selection: Option<String>,
 ) -> MulticlassDocument<'c> {
     let report = &fitted.report;

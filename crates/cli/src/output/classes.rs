@@ -21,8 +21,9 @@ pub(crate) struct MulticlassDocument<'a> {
     pub(crate) training: TrainingDocument,
     pub(crate) scheme: String,
     pub(crate) lambda: f64,
-    /// The share of training samples that the members together misclassify, by weight.
-    pub(crate) training_error: f64,
+    /// The share of training samples that the members together misclassify, by weight; null if the time
+    /// limit came first.
+    pub(crate) training_error: Option<f64>,
     pub(crate) all_certified: bool,
     pub(crate) members: Vec<MemberDocument<'a>>,
     /// Null without cross-validation.

@@ -1,14 +1,16 @@
 //! Several classes as binary problems.
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::metrics::mistake_rate;
 use margins_data::split::Splits;
-use margins_data::{ClassLabels, Classes, Dataset, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::path::TimeShares;
+use margins_optim::solve::is_over;
 use margins_optim::{
     ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
 };
@@ -62,11 +64,16 @@ enum Contest {
 impl Contest {
     /// Returns all rows, with the labels of the two sides.
     fn data(self, all: &Dataset<Classes>) -> Result<Dataset, Error> {
-        let labels = match self {
-            Contest::Rest(class) => all.labels().against_rest(class),
-            Contest::Pair(i, j) => all.labels().between(i, j),
-        };
-        Ok(all.relabelled(labels)?)
+        Ok(all.relabelled(self.labels(all.labels(), None))?)
+    }
+
+    /// Returns the labels of the two sides, of all rows or of those of a pair.
+    fn labels(self, classes: &Classes, rows: Option<&[usize]>) -> Labels {
+        match (self, rows) {
+            (Contest::Rest(class), _) => classes.against_rest(class),
+            (Contest::Pair(i, j), None) => classes.between(i, j),
+            (Contest::Pair(i, j), Some(rows)) => classes.pair(i, j, rows),
+        }
     }
 
     /// Returns true if the rows of a class take part.
@@ -196,13 +203,22 @@ impl Contests {
             let observer = |made: &Observed<'_>| watcher(member, made);
             let options = Options { deadline, ..training.options };
             let training = &Training { observer: &observer, options, ..*training };
-            let data = self.data_of(member)?;
-            let path = match &shared {
-                Some(subset) => subset.path(training, self.learner.as_ref(), &data, lambdas),
-                None => {
+            let learner = self.learner.as_ref();
+            let path = match (&shared, prepared.linear_design()) {
+                (Some(subset), _) => {
+                    subset.path(training, learner, &*self.data_of(member)?, lambdas)
+                }
+                (None, Some(design)) => {
+                    // All rows take longer to label for each pair than those of a pair to fit.
+                    let own = contest.rows(&by_class).unwrap_or_default();
+                    let pair = self.first.select_as(&own, design.select(&own))?;
+                    let pair = pair.relabelled(contest.labels(self.data.labels(), Some(&own)))?;
+                    Prepared::linear(&pair).subset(None).path(training, learner, &pair, lambdas)
+                }
+                (None, None) => {
                     let own = contest.rows(&by_class);
                     let subset = prepared.subset(own.as_deref());
-                    subset.path(training, self.learner.as_ref(), &data, lambdas)
+                    subset.path(training, learner, &*self.data_of(member)?, lambdas)
                 }
             };
             path.map(Some)
@@ -266,23 +282,27 @@ impl Contests {
     }
 
     /// Returns the share of samples whose class the fits, one a contest, together do not decide, by
-    /// the weights of the samples. Costs of classes do not count.
+    /// the weights of the samples; `None` if the deadline comes first. Costs of classes do not count.
     pub(super) fn training_error(
         &self,
         prepared: &Prepared<'_>,
         fits: &[Fit],
-    ) -> Result<f64, Error> {
+        deadline: Option<Instant>,
+    ) -> Result<Option<f64>, Error> {
         let rows: Vec<usize> = (0..self.data.rows()).collect();
         let labels = self.data.labels();
         let mut mistakes = Vec::with_capacity(rows.len());
         for rows in rows.chunks(rows_at_a_time(self.len())) {
+            if !mistakes.is_empty() && is_over(deadline) {
+                return Ok(None);
+            }
             let scores = prepared.scores_of(fits, rows)?;
             mistakes.extend(rows.iter().enumerate().map(|(t, &row)| {
                 let of_row: Vec<f64> = scores.iter().map(|scores| scores[t]).collect();
                 self.scheme.decide(labels.names().len(), &of_row) != labels.index(row)
             }));
         }
-        Ok(mistake_rate(&mistakes, self.data.own_weights())?.rate)
+        Ok(Some(mistake_rate(&mistakes, self.data.own_weights())?.rate))
     }
 
     /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold
@@ -321,6 +341,8 @@ impl Contests {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use margins_data::{ClassLabels, Classes, Dataset, Design};
     use margins_model::{Registry, Scheme};
     use margins_optim::Lambda;
@@ -347,6 +369,9 @@ mod tests {
             let wrong = (0..90).filter(|&row| classes[row] != data.labels().index(row)).count();
             assert!(wrong > 0);
             assert!((fitted.training_error().unwrap() - wrong as f64 / 90.0).abs() < 1e-15);
+            let within = |time: Duration| fitted.training_error_within(time).unwrap();
+            assert_eq!(within(Duration::MAX), Some(fitted.training_error().unwrap()));
+            assert_eq!(within(Duration::ZERO), None);
         }
     }
 

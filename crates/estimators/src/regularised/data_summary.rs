@@ -41,7 +41,8 @@ impl DataSummary {
     }
 
     /// Returns a sentence that doubts labels of which most occur once: more than half of the rows of a
-    /// table of more than 20 have classes of their own, or every row of more than two has one.
+    /// table of more than 20 have classes of their own, or every row of more than two has one. Or a
+    /// sentence on so many classes of so many rows that fits take hours.
     ///
     /// ```
     /// use margins_data::{Classes, Dataset, Design};
@@ -59,7 +60,16 @@ impl DataSummary {
     /// ```
     pub fn doubt(&self) -> Option<String> {
         const FEW_ROWS: usize = 20;
+        /// The scores of members for rows that they are fitted to beyond which a pass takes minutes.
+        const MANY_SCORES: f64 = 1e10;
         let (rows, classes) = (self.rows(), self.classes.len());
+        let scores = rows as f64 * classes as f64;
+        if classes > 2 && scores > MANY_SCORES {
+            return Some(format!(
+                "The {rows} rows have {classes} classes: one pass over the rows of every member takes \
+                 {scores:.1e} scores, and a fit takes many passes; merge classes, or set a time limit."
+            ));
+        }
         let all_differ = classes == rows && rows > 2;
         (all_differ || rows > FEW_ROWS && classes > rows / 2).then(|| {
             format!(
@@ -71,5 +81,27 @@ impl DataSummary {
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.class_rows.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_classes_that_fits_take_hours_are_doubted() {
+        let of = |classes: usize, rows_of_each: usize| DataSummary {
+            classes: vec![String::new(); classes],
+            class_rows: vec![rows_of_each; classes],
+            features: 1,
+            sparse: false,
+            partitions: Vec::new(),
+            folds: Vec::new(),
+            feature_names: None,
+            encoding: None,
+        };
+        assert_eq!(of(100, 1_000_000).doubt(), None);
+        let sentence = of(100_000, 2).doubt().unwrap();
+        assert!(sentence.contains("2.0e10 scores"), "{sentence}");
     }
 }

@@ -1,10 +1,10 @@
 use margins_data::metrics::Measure;
-use margins_data::{ClassLabels, Classes, Dataset, Memory};
+use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
 
 use super::contests::Contests;
-use super::cross_validation::Folds;
+use super::cross_validation::{DEFAULT_FOLDS, Folds};
 use super::fitted::{Choice, Fitted, Ground, Here, Path};
 use super::platt::PlattFolds;
 use super::search::Selected;
@@ -142,8 +142,24 @@ impl Settings {
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
         let classes = data.labels().names().len();
         let scheme = self.scheme_for(classes)?;
-        check_members(scheme, classes, data.columns())?;
+        let of_samples =
+            !self.kernels.specifications.is_empty() && !self.kernels.approximation.has_features();
+        let coefs = if of_samples { data.rows() } else { data.columns() };
+        if classes > 2 {
+            check_members(scheme, classes, coefs, self.fits_at_once())?;
+        }
         Contests::new(scheme, self.weighted(data)?, self.learner)
+    }
+
+    /// Returns the number of fits of a member that are in memory at the same time.
+    fn fits_at_once(&self) -> usize {
+        match &self.regularisation {
+            Regularisation::Single(_) => 1,
+            Regularisation::Path { index, .. } => index + 1,
+            Regularisation::CrossValidated(how) => {
+                how.lambdas.len() * parallel::threads().min(how.folds.unwrap_or(DEFAULT_FOLDS))
+            }
+        }
     }
 
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
@@ -171,10 +187,20 @@ impl Settings {
     }
 }
 
-/// Refuses more members of a scheme than there is memory for their coefficients and reports.
-pub(crate) fn check_members(scheme: Scheme, classes: usize, columns: usize) -> Result<(), Error> {
+/// Refuses more members of a scheme than there is memory for what fits hold of each of them beside this
+/// number of fits with so many coefficients.
+pub(crate) fn check_members(
+    scheme: Scheme,
+    classes: usize,
+    coefs: usize,
+    fits: usize,
+) -> Result<(), Error> {
+    /// The bytes of a member with two features and one fit, at the peak: 700 MB for the 499,500 pairs of
+    /// 1000 classes, most of it for names and reports.
+    const MEMBER: usize = 1400;
     let members = scheme.scores(classes).unwrap_or(usize::MAX);
-    let member = columns.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
+    let fit = coefs.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
+    let member = fit.saturating_mul(fits).saturating_add(MEMBER);
     let refused = |shortage| Error::Members { scheme, classes, members, shortage };
     Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
 }

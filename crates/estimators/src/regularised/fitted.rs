@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use margins_calibration::probability::PlattScaling;
 use margins_model::Model;
 use margins_optim::{Certificate, ErrorCurve, Fit, Report};
@@ -119,7 +121,16 @@ impl Fitted {
     /// # Errors
     /// Kernel values or scores that are not finite.
     pub fn training_error(&self) -> Result<f64, Error> {
-        self.ground.training_error(0, &self.fits)
+        Ok(self.ground.training_error(0, &self.fits, None)?.unwrap_or(f64::NAN))
+    }
+
+    /// Returns the [training error](Self::training_error) if it takes no longer than this time, as that of
+    /// thousands of classes may; of so few scores that they are counted at once in any case.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn training_error_within(&self, time: Duration) -> Result<Option<f64>, Error> {
+        self.ground.training_error(0, &self.fits, Instant::now().checked_add(time))
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features
@@ -150,7 +161,7 @@ impl Path {
     /// # Panics
     /// If there is no such lambda.
     pub fn training_error(&self, at: usize) -> Result<f64, Error> {
-        self.ground.training_error(at, &self.fits[at])
+        Ok(self.ground.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
     /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
@@ -197,11 +208,17 @@ impl Ground {
         }
     }
 
-    /// Returns the training error of the fits at the lambda of an index.
-    fn training_error(&self, at: usize, fits: &[Fit]) -> Result<f64, Error> {
+    /// Returns the training error of the fits at the lambda of an index; `None` if the deadline comes
+    /// first.
+    fn training_error(
+        &self,
+        at: usize,
+        fits: &[Fit],
+        deadline: Option<Instant>,
+    ) -> Result<Option<f64>, Error> {
         match self {
-            Ground::Here(here) => here.contests.training_error(&here.prepared, fits),
-            Ground::Elsewhere { errors, .. } => Ok(errors[at]),
+            Ground::Here(here) => here.contests.training_error(&here.prepared, fits, deadline),
+            Ground::Elsewhere { errors, .. } => Ok(Some(errors[at])),
         }
     }
 }

@@ -66,6 +66,11 @@ impl<'d> Prepared<'d> {
         Ok(form.map(|form| Prepared { data, form }))
     }
 
+    /// Returns the features, if the functions are linear in those of the data.
+    pub(super) fn linear_design(&self) -> Option<&Design> {
+        matches!(self.form, Form::Linear).then(|| self.data.design())
+    }
+
     /// Returns the data set.
     pub(super) fn data(&self) -> &Dataset {
         &self.data

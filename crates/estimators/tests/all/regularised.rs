@@ -395,4 +395,12 @@ fn more_members_than_fit_in_memory_are_refused() {
         "one-versus-one of {classes} classes needs {members} classifiers: about "
     )));
     assert!(words.ends_with(" Merge classes, or take one-versus-rest."), "{words}");
+
+    // So would the fits of a fold at all lambdas.
+    let lambdas = lambda_grid(1.0, 1e-7, 100_000).unwrap();
+    let how = CrossValidation { lambdas, ..CrossValidation::default() };
+    let regularisation = Regularisation::CrossValidated(how);
+    let scheme = Some(Scheme::OneVersusRest);
+    let error = Settings { scheme, regularisation, ..Settings::default() }.fit(&data).unwrap_err();
+    assert!(matches!(error, Error::Members { .. }), "{error}");
 }
