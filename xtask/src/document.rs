@@ -180,9 +180,7 @@ impl Document {
     /// Returns the document as Markdown with the command line that makes it.
     pub(crate) fn markdown(&self, command: &str) -> String {
         let (name, aim) = (self.name, self.aim);
-        let mut text = format!(
-            "# {name}\n\nAfter this page you know {aim}, and can repeat it by\n\n    {command}\n"
-        );
+        let mut text = format!("# {name}\n\nShows {aim}. Repeat it by\n\n    {command}\n");
         for part in &self.parts {
             text += "\n";
             match part {

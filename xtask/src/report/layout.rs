@@ -84,7 +84,7 @@ impl Layout<'_> {
     /// pictures there.
     pub(super) fn markdown(&self, folder: &Path) -> Result<String, Failure> {
         let mut text = format!(
-            "# Experiments of one run\n\nAfter this page you know what one run of all experiments finds: {}.\n\n\
+            "# All experiments in one run\n\nThe results of all experiments in one run: {}.\n\n\
              ## Contents\n\n",
             self.origin
         );

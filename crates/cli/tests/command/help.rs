@@ -28,12 +28,12 @@ const SCREEN: usize = 50;
 const HEAD: &str = "\
 # The command
 
-After this page you can look up every option of every command.
+Look up an option of a command. `margins COMMAND --help` prints the same text, and `margins COMMAND -h`
+a line for each option.
 
-`margins COMMAND --help` prints what stands here, and `margins COMMAND -h` a line for each option. The exit status is 0, 1 if
-the job failed, and 2 if the arguments make no sense. [json.md](json.md) describes the documents of `--format json`,
-[data-formats.md](data-formats.md) the data, [model-files.md](model-files.md) the models. The page is of a build with the feature `parquet`; others leave that word
-out of `--data-format`.
+The exit status is 0, 1 if the job failed, and 2 for invalid arguments. [JSON documents](json.md),
+[data formats](data-formats.md) and [model files](model-files.md) have their own pages. The build has
+the feature `parquet`.
 
 ```text
 ";
