@@ -62,9 +62,9 @@ impl From<Data> for Failure {
     fn from(error: Data) -> Self {
         match error {
             Data::UnknownFormat { .. } => Failure::Usage(format!("{error} with --data-format")),
-            Data::ThirdClassInFile { .. } => {
-                Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
-            }
+            Data::ThirdClassInFile { .. } => Failure::job(format!(
+                "{error}; fit, cv and stream take more with --multi-class ovr"
+            )),
             _ => Failure::Job(format!("{error}{}{}", column_meant(&error), in_parts(&error))),
         }
     }

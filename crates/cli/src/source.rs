@@ -214,13 +214,21 @@ impl Source<'_> {
         step(format!("reading {}", self.file.name()), read)
     }
 
-    /// Returns the data as a stream of these classes, which are two labels and a comma.
-    pub(crate) fn stream(self, classes: Option<&str>) -> Result<Stream<'static>, Failure> {
-        let classes = match classes.map(|pair| pair.split_once(',')) {
-            None => None,
-            Some(Some((negative, positive))) => Some([negative, positive]),
-            Some(None) => return Err(Failure::usage("--classes needs two labels and a comma")),
-        };
+    /// Returns the data as a stream of these classes, labels with commas between them, of which there
+    /// may be more than two if several are wanted.
+    pub(crate) fn stream(
+        self,
+        classes: Option<&str>,
+        several: bool,
+    ) -> Result<Stream<'static>, Failure> {
+        let classes: Option<Vec<&str>> = classes.map(|list| match several {
+            true => list.split(',').collect(),
+            false => list.splitn(2, ',').collect(),
+        });
+        if classes.as_ref().is_some_and(|classes| classes.len() < 2) {
+            return Err(Failure::usage("--classes needs two labels and a comma"));
+        }
+        let classes = classes.as_deref();
         if self.simulation()?.is_some() {
             return Err(refuse(format_args!(
                 "they are drawn into memory, which is no stream: {name} stream takes them with \

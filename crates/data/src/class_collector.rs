@@ -10,6 +10,8 @@ pub(crate) struct ClassCollector {
     labels: Codes,
     /// True if a third class is refused.
     only_two: bool,
+    /// True if every new class is refused.
+    is_closed: bool,
     /// The marks that distinguish labels from measurements; `None` where names of classes are given.
     numbers: Option<Numbers>,
 }
@@ -59,16 +61,29 @@ impl ClassCollector {
         ClassCollector { only_two: true, ..Self::of_labels() }
     }
 
-    /// Returns a collector of labels of two classes that are known beforehand, the negative one
-    /// first.
+    /// Returns a collector of labels of classes that are known beforehand; of two the negative one is
+    /// the first.
     ///
     /// # Errors
-    /// Two names of one class.
-    pub(crate) fn of_known([negative, positive]: [&str; 2]) -> Result<Self, Error> {
-        check_distinct(negative, positive)?;
-        let names = vec![negative.to_owned(), positive.to_owned()];
-        let index = ClassIndex::new(&names)?;
-        Ok(ClassCollector { labels: Codes::of_known(names, index), ..Self::of_two() })
+    /// Fewer than two names, or two names of one class.
+    pub(crate) fn of_known<S: AsRef<str>>(names: &[S]) -> Result<Self, Error> {
+        match names {
+            [] | [_] => {
+                let requirement = "at least 2";
+                return Err(Error::parameter("the number of classes", names.len(), requirement));
+            }
+            [negative, positive] => check_distinct(negative.as_ref(), positive.as_ref())?,
+            _ => (),
+        }
+        let index = ClassIndex::new(names)?;
+        let names = names.iter().map(|name| name.as_ref().to_owned()).collect();
+        let labels = Codes::of_known(names, index);
+        Ok(ClassCollector { labels, is_closed: true, ..Self::of_two() })
+    }
+
+    /// Takes labels of more than two classes from now on, unless other classes are known.
+    pub(crate) fn take_several(&mut self) {
+        self.only_two = false;
     }
 
     /// Takes the labels of all rows.
@@ -104,6 +119,9 @@ impl ClassCollector {
                 self.check_whole()?;
                 let classes = [first.clone(), second.clone()];
                 Err(Error::ThirdClass { row, value: value.to_owned(), classes })
+            }
+            names if self.is_closed && self.labels.code(value).is_none() => {
+                Err(Error::LateClass { row, value: value.to_owned(), count: names.len() })
             }
             _ => Ok(()),
         }
@@ -146,6 +164,29 @@ impl ClassCollector {
         };
         let is_positive = codes.iter().map(|&class| class as usize == positive_class).collect();
         Ok((is_positive, [1 - positive_class, positive_class].map(|class| names[class].clone())))
+    }
+
+    /// Returns the labels so far as indices into the names of the classes, in order; of two the
+    /// positive one, if it is named, is the second. The labels are forgotten but for their classes,
+    /// which are all that there are from then on.
+    ///
+    /// # Errors
+    /// The errors of [`take_classes`](Self::take_classes).
+    pub(crate) fn take_chunk(
+        &mut self,
+        positive: Option<&str>,
+    ) -> Result<(Vec<u32>, Vec<String>), Error> {
+        self.check_whole()?;
+        let mut codes = self.labels.take_rows();
+        if !self.is_closed {
+            let (only_two, numbers) = (self.only_two, self.numbers.take());
+            let (names, ranks) = self.take_classes(positive, codes.len())?;
+            codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
+            let mut in_order = vec![""; names.len()];
+            names.iter().zip(ranks).for_each(|(name, rank)| in_order[rank as usize] = name);
+            *self = ClassCollector { only_two, numbers, ..Self::of_known(&in_order)? };
+        }
+        Ok((codes, self.labels.names().to_vec()))
     }
 
     /// Returns the labels so far as codes of their classes, in the order of first sight, and forgets

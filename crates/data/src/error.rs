@@ -14,7 +14,7 @@ pub use place::{Column, Place, RowNumber};
 use words::and_columns;
 pub use words::{Counted, Listed};
 pub(crate) use words::{
-    LABEL_ADVICE, columns_in_words, measurement, missing_label, quoted, third_class,
+    LABEL_ADVICE, columns_in_words, late_class, measurement, missing_label, quoted, third_class,
 };
 
 /// The reason why data are refused.
@@ -128,6 +128,16 @@ pub enum Error {
         row: usize,
         /// The label.
         value: String,
+    },
+    /// A stream has a label that is none of its classes.
+    #[error("row {row}: {}", late_class(value, *count))]
+    LateClass {
+        /// Zero-based row.
+        row: usize,
+        /// The label.
+        value: String,
+        /// The number of classes.
+        count: usize,
     },
     /// A file has more than two different labels.
     #[error("{place}: {reason}")]

@@ -116,7 +116,7 @@ fn check(
 fn streamed(bytes: &[u8], format: Format, options: &ReadOptions, data: &Dataset) {
     let options = ReadOptions { columns: Some(data.columns()), ..options.clone() };
     let classes = [data.labels().negative_class(), data.labels().positive_class()];
-    let stream = Stream::from_reader(bytes, "x", format, &options, Some(classes));
+    let stream = Stream::from_reader(bytes, "x", format, &options, Some(&classes));
     let mut stream = stream.expect("what is read can be streamed").with_buffer_rows(2);
     let mut rows = 0;
     while let Some(chunk) = stream.next_chunk().expect("what is read can be streamed") {

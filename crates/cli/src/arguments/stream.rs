@@ -32,6 +32,12 @@ pub(crate) struct StreamArguments {
     pub(crate) classes: ClassesArguments,
     #[command(flatten)]
     pub(crate) loss: LossArguments,
+    /// Scheme for several classes
+    ///
+    /// In one pass the classes are those of the first rows, or all that --classes names with commas
+    /// between them.
+    #[arg(long, value_name = "HOW", conflicts_with_all = ["history", "rescale_at"], help_heading = "Loss")]
+    pub(crate) multi_class: Option<StreamScheme>,
     /// Weight of the squared norm beside the mean loss
     ///
     /// Without a penalty no duality gap is known, and the gradient is the evidence of --epochs.
@@ -106,7 +112,7 @@ pub(crate) struct MemoryArguments {
     #[arg(long, value_parser = whole::<usize>, value_name = "N", conflicts_with = "classes")]
     pub(crate) epochs: Option<usize>,
     /// Draw samples independently instead of in shuffled epochs
-    #[arg(long, requires = "epochs")]
+    #[arg(long, requires = "epochs", hide_short_help = true)]
     pub(crate) with_replacement: bool,
     /// Set the scale of margin-pursuit from the data after this number of steps
     ///
@@ -139,6 +145,13 @@ pub(crate) struct MemoryArguments {
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
+}
+
+/// The binary problems that several classes of a stream are broken into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StreamScheme {
+    /// One-versus-rest: a member for every class against all others
+    Ovr,
 }
 
 /// The stochastic methods.

@@ -153,7 +153,7 @@ fn fit(
         let fitted = step("fitting", || settings.fit(&data))?;
         return Ok((fitted, data.rows(), Some(data)));
     }
-    let mut stream = source.stream(arguments.classes.classes.as_deref())?;
+    let mut stream = source.stream(arguments.classes.classes.as_deref(), false)?;
     let fitted =
         step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
             margins::Error::Massart(_) | margins::Error::EmptyStream => {

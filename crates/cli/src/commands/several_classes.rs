@@ -14,15 +14,13 @@ use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::chart::{Chart, write_chart};
 use crate::output::classes::{
-    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, rounding_of,
-    status_of,
+    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
 use crate::output::cross_validation::{cv_table, describe_cv, kernel_documents, write_kernels};
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
-use crate::output::training::PlattDocument;
 use crate::output::warnings::{Warnings, of_gaps, of_members, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
@@ -156,33 +154,13 @@ fn document<'c>(
     MulticlassDocument {
         format: "margins-multiclass",
         version: VERSION,
-        data: ClassesDocument {
-            name: task.arguments.data.name(),
-            rows: table.rows(),
-            columns: table.features,
-            sparse: table.sparse,
-            classes: ClassDocument::all(&table.classes, &table.class_rows),
-        },
+        data: ClassesDocument::new(task.arguments.data.name(), table),
         training: task.document(report.loss.clone(), report.kernel.clone()),
         scheme: report.scheme.to_string(),
         lambda: lambda_of(fitted),
         training_error,
         all_certified: report.is_certified(),
-        members: members
-            .map(|(member, fitted)| MemberDocument {
-                name: &member.name,
-                objective: member.summary.objective,
-                dual_objective: member.summary.dual_objective,
-                relative_gap: member.summary.relative_gap,
-                rounding: member.report.as_ref().map(|report| report.rounding),
-                relative_rounding: rounding_of(member),
-                converged: member.summary.converged,
-                status: status_of(member).map_or("", Status::name),
-                intercept: fitted.intercept,
-                coef: &fitted.coef,
-                platt: fitted.platt.as_ref().map(PlattDocument::from),
-            })
-            .collect(),
+        members: members.map(|(report, member)| MemberDocument::new(report, member)).collect(),
         cv: selection.and_then(|selection| CurveDocument::new(fitted, selection)),
     }
 }

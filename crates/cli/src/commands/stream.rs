@@ -28,6 +28,9 @@ pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result
     let settings = settings(registry, arguments)?;
     settings.gradient()?;
     match arguments.memory.epochs {
+        Some(_) if arguments.multi_class.is_some() => {
+            in_memory::fit_several(registry, arguments, &settings)
+        }
         Some(_) => in_memory::fit(arguments, &settings),
         None => one_pass::fit(arguments, &settings),
     }

@@ -1,7 +1,8 @@
 //! Classifiers of several classes.
 
 use margins::MemberReport;
-use margins::estimators::regularised::Fitted;
+use margins::estimators::regularised::{DataSummary, Fitted};
+use margins::model::Member;
 use margins::optim::{Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
@@ -57,6 +58,38 @@ pub(crate) struct MemberDocument<'a> {
     pub(crate) platt: Option<PlattDocument>,
 }
 
+impl<'a> MemberDocument<'a> {
+    /// Returns the document on a member by its report.
+    pub(crate) fn new(report: &'a MemberReport, member: &'a Member) -> Self {
+        MemberDocument {
+            name: &report.name,
+            objective: report.summary.objective,
+            dual_objective: report.summary.dual_objective,
+            relative_gap: report.summary.relative_gap,
+            rounding: report.report.as_ref().map(|report| report.rounding),
+            relative_rounding: rounding_of(report),
+            converged: report.summary.converged,
+            status: status_of(report).map_or("", Status::name),
+            intercept: member.intercept,
+            coef: &member.coef,
+            platt: member.platt.as_ref().map(PlattDocument::from),
+        }
+    }
+}
+
+impl<'a> ClassesDocument<'a> {
+    /// Returns the document on data of this name.
+    pub(crate) fn new(name: String, table: &'a DataSummary) -> Self {
+        ClassesDocument {
+            name,
+            rows: table.rows(),
+            columns: table.features,
+            sparse: table.sparse,
+            classes: ClassDocument::all(&table.classes, &table.class_rows),
+        }
+    }
+}
+
 /// The cross-validated error along the lambdas.
 #[derive(Serialize)]
 pub(crate) struct CurveDocument {
@@ -96,7 +129,7 @@ pub(crate) fn status_of(member: &MemberReport) -> Option<Status> {
 }
 
 /// Returns the allowance for rounding of the fit of a member, relative to its objective.
-pub(crate) fn rounding_of(member: &MemberReport) -> Option<f64> {
+fn rounding_of(member: &MemberReport) -> Option<f64> {
     member.report.as_ref().map(Report::relative_rounding)
 }
 

@@ -1,5 +1,7 @@
 //! Fits to streams.
 
+use margins::data::Listed;
+use margins::{Model, Scheme};
 use serde::Serialize;
 
 use super::Lines;
@@ -15,29 +17,102 @@ pub(crate) struct StreamDocument<'a> {
     pub(crate) file: String,
     pub(crate) rows: u64,
     pub(crate) columns: usize,
-    pub(crate) negative_class: &'a str,
-    pub(crate) positive_class: &'a str,
+    #[serde(flatten)]
+    pub(crate) classes: ClassNames<'a>,
     pub(crate) training: TrainingDocument,
     pub(crate) lambda: f64,
     pub(crate) steps: u64,
     /// Share of the rows that the classifier before their buffer got wrong, by weight.
     pub(crate) progressive_error: f64,
-    pub(crate) intercept: f64,
-    pub(crate) coef: &'a [f64],
+    #[serde(flatten)]
+    pub(crate) function: Function<'a>,
+}
+
+/// The names of the classes.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum ClassNames<'a> {
+    Two { negative_class: &'a str, positive_class: &'a str },
+    Several { scheme: String, classes: &'a [String] },
+}
+
+/// The functions whose scores decide.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Function<'a> {
+    One {
+        intercept: f64,
+        coef: &'a [f64],
+    },
+    /// A function for each class, in their order.
+    Several {
+        members: Vec<StreamMember<'a>>,
+    },
+}
+
+/// One of several functions.
+#[derive(Serialize)]
+pub(crate) struct StreamMember<'a> {
+    name: String,
+    intercept: f64,
+    coef: &'a [f64],
+}
+
+impl<'a> ClassNames<'a> {
+    pub(crate) fn of(model: &'a Model) -> Self {
+        match (model.scheme(), model.classes()) {
+            (Scheme::Binary, [negative, positive]) => {
+                ClassNames::Two { negative_class: negative, positive_class: positive }
+            }
+            (scheme, classes) => ClassNames::Several { scheme: scheme.to_string(), classes },
+        }
+    }
+}
+
+impl<'a> Function<'a> {
+    pub(crate) fn of(model: &'a Model) -> Self {
+        match model.members() {
+            [member] => Function::One { intercept: member.intercept, coef: &member.coef },
+            members => {
+                let names = model.scheme().member_names(model.classes());
+                let members = names.into_iter().zip(members).map(|(name, member)| StreamMember {
+                    name,
+                    intercept: member.intercept,
+                    coef: &member.coef,
+                });
+                Function::Several { members: members.collect() }
+            }
+        }
+    }
 }
 
 impl StreamDocument<'_> {
     pub(crate) fn lines(&self) -> Lines {
-        let (positive, negative) = (self.positive_class, self.negative_class);
-        vec![
+        let classes = match &self.classes {
+            ClassNames::Two { negative_class, positive_class } => {
+                format!("'{positive_class}' positive, '{negative_class}' negative")
+            }
+            ClassNames::Several { classes, .. } => Listed(classes).to_string(),
+        };
+        let mut lines = vec![
             size(&self.file, self.rows as usize, self.columns),
-            ("classes", format!("'{positive}' positive, '{negative}' negative")),
+            ("classes", classes),
             ("loss", self.training.loss.clone()),
             ("lambda", number(self.lambda)),
             ("steps", self.steps.to_string()),
             ("progressive error", format!("{} %", percent(self.progressive_error))),
-            ("intercept", number(self.intercept)),
-            ("coefficients", self.coef.len().to_string()),
-        ]
+        ];
+        if let ClassNames::Several { scheme, .. } = &self.classes {
+            lines.insert(2, ("scheme", scheme.clone()));
+        }
+        if let Function::One { intercept, .. } = &self.function {
+            lines.push(("intercept", number(*intercept)));
+        }
+        let coefficients = match &self.function {
+            Function::One { coef, .. } => coef.len().to_string(),
+            Function::Several { members } => format!("{} x {}", members.len(), self.columns),
+        };
+        lines.push(("coefficients", coefficients));
+        lines
     }
 }

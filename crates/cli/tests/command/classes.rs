@@ -40,6 +40,47 @@ fn several_classes_are_fitted_selected_and_predicted() {
     assert_eq!(plain["fits"][0]["coef"], multi["members"][0]["coef"]);
 }
 
+/// The classes of a stream are those of its first rows, or all that are named.
+#[test]
+fn a_stream_takes_several_classes() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let stream = ["stream", "--data", "three.csv", "--loss", "logistic", "--multi-class", "ovr"];
+    let run = |options: &[&str]| workshop.json(&[&stream[..], options].concat());
+    let document = run(&["--out", "model.json"]);
+    assert_eq!(document["format"], "margins-stream");
+    assert_eq!(document["classes"], serde_json::json!(["a", "b", "c"]));
+    assert_eq!(document["members"][2]["name"], "'c' against the rest");
+    let error = number(&document["progressive_error"]);
+    assert!(0.0 < error && error < 0.5, "{error}");
+    let predicted = workshop.json(&["predict", "--model", "model.json", "--data", "three.csv"]);
+    assert!(number(&predicted["metrics"]["error"]) < 0.2);
+    let named = run(&["--classes", "c,b,a"]);
+    assert_eq!(named["members"][0]["coef"], document["members"][2]["coef"]);
+    let table = workshop.output(&stream);
+    assert!(table.contains("scheme             one-versus-rest"), "{table}");
+
+    let epochs = run(&["--epochs", "20", "--out", "epochs.json"]);
+    assert_eq!(
+        (&epochs["format"], &epochs["scheme"]),
+        (&"margins-multiclass".into(), &"one-versus-rest".into())
+    );
+    let predicted = workshop.json(&["predict", "--model", "epochs.json", "--data", "three.csv"]);
+    assert_eq!(predicted["metrics"]["error"], epochs["training_error"]);
+
+    // The two classes of a stream are those of a stream of two.
+    let two = ["stream", "--data", "data.csv", "--loss", "logistic"];
+    let both = workshop.json(&[&two[..], &["--multi-class", "ovr"]].concat());
+    assert_eq!(both, workshop.json(&two));
+
+    let output = workshop.run(&[&stream[..], &["--classes", "a,b,d"]].concat());
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("three.csv, line 4, column 'label': label 'c' is none of the 3 classes"),
+        "{message}"
+    );
+}
+
 #[test]
 fn what_several_classes_cannot_have_is_refused() {
     let workshop = Workshop::new();

@@ -82,6 +82,14 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
     )
 }
 
+/// Returns the message for a label of a stream that is none of its classes.
+pub(crate) fn late_class(value: &str, count: usize) -> String {
+    format!(
+        "label '{value}' is none of the {count} classes of the stream, which are those that are named, or \
+         those of the first rows: name all of them"
+    )
+}
+
 /// Returns the message for a label that stands for a missing value.
 pub(crate) fn missing_label(value: &str) -> String {
     format!("label '{value}' is a missing value; drop such rows first")

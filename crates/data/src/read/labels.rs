@@ -107,6 +107,10 @@ impl FileLabels {
                 let reason = crate::error::third_class(&value, &classes);
                 Error::ThirdClassInFile { place: place(), reason }
             }
+            Error::LateClass { value, count, .. } => {
+                let reason = crate::error::late_class(&value, count);
+                Error::Malformed { place: place(), reason }
+            }
             Error::MissingLabel { value, .. } => {
                 Error::Malformed { place: place(), reason: crate::error::missing_label(&value) }
             }

@@ -9,7 +9,7 @@ use crate::blocks::BlockFile;
 use crate::class_collector::ClassCollector;
 use crate::class_name::same_class;
 use crate::encode::Encoding;
-use crate::{Dataset, Design, Error, Labels, Place};
+use crate::{ClassLabels, Dataset, Design, Error, Labels, Listed, Place};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a
 /// million stored values; a block file block after block. Parquet is decoded in such chunks out of one
@@ -17,7 +17,8 @@ use crate::{Dataset, Design, Error, Labels, Place};
 /// its compressed content is held.
 ///
 /// The columns of an svmlight file must be told. The classes are those of the first chunk, which
-/// needs both, or are told; a label of a third class is refused where it stands.
+/// needs both, or are told; a label of another class is refused where it stands. There are two, unless
+/// chunks are read by [`next_chunk_of`](Stream::next_chunk_of) several.
 ///
 /// ```
 /// use margins_data::read::{Format, ReadOptions, Stream};
@@ -53,11 +54,11 @@ struct Table<'a> {
 
 /// Consecutive rows of a [`Stream`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chunk {
+pub struct Chunk<Y = Labels> {
     /// The samples.
     pub design: Design,
     /// The labels of the rows, perhaps all of one class.
-    pub labels: Labels,
+    pub labels: Y,
     /// The weights of the rows, from CSV, Parquet or a block file.
     pub weights: Option<Vec<f64>>,
     /// The number of rows before the chunk.
@@ -67,15 +68,16 @@ pub struct Chunk {
 const BUFFER: Buffer = Buffer { rows: 1 << 12, values: 1 << 20 };
 
 impl Stream<'static> {
-    /// Opens a file; `classes` are the negative and the positive one.
+    /// Opens a file of these classes; of two the negative one is the first.
     ///
     /// # Errors
     /// The file cannot be read, its format is not known, its header is malformed; an svmlight file
-    /// whose number of columns is not told; a fold column; two names of one class.
+    /// whose number of columns is not told; a fold column; fewer than two classes, or two names of
+    /// one; other classes than those of a block file.
     pub fn open(
         path: impl AsRef<Path>,
         options: &ReadOptions,
-        classes: Option<[&str; 2]>,
+        classes: Option<&[&str]>,
     ) -> Result<Self, Error> {
         if let Some(file) = from_blocks::open(path.as_ref(), options)? {
             return Stream::of_blocks(file, classes);
@@ -96,7 +98,7 @@ impl<'a> Stream<'a> {
         name: &str,
         format: Format,
         options: &ReadOptions,
-        classes: Option<[&str; 2]>,
+        classes: Option<&[&str]>,
     ) -> Result<Self, Error> {
         Stream::of_source(Source::of(reader), name, format, options, classes)
     }
@@ -106,7 +108,7 @@ impl<'a> Stream<'a> {
         name: &str,
         format: Format,
         options: &ReadOptions,
-        classes: Option<[&str; 2]>,
+        classes: Option<&[&str]>,
     ) -> Result<Self, Error> {
         if let Some(column) = &options.fold_column {
             let requirement = "left out of a stream, which is not cross-validated";
@@ -128,7 +130,8 @@ impl<'a> Stream<'a> {
             .map_or_else(|| Ok(ClassCollector::of_two_labels()), ClassCollector::of_known)?;
         // The classes are told with their signs.
         let positive = match classes {
-            Some([_, positive]) => Some(positive.to_owned()),
+            Some([_, positive]) => Some((*positive).to_owned()),
+            Some(_) => None,
             None => options.positive.clone(),
         };
         let (name, labels) = (name.to_owned(), FileLabels::new(labels));
@@ -137,16 +140,25 @@ impl<'a> Stream<'a> {
         Ok(Stream { content, columns: columns.unwrap_or_default(), read: 0 })
     }
 
-    /// Begins with the first block of a file of two classes, which may be told as those of text.
-    fn of_blocks(file: BlockFile, classes: Option<[&str; 2]>) -> Result<Self, Error> {
-        let file = match classes {
-            None => file,
-            Some([negative, positive]) => {
+    /// Begins with the first block of a file, whose classes may be told as those of text.
+    fn of_blocks(file: BlockFile, classes: Option<&[&str]>) -> Result<Self, Error> {
+        let file = match (classes, file.classes().len()) {
+            (None, _) => file,
+            (Some(&[negative, positive]), 2) => {
                 let file = file.with_positive(positive)?;
                 let [first, second] = [0, 1].map(|class| file.classes()[class].clone());
                 if !same_class(&first, negative) {
                     let class = negative.to_owned();
                     return Err(Error::UnknownClass { class, classes: [first, second] });
+                }
+                file
+            }
+            (Some(names), _) => {
+                let own = file.classes();
+                let is_own = |(name, own): (&&str, &String)| same_class(name, own);
+                if names.len() != own.len() || !names.iter().zip(own).all(is_own) {
+                    let requirement = format!("those of the block file, {}", Listed(own));
+                    return Err(Error::parameter("the classes", names.join(", "), requirement));
                 }
                 file
             }
@@ -204,11 +216,31 @@ impl<'a> Stream<'a> {
     /// Malformed content, with its place; a label of a third class; where the classes were not
     /// told, labels of one class in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        self.next_chunk_of()
+    }
+
+    /// Reads the next rows as [`next_chunk`](Self::next_chunk) does, of two classes or of several.
+    ///
+    /// ```
+    /// use margins_data::read::{Format, ReadOptions, Stream};
+    /// use margins_data::{ClassLabels, Classes};
+    ///
+    /// let text = "x,label\n1,b\n2,c\n3,a\n";
+    /// let options = ReadOptions::default();
+    /// let mut stream = Stream::from_reader(text.as_bytes(), "x.csv", Format::Csv, &options, None)?;
+    /// let chunk = stream.next_chunk_of::<Classes>()?.expect("three rows");
+    /// assert_eq!((chunk.labels.names().len(), chunk.labels.indices()), (3, &[1, 2, 0][..]));
+    /// # Ok::<(), margins_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`next_chunk`](Self::next_chunk).
+    pub fn next_chunk_of<Y: ClassLabels>(&mut self) -> Result<Option<Chunk<Y>>, Error> {
         let before = self.read;
         let chunk = match &mut self.content {
             Content::Table(table) => table.next_chunk(before)?,
             Content::Blocks { file, next } if *next < file.partitions() => {
-                let data: Dataset = file.read(*next)?;
+                let data: Dataset<Y> = file.read(*next)?;
                 *next += 1;
                 let (design, labels) = (data.design().clone(), data.labels().clone());
                 let weights = data.weights().map(<[f64]>::to_vec);
@@ -222,15 +254,19 @@ impl<'a> Stream<'a> {
 }
 
 impl Table<'_> {
-    fn next_chunk(&mut self, before: u64) -> Result<Option<Chunk>, Error> {
+    fn next_chunk<Y: ClassLabels>(&mut self, before: u64) -> Result<Option<Chunk<Y>>, Error> {
         let labels = &mut self.labels;
+        if !Y::ONLY_TWO {
+            labels.classes.take_several();
+        }
         let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
         let table = self.rows.next(self.buffer, &mut sink);
         let Some(table) = table.map_err(|error| in_file(&self.name, error))? else {
             return Ok(None);
         };
-        let found = Labels::collected(&mut self.labels.classes, self.positive.as_deref());
-        let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
+        let found = self.labels.classes.take_chunk(self.positive.as_deref());
+        let (indices, names) = found.map_err(|error| self.labels.in_file(&self.name, error))?;
+        let labels = Y::of_indices(indices, &names);
         let (design, _) = table.features.encoded(&FeatureColumns::Numbers)?;
         Ok(Some(Chunk { design, labels, weights: table.weights, before }))
     }

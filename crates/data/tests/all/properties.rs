@@ -277,5 +277,5 @@ fn measurements_are_told_from_classes() {
         stream.next_chunk().map(|chunk| chunk.map(|chunk| chunk.design.rows()))
     };
     assert_eq!(stream(None).unwrap_err().to_string(), format!("y.csv, line 3, {refused}"));
-    assert_eq!(stream(Some(["0.37", "1"])).unwrap(), Some(3));
+    assert_eq!(stream(Some(&["0.37", "1"][..])).unwrap(), Some(3));
 }

@@ -174,10 +174,10 @@ fn streams_and_predictions_take_blocks() {
     assert_eq!([first.labels.signs(), second.labels.signs()].concat(), all.labels.signs());
     assert_eq!([first.weights.unwrap(), second.weights.unwrap()].concat(), all.weights.unwrap());
 
-    let swapped = Some(["yes", "no"]);
+    let swapped = Some(&["yes", "no"][..]);
     let mut stream = Stream::open(file.path(), &ReadOptions::default(), swapped).unwrap();
     assert_eq!(stream.next_chunk().unwrap().unwrap().labels.signs(), [-1.0, 1.0]);
-    let other = Stream::open(file.path(), &ReadOptions::default(), Some(["perhaps", "no"]));
+    let other = Stream::open(file.path(), &ReadOptions::default(), Some(&["perhaps", "no"]));
     assert!(matches!(other, Err(Error::UnknownClass { .. })));
 
     let mut labels = RowLabels::default();

@@ -1,23 +1,24 @@
 //! Whether the rows of a stream come in random order, as far as their classes show it.
 
-/// The order in which the two classes come.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+use margins_data::ClassLabels;
+
+/// The order in which the classes come.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassOrder {
-    positives: u64,
-    rows: u64,
+    /// The rows of each class.
+    rows: Vec<u64>,
     changes: u64,
-    last: Option<bool>,
+    last: Option<usize>,
 }
 
 impl ClassOrder {
-    /// Takes the signs of the next rows.
-    pub(super) fn take(&mut self, signs: &[f64]) {
-        for &sign in signs {
-            let is_positive = sign > 0.0;
-            self.rows += 1;
-            self.positives += u64::from(is_positive);
-            self.changes += u64::from(self.last.is_some_and(|last| last != is_positive));
-            self.last = Some(is_positive);
+    /// Takes the labels of the next rows.
+    pub(super) fn take(&mut self, labels: &impl ClassLabels) {
+        self.rows.resize(labels.names().len(), 0);
+        for class in (0..labels.len()).map(|row| labels.index(row)) {
+            self.rows[class] += 1;
+            self.changes += u64::from(self.last.is_some_and(|last| last != class));
+            self.last = Some(class);
         }
     }
 
@@ -27,10 +28,11 @@ impl ClassOrder {
     }
 
     /// Returns the number of [`changes`](Self::changes) to expect of n rows in random order, of which
-    /// m are positive: `2 m (n - m)/n`.
+    /// class k has `n_k`: `sum_k n_k (n - n_k)/n`.
     pub fn expected_changes(&self) -> f64 {
-        let (rows, positives) = (self.rows as f64, self.positives as f64);
-        if self.rows == 0 { 0.0 } else { 2.0 * positives * (rows - positives) / rows }
+        let all = self.rows.iter().sum::<u64>() as f64;
+        let of_class = |&rows: &u64| rows as f64 * (all - rows as f64) / all.max(1.0);
+        self.rows.iter().map(of_class).sum()
     }
 
     /// Returns true if the class changes less than a fifth as often as in random order: rows sorted
@@ -56,16 +58,24 @@ impl ClassOrder {
 
 #[cfg(test)]
 mod tests {
+    use margins_data::Classes;
+
     use super::*;
 
     #[test]
     fn random_rows_and_rare_classes_are_not_sorted() {
-        let order = |sign: &dyn Fn(u64) -> bool, rows: u64| {
+        let of_classes = |classes: &[u32]| {
             let mut order = ClassOrder::default();
-            let signs: Vec<f64> = (0..rows).map(|k| if sign(k) { 1.0 } else { -1.0 }).collect();
+            let labels = |part: &[u32]| {
+                let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+                Classes::from_indices(part.to_vec(), names).unwrap()
+            };
             // The parts of a stream do not matter.
-            signs.chunks(7).for_each(|signs| order.take(signs));
+            classes.chunks(7).for_each(|part| order.take(&labels(part)));
             order
+        };
+        let order = |is_positive: &dyn Fn(u64) -> bool, rows: u64| {
+            of_classes(&(0..rows).map(|k| u32::from(is_positive(k))).collect::<Vec<_>>())
         };
         let mixed = order(&|k| (k * k) % 7 < 3, 1000);
         assert!(!mixed.is_sorted(), "{mixed:?}");
@@ -76,5 +86,11 @@ mod tests {
         assert_eq!((sorted.changes(), sorted.expected_changes()), (1, 19.8));
         assert!(sorted.is_sorted());
         assert!(order(&|k| (k / 100) % 2 == 0, 1000).is_sorted());
+        let turns: Vec<u32> = (0..90).map(|k| k % 3).collect();
+        assert!(
+            (of_classes(&turns).changes(), of_classes(&turns).expected_changes()) == (89, 60.0)
+        );
+        let runs: Vec<u32> = (0..90).map(|k| k / 30).collect();
+        assert!(!of_classes(&turns).is_sorted() && of_classes(&runs).is_sorted());
     }
 }

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use margins_data::metrics::{MistakeTally, is_mistake};
+use margins_data::metrics::MistakeTally;
 use margins_data::read::{Chunk, Stream};
-use margins_data::{ClassLabels, Classes, Dataset, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Model;
 use margins_optim::certificate::contradicts_itself;
@@ -12,7 +12,7 @@ use margins_optim::online::stochastic::{self, Averaging, Sampling, StochasticGra
 use margins_optim::{ClassWeights, Fit, Options, Status, Training};
 
 use super::class_order::ClassOrder;
-use super::learner::{State, scheme_for, side};
+use super::learner::{State, positive_class, scheme_for, side};
 use super::rescaling::data_driven_scale;
 use super::settings::{Settings, margin_pursuit};
 use crate::certificate::{evidence, summary};
@@ -168,27 +168,46 @@ impl Settings {
     /// [`Error::Optim`]: steps that diverge, with the row. [`Error::EmptyStream`],
     /// [`Error::ZeroWeights`]: no rows, or none that counts.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
+        self.fit_chunks::<Labels>(stream)
+    }
+
+    /// Learns a classifier as [`fit_stream`](Self::fit_stream) does, of two classes or one-versus-rest
+    /// of several: those that the stream was given, or those of its first chunk.
+    ///
+    /// # Errors
+    /// The errors of [`fit_stream`](Self::fit_stream). [`Error::Members`]: more classes than fit in
+    /// memory.
+    pub fn fit_stream_of_classes(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
+        self.fit_chunks::<Classes>(stream)
+    }
+
+    fn fit_chunks<Y: ClassLabels>(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
         self.check_stream()?;
         self.check_chunks()?;
         self.gradient()?;
-        let mut chunk = stream.next_chunk()?;
+        let mut chunk = stream.next_chunk_of::<Y>()?;
         let first = chunk.as_ref().ok_or(Error::EmptyStream)?;
-        let mut learner = self.learner(first.labels.names(), stream.columns())?;
+        let names = first.labels.names();
+        let classes = names.len();
+        let (scheme, _) = scheme_for(classes, stream.columns())?;
+        let mut learner = self.learner(names, stream.columns())?;
         let (mut tally, mut class_order) = (MistakeTally::default(), ClassOrder::default());
         let mut last_margins = Vec::new();
         while let Some(Chunk { design, labels, weights, .. }) = &chunk {
-            let (signs, weights) = (labels.signs(), weights.as_deref());
-            class_order.take(signs);
+            let weights = weights.as_deref();
+            class_order.take(labels);
             last_margins.clear();
             let learn = || {
                 learner.take_and_show(design, labels, weights, |row, scores| {
                     let weight = weights.map_or(1.0, |weights| weights[row]);
-                    tally.add(is_mistake(scores[0], signs[row]), weight);
-                    last_margins.push(signs[row] * scores[0]);
+                    let class = labels.index(row);
+                    tally.add(scheme.decide(classes, scores) != class, weight);
+                    let is_positive = class == positive_class(classes, 0);
+                    last_margins.push(if is_positive { scores[0] } else { -scores[0] });
                 })
             };
             // The next rows are read while these are learnt.
-            let (next, learnt) = parallel::beside(|| stream.next_chunk(), learn);
+            let (next, learnt) = parallel::beside(|| stream.next_chunk_of(), learn);
             learnt?;
             chunk = next?;
         }

@@ -106,10 +106,14 @@ pub(super) fn scheme_for(classes: usize, features: usize) -> Result<(Scheme, usi
     Ok((scheme, members))
 }
 
-/// Returns the labels that a member learns: its class against the rest, or the second of two classes
-/// against the first.
+/// Returns the class that a member learns to tell from the rest: its own, or the second of two.
+pub(super) fn positive_class(classes: usize, member: usize) -> usize {
+    if classes == 2 { 1 } else { member }
+}
+
+/// Returns the labels that a member learns.
 pub(super) fn side(labels: &Classes, member: usize) -> Labels {
-    labels.against_rest(if labels.names().len() == 2 { 1 } else { member })
+    labels.against_rest(positive_class(labels.names().len(), member))
 }
 
 impl Settings {

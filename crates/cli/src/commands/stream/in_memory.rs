@@ -1,23 +1,24 @@
 //! Stochastic gradient in epochs over data in memory, with a certificate.
 
-use margins::Prepared;
-use margins::data::Dataset;
 use margins::data::metrics::{is_mistake, mistake_rate};
+use margins::data::{ClassLabels, Dataset};
 use margins::estimators::regularised::DataSummary;
 use margins::estimators::stream::Settings;
-use margins::optim::Fit;
+use margins::optim::{Fit, Status};
+use margins::{MemberReport, Prepared, Registry};
 
 use super::document;
 use crate::arguments::stream::StreamArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
-use crate::output::data::{DataDocument, describe};
+use crate::output::classes::{ClassesDocument, MemberDocument, MulticlassDocument, member_table};
+use crate::output::data::{ClassDocument, DataDocument, describe, size};
 use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
-use crate::output::table::facts;
-use crate::output::warnings::refuse_contradiction;
+use crate::output::table::{facts, number, percent};
+use crate::output::warnings::{refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
@@ -54,6 +55,77 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             report(outputs, |out| facts(out, &lines))
         }
     }
+}
+
+/// Fits a classifier of two classes or of several.
+pub(super) fn fit_several(
+    registry: &Registry,
+    arguments: &StreamArguments,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let to = &arguments.output;
+    let data = arguments.source().classes()?;
+    let table = DataSummary::of(&data);
+    table.doubt().iter().for_each(|sentence| tell(sentence));
+    let fitted = step("fitting", || settings.fit(&data))?;
+    let (model, loss) = (&fitted.model, fitted.loss.specification());
+    let ends: Vec<Status> = fitted.fits.iter().map(|fit| fit.report.status).collect();
+    refuse_contradiction(&loss, &ends)?;
+    if let Some(path) = to.out() {
+        save(model, path)?;
+    }
+    let names = model.scheme().member_names(model.classes());
+    let members = names.into_iter().zip(model.members()).zip(&fitted.fits);
+    let reports: Vec<MemberReport> = members
+        .map(|((name, member), fit)| MemberReport {
+            name,
+            lambda: member.lambda,
+            summary: member.training.clone(),
+            report: Some(fit.report.clone()),
+        })
+        .collect();
+    let predicted = model.predict(data.design(), registry).map_err(margins::Error::from)?;
+    let wrong: Vec<bool> = predicted
+        .iter()
+        .enumerate()
+        .map(|(row, &class)| class != data.labels().index(row))
+        .collect();
+    let training_error = mistake_rate(&wrong, data.weights())?.rate;
+    let (scheme, classes) =
+        (model.scheme().to_string(), ClassDocument::all(&table.classes, &table.class_rows));
+    report([to.out()], |out| match to.format() {
+        OutputFormat::Json => {
+            let members = reports.iter().zip(model.members());
+            let document = MulticlassDocument {
+                format: "margins-multiclass",
+                version: VERSION,
+                data: ClassesDocument::new(arguments.data.name(), &table),
+                training: document(arguments, loss.clone()),
+                scheme: scheme.clone(),
+                lambda: arguments.lambda.get(),
+                training_error: Some(training_error),
+                all_certified: fitted.fits.iter().all(|fit| fit.report.converged()),
+                members: members
+                    .map(|(report, member)| MemberDocument::new(report, member))
+                    .collect(),
+                cv: None,
+            };
+            write_json(out, &document)
+        }
+        OutputFormat::Table => {
+            let lines = vec![
+                size(&arguments.data.name(), table.rows(), table.features),
+                ("classes", ClassDocument::line(&classes)),
+                ("scheme", scheme.clone()),
+                ("loss", loss.clone()),
+                ("lambda", number(arguments.lambda.get())),
+                ("training error", format!("{} %", percent(training_error))),
+            ];
+            facts(out, &lines)?;
+            writeln!(out)?;
+            member_table(&reports).write(out)
+        }
+    })
 }
 
 /// Returns the share of training samples on the wrong side, by their weights.

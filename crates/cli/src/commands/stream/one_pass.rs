@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::messages::{step, warn};
 use crate::output::files::report;
 use crate::output::model::save;
-use crate::output::stream::StreamDocument;
+use crate::output::stream::{ClassNames, Function, StreamDocument};
 use crate::output::table::facts;
 use crate::output::warnings::refuse_contradiction;
 use crate::output::{VERSION, write_json};
@@ -19,17 +19,21 @@ use crate::output::{VERSION, write_json};
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let (name, to) = (arguments.data.name(), &arguments.output);
     let source = arguments.source();
-    let mut stream = source.stream(arguments.classes.classes.as_deref())?;
-    let streamed =
-        step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
-            Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
-                Failure::job(format!("{name}: {error}"))
-            }
-            error => Failure::from(error),
-        })?;
+    let several = arguments.multi_class.is_some();
+    let mut stream = source.stream(arguments.classes.classes.as_deref(), several)?;
+    let fit = |stream: &mut _| match several {
+        true => settings.fit_stream_of_classes(stream),
+        false => settings.fit_stream(stream),
+    };
+    let streamed = step("fitting", || fit(&mut stream)).map_err(|error| match error {
+        Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
+            Failure::job(format!("{name}: {error}"))
+        }
+        error => Failure::from(error),
+    })?;
     refuse_contradiction(&settings.loss.specification(), &[streamed.status])?;
     source.note_of_dropped(stream.dropped_rows());
-    let order = streamed.class_order;
+    let order = &streamed.class_order;
     if order.is_sorted() {
         warn(format_args!(
             "the rows of {name} come sorted by class: neighbouring rows differ in class {}, but \
@@ -42,21 +46,18 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
     if let Some(path) = to.out() {
         save(&streamed.model, path)?;
     }
-    let (classes, member) = (streamed.model.classes(), &streamed.model.members()[0]);
     let document = StreamDocument {
         format: "margins-stream",
         version: VERSION,
         file: name,
         rows: streamed.rows,
         columns: stream.columns(),
-        negative_class: &classes[0],
-        positive_class: &classes[1],
+        classes: ClassNames::of(&streamed.model),
         training: document(arguments, settings.loss.specification()),
         lambda: arguments.lambda.get(),
         steps: streamed.steps,
         progressive_error: streamed.progressive_error,
-        intercept: member.intercept,
-        coef: &member.coef,
+        function: Function::of(&streamed.model),
     };
     report([to.out()], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
