@@ -168,7 +168,7 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifierCV(cv=[(np.arange(10), np.arange(15, 25))]), "cv gives rows of split 0 that are not numbers of rows or a mask"),
         (ml.MarginClassifierCV(cv=[([0.5], [1])]), "cv gives rows of split 0 that are not numbers of rows or a mask"),
         (ml.MarginClassifierCV(cv=[(np.arange(10), [])]), "split 0 has no row to test on"),
-        (ml.MarginClassifierCV(cv=[([0, 1, 2, 1], [3])]), "split 0: row 1 is twice among the rows to train on"),
+        (ml.MarginClassifierCV(cv=[([0, 1, 2], [3, 3])]), "split 0: row 3 to test on is beyond the .* rows of the data, or repeats"),
         (ml.MarginClassifierCV(scoring="f1"), "scoring is 'f1', but must be None or one of 'error', 'accuracy', .*'roc_auc'. GridSearchCV takes"),
         (ml.MarginClassifierCV(scoring=accuracy_score), "but must be None or one of"),
         (ml.MarginClassifierCV("hinge", scoring="log-loss"), "the loss has no probabilities"),

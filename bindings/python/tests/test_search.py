@@ -88,8 +88,9 @@ def test_ties_in_error_go_to_the_smaller_log_loss():
         TimeSeriesSplit(3),
         [(np.arange(120) < 60, np.arange(120) >= 100)],
         [(range(60), range(-20, 0))],
+        [(np.arange(120) ** 2 % 50, range(50, 120))],
     ],
-    ids=["shuffled", "repeated", "time", "masks", "negative"],
+    ids=["shuffled", "repeated", "time", "masks", "negative", "bootstrap"],
 )
 @pytest.mark.parametrize("kernels", [None, "gaussian:sigma=0.5"])
 def test_any_splitter_is_taken(cv, kernels, two):
@@ -140,6 +141,15 @@ def test_groups_are_routed_as_metadata(two):
         cross_validate(weighted(Seen(4)), X, y, cv=GroupKFold(3), params=given, error_score="raise")
         assert len(fits) == 3 and all(len(inner) == 6 * len(np.unique(inner)) < 100 for inner in fits)
         cross_validate(weighted(3), X, y, cv=GroupKFold(3), params=given, error_score="raise")
+        # The splitter may request its groups by another name.
+        fits.clear()
+        families = ml.MarginClassifierCV("logistic", Cs=Cs, cv=Seen(4).set_split_request(groups="family")).fit(X, y, family=groups)
+        assert np.array_equal(fits[0], groups)
+        assert np.array_equal(families.errors_, ml.MarginClassifierCV("logistic", Cs=Cs, cv=Seen(4)).fit(X, y, groups=groups).errors_)
+        cross_validate(families, X, y, cv=GroupKFold(3), params={"groups": groups, "family": groups}, error_score="raise")
+        assert all(len(inner) == 6 * len(np.unique(inner)) for inner in fits)
+    with pytest.raises(TypeError, match="unexpected argument 'family'"):
+        families.fit(X, y, family=groups)
 
 
 @pytest.mark.parametrize("classes", [1, 2, 3])

@@ -14,7 +14,7 @@ use crate::{ClassLabels, Error, Labels};
 /// Rows to train on, and rows to test on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// The rows to train on.
+    /// The rows to train on; one that repeats counts as often.
     pub train: Vec<usize>,
     /// The rows to test on.
     pub test: Vec<usize>,

@@ -103,10 +103,14 @@ fn svm_fold<L: MarginLoss + ?Sized>(
     let risk = training.risk_of_rows(data, rows)?;
     let path = svm_path(training, &risk, gram, lambdas, SHARE)?;
     let of = |all: &[f64], some: &[usize]| some.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+    // The copies of a row that repeats share its coefficient.
+    let mut copies = vec![0.0; gram.len()];
+    rows.iter().for_each(|&row| copies[row] += 1.0);
+    let shared = |coef: &[f64]| rows.iter().map(|&row| coef[row] / copies[row]).collect();
     let (fits, scores): (Vec<_>, Vec<_>) = path
         .into_iter()
         .map(|Scored { fit, scores }| {
-            (KernelFit { coef: of(&fit.coef, rows), ..fit }, of(&scores, held_out))
+            (KernelFit { coef: shared(&fit.coef), ..fit }, of(&scores, held_out))
         })
         .unzip();
     // Labels less gradients say little of functions far smaller than labels.

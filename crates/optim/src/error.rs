@@ -103,9 +103,10 @@ pub enum Error {
         /// The rows that are missing, "train" or "test".
         which: &'static str,
     },
-    /// A split names a row twice, or a row that the data do not have.
+    /// A split names a row that the data do not have, or tests on a row twice.
     #[error(
-        "split {index}: row {row} is twice among the rows to {which} on, or beyond the {rows} rows of the data"
+        "split {index}: row {row} to {which} on is beyond the {rows} rows of the data{}",
+        if *which == "test" { ", or repeats" } else { "" }
     )]
     Split {
         /// The split, counted from 0.

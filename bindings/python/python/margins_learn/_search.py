@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn import get_config
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from . import _native
@@ -186,7 +187,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> MarginClassifierCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any) -> MarginClassifierCV:
         """Selects C and the kernel, and fits the classifier with them.
 
         Parameters
@@ -199,6 +200,9 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
             Their weights, 1 for None, in the fits and in the measure.
         groups : array of shape (n_samples,) or None, default=None
             Their groups, which the splitter `cv` gets; folds that are drawn divide no group.
+        **params : dict
+            The groups by the name that the splitter requests with `set_split_request(groups=name)`; with scikit-learn's
+            `enable_metadata_routing`.
 
         Returns
         -------
@@ -214,7 +218,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
             lambdas=numbers_of(self.lambdas, "lambdas"),
             kernels=specifications(self.kernels),
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
-            cv=self._cv(X, y, groups),
+            cv=self._cv(X, y, self._routed(groups, params)),
             scoring=_measure(self.scoring),
         )
         self._adopt(report["model"])
@@ -236,6 +240,15 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         warn_of_gap(report, self.tol)
         warn_of_report(report)
         return self
+
+    def _routed(self, groups: Any, params: dict[str, Any]) -> Any:
+        """Returns the groups, which the splitter may request by another name."""
+        if not params:
+            return groups
+        if not get_config()["enable_metadata_routing"]:
+            name = next(iter(params))
+            raise TypeError(f"fit got the unexpected argument {name!r}. sklearn.set_config(enable_metadata_routing=True) routes it to cv.")
+        return process_routing(self, "fit", **params).splitter.split.get("groups", groups)
 
     def _is_precomputed(self) -> bool:
         return specifications(self.kernels) == [PRECOMPUTED]
@@ -330,7 +343,7 @@ def _splits(cv: Any, X: Any, y: Any, groups: Any) -> Any:
     splits = []
     for fold, split in enumerate(check_cv(cv, y, classifier=True).split(X, y, groups)):
         train, test = (_rows_of(part, rows, fold) for part in split)
-        once = len(train) + len(test) == rows and (folds[test] < 0).all() and not np.isin(test, train).any()
+        once = len(test) + len(np.unique(train)) == rows == len(test) + len(train) and (folds[test] < 0).all() and not np.isin(test, train).any()
         folds[test] = fold if once else -1
         splits.append((train, test))
     return splits if (folds < 0).any() else [str(fold) for fold in folds.tolist()]

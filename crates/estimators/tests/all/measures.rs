@@ -7,9 +7,10 @@ use margins_data::split::Split;
 use margins_data::{Classes, Dataset, Design};
 use margins_estimators::Error;
 use margins_estimators::regularised::{
-    CrossValidation, KernelChoice, LeaveOneOut, Probabilities, Regularisation, Settings,
+    Approximation, CrossValidation, KernelChoice, LeaveOneOut, Probabilities, Regularisation,
+    Settings,
 };
-use margins_losses::{Hinge, Logistic};
+use margins_losses::{Hinge, Logistic, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{ErrorCurve, lambda_grid};
 
@@ -140,6 +141,47 @@ fn any_splits_are_taken() {
     let expected = "1 of 4 folds misclassify every sample of a class, whatever lambda is: fold '3' leaves no \
                     sample of class 'c' to train on.";
     assert_eq!(notes, [expected]);
+}
+
+/// A row that is trained on twice, as in a bootstrap sample, counts as two rows.
+#[test]
+fn bootstrap_splits_train_on_copies() {
+    for names in [&["a", "b"][..], &["a", "b", "c"]] {
+        let data = corners(names, 60, 0.8);
+        let train: Vec<usize> = (0..60).map(|i| i * i % 41).collect();
+        let test: Vec<usize> = (0..60).filter(|row| !train.contains(row)).collect();
+        let copies = data.select(&[&train[..], &test].concat());
+        let apart = Split { train: (0..60).collect(), test: (60..60 + test.len()).collect() };
+        let bootstrap = Split { train, test };
+        let [logistic, hinge]: [Arc<dyn MarginLoss>; 2] = [Arc::new(Logistic), Arc::new(Hinge)];
+        let cholesky = Approximation::Cholesky { tolerance: 1e-10, gigabytes: 1.0 };
+        for (kernel, approximation, loss) in [
+            (None, Approximation::None, &logistic),
+            (Some("gaussian:sigma=1"), Approximation::None, &logistic),
+            (Some("gaussian:sigma=1"), Approximation::None, &hinge),
+            (Some("gaussian:sigma=1"), cholesky, &logistic),
+        ] {
+            let kernels = KernelChoice {
+                specifications: kernel.iter().map(|&kernel| kernel.to_owned()).collect(),
+                approximation,
+                ..KernelChoice::default()
+            };
+            let curve = |data: &Dataset<Classes>, split: &Split| {
+                let splits = Some(vec![split.clone()]);
+                let how = CrossValidation { splits, folds: None, ..grid() };
+                let settings =
+                    Settings { loss: Arc::clone(loss), kernels: kernels.clone(), ..search(how) };
+                curve_of(&settings, data)
+            };
+            let (one, other) = (curve(&data, &bootstrap), curve(&copies, &apart));
+            assert!(one.certified.iter().chain(&other.certified).all(|&certified| certified));
+            assert_eq!(one.mean_error, other.mean_error, "{kernel:?} {approximation:?}");
+            for (one, other) in one.mean_log_loss.iter().zip(&other.mean_log_loss) {
+                let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+                assert!((one - other).abs() < 1e-4, "{kernel:?}: {one} {other}");
+            }
+        }
+    }
 }
 
 /// A class of one row lacks in the training rows of its own fold, where it counts as an error.

@@ -70,9 +70,11 @@ pub(super) fn check_splits<Y: ClassLabels>(
                 return Err(Error::EmptySplit { index, which });
             }
             let mut seen = vec![false; expected];
-            let mut is_new =
-                |&row: &usize| seen.get_mut(row).is_some_and(|seen| !mem::replace(seen, true));
-            if let Some(row) = rows.iter().copied().find(|row| !is_new(row)) {
+            // A row to train on may repeat, as in bootstrap samples: it counts as often.
+            let mut is_right = |&row: &usize| {
+                seen.get_mut(row).is_some_and(|seen| !mem::replace(seen, true) || which == "train")
+            };
+            if let Some(row) = rows.iter().copied().find(|row| !is_right(row)) {
                 return Err(Error::Split { index, which, row, rows: expected });
             }
         }

@@ -240,7 +240,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 
     /// Returns the risk of some of the samples as one over all of them, in which the others weigh
-    /// nothing.
+    /// nothing, and a row that repeats as much as its copies.
     ///
     /// # Errors
     /// The errors of [`risk`](Self::risk).
@@ -260,8 +260,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         let chosen = data.select(rows);
         let part = self.risk(&chosen)?;
         for ((&i, c), count) in rows.iter().zip(part.weights()).zip(part.counts().iter()) {
-            weights[i] = n as f64 * c;
-            counts[i] = *count;
+            weights[i] += n as f64 * c;
+            counts[i] += *count;
         }
         let risk = EmpiricalRisk::new(self.loss, data.labels())?.with_weights(&weights)?;
         let risk = risk.counted_by(Some(Cow::Owned(counts)));

@@ -141,15 +141,12 @@ fn splits_that_do_not_fit_the_rows_are_refused() {
         (&all[..], &[][..], "split 0 has no row to test on"),
         (&[], &all, "split 0 has no row to train on"),
         (
-            &[0, 1, 0],
-            &[2],
-            "split 0: row 0 is twice among the rows to train on, or beyond the 60 rows of the data",
-        ),
-        (
             &all,
-            &[60],
-            "split 0: row 60 is twice among the rows to test on, or beyond the 60 rows of the data",
+            &[2, 3, 2],
+            "split 0: row 2 to test on is beyond the 60 rows of the data, or repeats",
         ),
+        (&[0, 1, 60], &[2], "split 0: row 60 to train on is beyond the 60 rows of the data"),
+        (&all, &[60], "split 0: row 60 to test on is beyond the 60 rows of the data, or repeats"),
         (&positive, &all, "fold '0' leaves no sample of class '-1' to train on"),
     ] {
         let split = Split { train: train.to_vec(), test: test.to_vec() };

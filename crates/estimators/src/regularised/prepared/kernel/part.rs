@@ -68,7 +68,7 @@ impl Part<'_> {
         if let Some(rows) = subset.rows {
             for fit in &mut fits {
                 let mut coef = vec![0.0; data.rows()];
-                rows.iter().zip(&fit.coef).for_each(|(&i, a)| coef[i] = *a);
+                rows.iter().zip(&fit.coef).for_each(|(&i, a)| coef[i] += *a);
                 fit.coef = coef;
             }
         }
