@@ -20,7 +20,7 @@ from typing import Any
 ULPS = 1000
 PROCESSORS = {"this one": None, "AVX2": "Haswell", "SSE4.2": "Nehalem", "SSE2": "qemu64"}
 GAUSSIAN = ["--kernel", "gaussian:sigma=0.1", "--lambda", "1e-4"]
-SMOOTH = ["newton", "gd", "mm", "mm-accelerated", "mm-batched"]
+SMOOTH = ["newton", "lbfgs", "gd", "mm", "mm-accelerated", "mm-batched"]
 KINKS = ["proximal-newton", "sdca", "bundle"]
 ON_KERNELS = ["newton", "mm", "mm-accelerated", "mm-batched"]
 HEART = ["heart_cleveland.csv.gz", "--standardize", "--lambda", "1e-2"]

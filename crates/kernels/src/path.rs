@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::path::{Minimizer, follow};
@@ -151,6 +153,7 @@ fn newton_path<L: MarginLoss + ?Sized>(
         let examined = ending.clone().examined(solver.risk, &point.products, point.intercept);
         observer(&Observed::new(lambda, &examined.report(passes, options.tolerance)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
+        ControlFlow::Continue(())
     });
     path
 }

@@ -2,4 +2,4 @@
 
 mod choose;
 
-pub(crate) use choose::choose;
+pub(crate) use choose::{Plan, choose};

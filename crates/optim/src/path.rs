@@ -21,21 +21,22 @@ mod splits;
 mod time_shares;
 mod training;
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
-use crate::method::choose;
+use crate::method::{Plan, choose};
 use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective, Point, RowSpace};
 use crate::solve::{
-    Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Method, Observed, Observer, Options,
-    Reached, Solver, Status, StepRule, paths,
+    Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
+    Options, Reached, Solver, Status, StepRule, paths,
 };
 use crate::{Error, Lambda};
-use engine::{Engine, Machine, assemble};
+use engine::{Engine, Machine, Unfinished, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
@@ -88,9 +89,9 @@ pub fn path<L: MarginLoss + ?Sized>(
     path_by(None, objective, lambdas, options, observer)
 }
 
-/// Returns a path by a method, or by the one that [`choose`] takes if none is given.
+/// Returns a path by a plan, or by the one that [`choose`] makes if none is given.
 fn path_by<L: MarginLoss + ?Sized>(
-    method: Option<Method>,
+    plan: Option<Plan>,
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
@@ -110,13 +111,13 @@ fn path_by<L: MarginLoss + ?Sized>(
     }
     let extent = Extent::of(&objective.design);
     match extent.offsets().filter(|_| objective.risk.intercept) {
-        None => solve(method, objective, extent, &lambdas, options, observer),
+        None => solve(plan, objective, extent, &lambdas, options, observer),
         Some(offsets) => {
             let mut design = Design::clone(&objective.design);
             design.shift_columns(&offsets);
             let extent = Extent::of_shifted(&design, &offsets);
             let shifted = objective.over(design);
-            let mut fits = solve(method, &shifted, extent, &lambdas, options, observer)?;
+            let mut fits = solve(plan, &shifted, extent, &lambdas, options, observer)?;
             fits.iter_mut().for_each(|fit| fit.intercept -= dot(&offsets, &fit.coef));
             Ok(fits)
         }
@@ -138,31 +139,45 @@ fn unbounded<L: MarginLoss + ?Sized>(
     Fit { lambda, intercept, coef, report }
 }
 
-/// Returns the fits at all lambdas by a method, or by the one that [`choose`] takes if none is given.
+/// Returns the fits at all lambdas by a plan, or by the one that [`choose`] makes if none is given.
 fn solve<L: MarginLoss + ?Sized>(
-    method: Option<Method>,
+    plan: Option<Plan>,
     objective: &Objective<'_, L>,
     extent: Extent,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
-    let choice = match method {
-        Some(method) => Choice { method, seconds: 0.0, next: None },
-        None => choose(objective, &extent, lambdas, options),
-    };
+    let Plan { trial, choice } =
+        plan.unwrap_or_else(|| choose(objective, &extent, lambdas, options));
     let Method { solver, coordinates, is_dense } = choice.method;
-    let options = &Options { solver, ..*options };
     let extent = Rc::new(extent);
-    let chosen = |lambda: Lambda, mut fit: Fit| {
-        fit.report.choice = Some(choice);
-        observer(&Observed::new(lambda, &fit.report));
-        fit
+    let by = |choice: Choice| {
+        move |lambda: Lambda, mut fit: Fit| {
+            fit.report.choice = Some(choice);
+            observer(&Observed::new(lambda, &fit.report));
+            fit
+        }
     };
-    match coordinates {
+    let (mut fits, start) = match trial {
+        None => (Vec::new(), None),
+        Some((steps, choice)) => {
+            attempt(objective, extent.clone(), lambdas, options, steps, by(choice))
+        }
+    };
+    let lambdas = &lambdas[fits.len()..];
+    let Some(&least) = lambdas.last() else { return Ok(fits) };
+    let options = &Options { solver, ..*options };
+    let chosen = by(choice);
+    fits.extend(match coordinates {
         Coordinates::RowSpace => {
-            let row_space = RowSpace::of(&objective.design, &extent)?;
+            let row_space = RowSpace::of(&objective.design, &extent, least)?;
             let reduced = objective.over(row_space.coordinates.clone());
+            let start = start.and_then(|start| {
+                let coef = row_space.coordinates_of(&start.point.products)?;
+                let point = Point::at(&reduced.design, start.point.intercept, coef);
+                Some(Unfinished { point, ..start })
+            });
             let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
             // Half of the tolerance leaves room for the rounding of the way back.
             let tighter = &Options { tolerance: 0.5 * options.tolerance, ..*options };
@@ -170,7 +185,7 @@ fn solve<L: MarginLoss + ?Sized>(
             let finish = |lambda, point: &Point, duals, ending, passes| {
                 chosen(lambda, lift.fit(lambda, point, duals, ending, passes, options))
             };
-            run(&reduced, extent, lambdas, tighter, is_dense, finish)
+            run(&reduced, extent, lambdas, tighter, is_dense, start, finish)
         }
         Coordinates::Features => {
             let finish = |lambda, point: &Point, _, ending, passes| {
@@ -179,9 +194,45 @@ fn solve<L: MarginLoss + ?Sized>(
                     assemble(&objective.risk, lambda, point, ending, passes, options.tolerance),
                 )
             };
-            run(objective, extent, lambdas, options, is_dense, finish)
+            run(objective, extent, lambdas, options, is_dense, start, finish)
         }
-    }
+    }?);
+    Ok(fits)
+}
+
+/// Solves at one lambda after another by L-BFGS within so many steps in all; returns the fits, and what
+/// has been reached at the lambda at which the method gave up.
+fn attempt<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    extent: Rc<Extent>,
+    lambdas: &[Lambda],
+    options: &Options,
+    steps: usize,
+    chosen: impl Fn(Lambda, Fit) -> Fit,
+) -> (Vec<Fit>, Option<Unfinished>) {
+    let evaluator = Evaluator::with_extent(objective, extent);
+    let mut machine =
+        Machine::new(Engine::Lbfgs(Lbfgs::within(steps, lambdas.len())), evaluator, None);
+    let mut fits = Vec::new();
+    let mut unfinished = None;
+    follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
+        let is_limit = options.max_iterations.is_some_and(|limit| ending.iterations >= limit);
+        match ending.status {
+            Status::IterationLimit | Status::Stalled | Status::RoundingLimit if !is_limit => {
+                unfinished = Some(Unfinished { point: point.clone(), ending, passes });
+                return ControlFlow::Break(());
+            }
+            Status::NumericalTrouble => return ControlFlow::Break(()),
+            _ => {}
+        }
+        let mut fit = assemble(&objective.risk, lambda, point, ending, passes, options.tolerance);
+        fit.report.duals = options
+            .keep_duals
+            .then(|| objective.risk.margins().settled_duals(&point.products, point.intercept));
+        fits.push(chosen(lambda, fit));
+        ControlFlow::Continue(())
+    });
+    (fits, unfinished)
 }
 
 /// Returns the minimiser of F by proximal Newton with its duals, from wherever the method begins.
@@ -198,12 +249,12 @@ pub(crate) fn minimum_with_duals<L: MarginLoss + ?Sized>(
         assemble(&objective.risk, lambda, point, ending, passes, options.tolerance)
     };
     let is_dense = objective.design.columns() <= LARGEST_DENSE_ORDER;
-    run(objective, extent, &[lambda], &options, is_dense, finish).ok()?;
+    run(objective, extent, &[lambda], &options, is_dense, None, finish).ok()?;
     minimum
 }
 
-/// Solves at every lambda in turn, the systems of Newton's method being dense or not; `finish` makes a
-/// fit of the point reached, the duals that certify it if they are not the slopes there, the end of
+/// Solves at every lambda in turn, the systems of Newton's method being dense or not, from where another
+/// method has stopped if that is given; `finish` makes a fit of the point reached, the duals that certify it if they are not the slopes there, the end of
 /// the solver and its passes. The report keeps the duals if the options ask for them.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
@@ -211,6 +262,7 @@ fn run<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
     options: &Options,
     is_dense: bool,
+    start: Option<Unfinished>,
     mut finish: impl FnMut(Lambda, &Point, Option<Vec<f64>>, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
     let mut finish = |lambda: Lambda, point: &Point, duals: Option<Vec<f64>>, ending, passes| {
@@ -232,7 +284,7 @@ fn run<L: MarginLoss + ?Sized>(
     }
     let engine = Engine::prepare(objective, options, is_dense)?;
     let evaluator = Evaluator::with_extent(objective, extent);
-    let mut machine = Machine { engine, evaluator, duals: None };
+    let mut machine = Machine::new(engine, evaluator, start);
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |machine, lambda, point, mut ending, passes| {
         let duals = machine.duals.take();
@@ -240,6 +292,7 @@ fn run<L: MarginLoss + ?Sized>(
             ending.clear_of_kinks(&mut machine.evaluator, lambda, point, duals, options.tolerance)
         });
         fits.push(finish(lambda, clear.as_ref().unwrap_or(point), duals, ending, passes));
+        ControlFlow::Continue(())
     });
     match options.solver {
         Solver::GradientDescent { step: StepRule::Fixed(step) } if fits.iter().any(diverged) => {
@@ -260,13 +313,15 @@ mod tests {
     use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 
     use super::path_by;
-    use crate::solve::{Coordinates, Method};
+    use crate::method::Plan;
+    use crate::solve::{Choice, Coordinates, Method};
     use crate::{Objective, Options, Solver, lambda_grid};
 
     /// A whole path by conjugate gradients on the data as they are, beside the one by dense
-    /// systems, directly and through the row space.
+    /// systems, directly and through the row space, and those that L-BFGS leaves to either at the
+    /// first lambda and at a later one.
     #[test]
-    fn paths_do_not_depend_on_the_system() {
+    fn paths_do_not_depend_on_the_plan() {
         for (n, p) in [(40usize, 12usize), (15, 40)] {
             let rows: Vec<Vec<f64>> = (0..n)
                 .map(|i| (0..p).map(|j| ((i * j + 3 * i + j) as f64 * 0.37).sin()).collect())
@@ -278,17 +333,31 @@ mod tests {
             for loss in losses {
                 let objective = Objective::new(loss, &design, &labels).expect("fits");
                 let lambdas = lambda_grid(1.0, 1e-5, 12).expect("a grid");
-                let solve = |coordinates, is_dense| {
-                    let method = Method { solver: Solver::Newton, coordinates, is_dense };
-                    path_by(Some(method), &objective, &lambdas, &Options::default(), &|_| {})
+                let choice = |solver, coordinates, is_dense| {
+                    let method = Method { solver, coordinates, is_dense };
+                    Choice { method, after_trial: false, seconds: 0.0, next: None }
+                };
+                let solve = |plan| {
+                    path_by(Some(plan), &objective, &lambdas, &Options::default(), &|_| {})
                         .expect("convex")
                 };
                 let coordinates = if p > n { Coordinates::RowSpace } else { Coordinates::Features };
-                let dense = solve(coordinates, true);
-                for (iterative, dense) in solve(Coordinates::Features, false).iter().zip(dense) {
-                    assert!(iterative.report.converged() && dense.report.converged());
-                    let (one, other) = (iterative.report.objective, dense.report.objective);
-                    assert!((one - other).abs() <= 2e-6 * one.abs().max(other.abs()));
+                let dense = choice(Solver::Newton, coordinates, true);
+                let iterative = choice(Solver::Newton, Coordinates::Features, false);
+                let first = choice(Solver::Lbfgs, Coordinates::Features, false);
+                let expected = solve(Plan::of(dense));
+                for (steps, choice) in [(0, iterative), (12, iterative), (12, dense), (40, dense)] {
+                    let trial = (steps > 0).then_some((steps, first));
+                    let fits = solve(Plan { trial, choice });
+                    assert_eq!(fits.len(), lambdas.len());
+                    let by = |fit: &crate::Fit| fit.report.choice.expect("a choice").method.solver;
+                    let tried = fits.iter().filter(|fit| by(fit) == Solver::Lbfgs).count();
+                    assert_eq!((tried > 0, tried < fits.len()), (steps == 40, true), "{tried}");
+                    for (fit, expected) in fits.iter().zip(&expected) {
+                        assert!(fit.report.converged() && expected.report.converged());
+                        let (one, other) = (fit.report.objective, expected.report.objective);
+                        assert!((one - other).abs() <= 2e-6 * one.abs().max(other.abs()));
+                    }
                 }
             }
         }

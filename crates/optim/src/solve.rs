@@ -6,7 +6,7 @@
 //! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.
 //! * [`Limits`]: the deadline and the callback of methods that make no certificate.
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
-//! * [`search`]: a step along a direction.
+//! * [`search`]: a step along a direction. [`LimitedMemory`]: directions from the steps before.
 
 pub(crate) mod batched;
 mod bundle;
@@ -15,6 +15,8 @@ pub(crate) mod costs;
 mod descent;
 mod gradient_descent;
 mod growing_cholesky;
+mod lbfgs;
+mod limited_memory;
 mod line_search;
 pub(crate) mod mm;
 mod monitor;
@@ -34,6 +36,8 @@ pub use choice::{Choice, Coordinates, Method};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;
+pub(crate) use lbfgs::Lbfgs;
+pub use limited_memory::LimitedMemory;
 pub use line_search::{Accept, search};
 pub(crate) use mm::{MajorizeMinimize, Majorizer};
 pub use monitor::{Monitor, Rule};

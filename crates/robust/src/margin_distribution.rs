@@ -141,7 +141,7 @@ impl MarginDistribution {
         if design.columns() <= design.rows() {
             return self.ascend(objective, lambda, options);
         }
-        let space = RowSpace::of(design, &Extent::of(design))?;
+        let space = RowSpace::of(design, &Extent::of(design), lambda)?;
         let reduced = objective.over(space.coordinates.clone());
         let mut solution = self.ascend(&reduced, lambda, options)?;
         let coef = space.coefficients(design, &solution.point.coef);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use margins_optim::Status;
 use margins_optim::problem::MarginSummary;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::{Ending, Monitor, Rule};
+use margins_optim::solve::{Ending, LimitedMemory, Monitor, Rule};
 
 use crate::uncertain;
 
@@ -45,7 +45,7 @@ pub(super) fn descend(
     let mut gradient = vec![0.0; start.len()];
     let value = function(&start, &mut gradient);
     let mut at = State { point: start, value, gradient };
-    let mut memory = Memory::default();
+    let mut memory = LimitedMemory::new(MEMORY);
     let mut values = VecDeque::new();
     loop {
         values.push_back(at.value);
@@ -70,11 +70,11 @@ pub(super) fn descend(
             return Descended { point: at.point, ending: monitor.end(status, certificate) };
         }
         monitor.count(1);
-        let direction = memory.direction(&at.gradient);
+        let direction = direction(&memory, &at.gradient);
         let next = line_search(&mut function, &at, &direction).or_else(|| {
-            // The pairs no longer describe the function here: a step without them is tried.
-            memory = Memory::default();
-            let steepest = memory.direction(&at.gradient);
+            // The steps no longer describe the function here: one without them is tried.
+            memory.clear();
+            let steepest = self::direction(&memory, &at.gradient);
             line_search(&mut function, &at, &steepest)
         });
         let Some(next) = next else {
@@ -84,7 +84,8 @@ pub(super) fn descend(
             let status = if met { Status::RuleMet } else { Status::Stalled };
             return Descended { point: at.point, ending: monitor.end(status, certificate) };
         };
-        memory.learn(&at, &next);
+        let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        memory.learn(difference(&next.point, &at.point), difference(&next.gradient, &at.gradient));
         at = next;
     }
 }
@@ -133,56 +134,12 @@ fn line_search(
     best
 }
 
-/// The last steps with the changes of the gradient along them.
-#[derive(Default)]
-struct Memory {
-    pairs: VecDeque<Pair>,
-}
-
-struct Pair {
-    step: Vec<f64>,
-    change: Vec<f64>,
-    /// The number `1/<step, change>`.
-    inverse: f64,
-}
-
-impl Memory {
-    fn learn(&mut self, from: &State, to: &State) {
-        let difference =
-            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
-        let step = difference(&to.point, &from.point);
-        let change = difference(&to.gradient, &from.gradient);
-        let curvature = dot(&step, &change);
-        // A pair without curvature would make the approximate Hessian indefinite.
-        let least = f64::EPSILON * (dot(&step, &step) * dot(&change, &change)).sqrt();
-        if curvature > least && (1.0 / curvature).is_finite() {
-            if self.pairs.len() == MEMORY {
-                self.pairs.pop_front();
-            }
-            self.pairs.push_back(Pair { step, change, inverse: 1.0 / curvature });
-        }
+/// Returns the direction of a step; without steps before it one of length 1 at most.
+fn direction(memory: &LimitedMemory, gradient: &[f64]) -> Vec<f64> {
+    let mut direction = memory.direction(gradient, None);
+    if memory.is_empty() {
+        let norm = dot(gradient, gradient).sqrt().max(1.0);
+        direction.iter_mut().for_each(|d| *d /= norm);
     }
-
-    /// Returns `-H g`, by the two-loop recursion (Nocedal 1980); without pairs a step of length 1
-    /// at most.
-    fn direction(&self, gradient: &[f64]) -> Vec<f64> {
-        let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let Some(last) = self.pairs.back() else {
-            let norm = dot(gradient, gradient).sqrt().max(1.0);
-            q.iter_mut().for_each(|q| *q /= norm);
-            return q;
-        };
-        let mut shares = vec![0.0; self.pairs.len()];
-        for (share, pair) in shares.iter_mut().zip(&self.pairs).rev() {
-            *share = pair.inverse * dot(&pair.step, &q);
-            q.iter_mut().zip(&pair.change).for_each(|(q, y)| *q -= *share * y);
-        }
-        let scale = 1.0 / (last.inverse * dot(&last.change, &last.change));
-        q.iter_mut().for_each(|q| *q *= scale);
-        for (share, pair) in shares.iter().zip(&self.pairs) {
-            let excess = share - pair.inverse * dot(&pair.change, &q);
-            q.iter_mut().zip(&pair.step).for_each(|(q, s)| *q += excess * s);
-        }
-        q
-    }
+    direction
 }

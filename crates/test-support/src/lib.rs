@@ -31,11 +31,12 @@ pub const CONVEX_LOSSES: [&str; 14] = [
 ];
 
 /// Every solver that [`Solver::Auto`] could choose or a caller could ask for.
-pub const SOLVERS: [Solver; 8] = [
+pub const SOLVERS: [Solver; 9] = [
     Solver::Newton,
     Solver::ProximalNewton,
     Solver::SDCA,
     Solver::Bundle,
+    Solver::Lbfgs,
     Solver::GRADIENT_DESCENT,
     Solver::MM,
     Solver::MM_ACCELERATED,

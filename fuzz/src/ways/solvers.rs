@@ -6,12 +6,13 @@ use margins_optim::{Lambda, Objective, Options, Report, Solver};
 
 use super::{Way, as_they_are};
 
-const SOLVERS: [Solver; 8] = [
+const SOLVERS: [Solver; 9] = [
     Solver::Auto,
     Solver::Newton,
     Solver::ProximalNewton,
     Solver::SDCA,
     Solver::Bundle,
+    Solver::Lbfgs,
     Solver::GRADIENT_DESCENT,
     Solver::MM,
     Solver::MM_ACCELERATED,

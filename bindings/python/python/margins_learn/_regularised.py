@@ -181,8 +181,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
     probability : {"loss", "platt"}, default="loss"
         The source of probabilities: the loss, or a scaling of scores of held-out folds.
     solver : str, default="auto"
-        The solver: `"auto"`, `"newton"`, `"proximal-newton"`, `"mm"`, `"mm-accelerated"`, `"mm-batched"`, `"sdca"`, `"bundle"`
-        or `"gd"`, as on the command line.
+        The solver: `"auto"`, `"newton"`, `"proximal-newton"`, `"mm"`, `"mm-accelerated"`, `"mm-batched"`, `"sdca"`, `"bundle"`,
+        `"lbfgs"` or `"gd"`, as on the command line.
     tol : float, default=1e-6
         The relative duality gap to reach.
     max_iter : int or None, default=None

@@ -111,6 +111,8 @@ pub(crate) enum SolverName {
     Sdca,
     /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
     Bundle,
+    /// Limited-memory BFGS: differentiable losses, linear classifiers
+    Lbfgs,
     /// Gradient descent
     Gd,
 }

@@ -1,7 +1,7 @@
 //! Fits to streams.
 
+use margins::Model;
 use margins::data::Listed;
-use margins::{Model, Scheme};
 use serde::Serialize;
 
 use super::Lines;
@@ -59,20 +59,24 @@ pub(crate) struct StreamMember<'a> {
 }
 
 impl<'a> ClassNames<'a> {
-    pub(crate) fn of(model: &'a Model) -> Self {
-        match (model.scheme(), model.classes()) {
-            (Scheme::Binary, [negative, positive]) => {
+    /// Returns the names of the classes of a fit to two, or to `several` as was asked for.
+    pub(crate) fn of(model: &'a Model, several: bool) -> Self {
+        match model.classes() {
+            [negative, positive] if !several => {
                 ClassNames::Two { negative_class: negative, positive_class: positive }
             }
-            (scheme, classes) => ClassNames::Several { scheme: scheme.to_string(), classes },
+            classes => ClassNames::Several { scheme: model.scheme().to_string(), classes },
         }
     }
 }
 
 impl<'a> Function<'a> {
-    pub(crate) fn of(model: &'a Model) -> Self {
+    /// Returns the function of a fit to two classes, or those of a fit to `several` as was asked for.
+    pub(crate) fn of(model: &'a Model, several: bool) -> Self {
         match model.members() {
-            [member] => Function::One { intercept: member.intercept, coef: &member.coef },
+            [member] if !several => {
+                Function::One { intercept: member.intercept, coef: &member.coef }
+            }
             members => {
                 let names = model.scheme().member_names(model.classes());
                 let members = names.into_iter().zip(members).map(|(name, member)| StreamMember {

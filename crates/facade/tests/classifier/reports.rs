@@ -150,6 +150,7 @@ fn a_mistaken_loss_is_not_certified() {
         Solver::MmBatched,
         Solver::SDCA,
         Solver::Bundle,
+        Solver::Lbfgs,
         Solver::GRADIENT_DESCENT,
     ];
     let kernel = [

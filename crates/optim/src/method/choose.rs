@@ -8,7 +8,7 @@ use margins_losses::MarginLoss;
 
 use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective};
-use crate::solve::costs::{Shape, cholesky, eigendecomposition};
+use crate::solve::costs::{Shape, cholesky, eigendecomposition, reflections};
 use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
 use crate::{Lambda, Solver};
 
@@ -18,26 +18,46 @@ const SHORT: f64 = 0.002;
 /// A margin at which losses that have a flat part are flat, and those that rise again rise.
 const FAR: f64 = 10.0;
 
-/// Returns the method for a problem at some lambdas, largest first, with features of this extent.
+/// What a problem is solved by.
+pub(crate) struct Plan {
+    /// The steps of L-BFGS by which it is tried first, with that choice.
+    pub(crate) trial: Option<(usize, Choice)>,
+    /// The method that goes on from there, or solves it all.
+    pub(crate) choice: Choice,
+}
+
+impl Plan {
+    /// Returns the plan of one method.
+    pub(crate) fn of(choice: Choice) -> Self {
+        Plan { trial: None, choice }
+    }
+}
+
+/// Returns the plan for a problem at some lambdas, largest first, with features of this extent.
 ///
 /// Features of very different sizes need the dense systems, whose equations are scaled; all other
 /// problems take the least predicted seconds. Methods that would not be ready for their first step
-/// before the deadline are left out if another one would.
+/// before the deadline are left out if another one would. How many steps L-BFGS takes depends on more
+/// than shapes: it has a trial of about the seconds that are predicted for the method.
 pub(crate) fn choose<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: &Extent,
     lambdas: &[Lambda],
     options: &Options,
-) -> Choice {
-    let problem = Problem::new(objective, lambdas);
-    let usual = problem.usual(options.solver, extent.is_wide());
+) -> Plan {
+    let is_wide = lambdas.last().is_some_and(|&lambda| extent.is_wide(lambda));
+    let problem = Problem { is_wide, ..Problem::new(objective, lambdas) };
+    let usual = problem.usual(options.solver);
     let seconds = problem.seconds(usual);
-    let alone = Choice { method: usual, seconds, next: None };
+    let alone = Choice { method: usual, after_trial: false, seconds, next: None };
     let is_open = matches!(options.solver, Solver::Auto | Solver::Newton | Solver::ProximalNewton);
-    if !is_open || extent.is_wide() || seconds < SHORT {
-        return alone;
+    if !is_open || seconds < SHORT {
+        return Plan::of(alone);
     }
     let problem = Problem { steepness: steepness(objective), ..problem };
+    if is_wide {
+        return problem.tried_first(alone, options.solver);
+    }
     let left = options.deadline.map_or(f64::INFINITY, |deadline| {
         deadline.saturating_duration_since(Instant::now()).as_secs_f64()
     });
@@ -49,31 +69,45 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
         let is_late = |method: &Method| problem.before_first_step(*method) > left;
         is_late(a).cmp(&is_late(b)).then(one.total_cmp(other))
     });
-    match found[..] {
+    let choice = match found[..] {
         [(method, seconds), ref rest @ ..] => {
-            Choice { method, seconds, next: rest.first().copied() }
+            Choice { method, seconds, next: rest.first().copied(), ..alone }
         }
         [] => alone,
-    }
+    };
+    problem.tried_first(choice, options.solver)
 }
 
-/// Returns about the largest eigenvalue of `X'X/n`, from below, by a few steps of the power method.
+/// Returns about the largest eigenvalue of `X'X/n`, from below, by the power method on some of the samples
+/// from the squared sizes of the features.
 fn steepness<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> f64 {
-    const STEPS: usize = 3;
+    const STEPS: usize = 2;
+    /// The samples, and their stored values, that are enough.
+    const SAMPLES: usize = 1000;
+    const VALUES: usize = 200_000;
     let design = &objective.design;
-    let (n, p) = (design.rows(), design.columns());
-    let mut v: Vec<f64> = (0..p).map(|j| 1.0 + (j as f64).sin()).collect();
-    let mut products = vec![0.0; n];
+    let enough = SAMPLES.max(VALUES * design.rows() / design.stored().max(1));
+    let some = || design.samples().step_by((design.rows() / enough).max(1));
+    let mut v = vec![0.0; design.columns()];
+    some().for_each(|sample| sample.for_each(|j, x| v[j] += x * x));
+    // Features of one size have no better direction than any other: theirs must not be orthogonal.
+    v.iter_mut().enumerate().for_each(|(j, v)| *v *= 1.0 + (j as f64).sin());
     let mut largest = 0.0;
     for _ in 0..STEPS {
         let norm = dot(&v, &v).sqrt();
         if norm == 0.0 {
             break;
         }
-        v.iter_mut().for_each(|x| *x /= norm);
-        design.multiply(&v, &mut products);
-        largest = dot(&products, &products) / n as f64;
-        design.multiply_transposed(&products, &mut v);
+        let (mut next, mut squares, mut count) = (vec![0.0; v.len()], 0.0, 0.0);
+        for sample in some() {
+            let mut product = 0.0;
+            sample.for_each(|j, x| product += x * v[j]);
+            product /= norm;
+            sample.for_each(|j, x| next[j] += x * product);
+            squares += product * product;
+            count += 1.0;
+        }
+        (v, largest) = (next, squares / count);
     }
     largest
 }
@@ -92,6 +126,8 @@ struct Problem {
     curvature: Option<f64>,
     /// True if the loss falls at every margin, as the logistic one does.
     falls_everywhere: bool,
+    /// True if features are of very different sizes.
+    is_wide: bool,
     has_intercept: bool,
 }
 
@@ -108,13 +144,14 @@ impl Problem {
             steepness: mean_square,
             curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
             falls_everywhere: loss.derivative(FAR) < 0.0,
+            is_wide: false,
             has_intercept: objective.risk.intercept,
         }
     }
 
     /// Returns the method of a solver in the coordinates that suit it whatever the features: for the
     /// automatic one Newton's method on dense systems, up to an order.
-    fn usual(&self, solver: Solver, is_wide: bool) -> Method {
+    fn usual(&self, solver: Solver) -> Method {
         let Shape { n, p, .. } = self.shape;
         let most = LARGEST_DENSE_ORDER as f64;
         let has_dense = n.min(p) <= most;
@@ -129,7 +166,7 @@ impl Problem {
         // These take the same steps in the row space, whose basis costs more than they do, unless
         // features of very different sizes call for it.
         let as_well = solver.is_linear_only() && solver != Solver::ProximalNewton;
-        let in_row_space = p > n && n <= most && (!as_well || is_wide);
+        let in_row_space = p > n && n <= most && (!as_well || self.is_wide);
         let coordinates = if in_row_space { Coordinates::RowSpace } else { Coordinates::Features };
         Method { solver, coordinates, is_dense: in_row_space || p <= most }
     }
@@ -146,26 +183,54 @@ impl Problem {
         self.mean_square / (self.shape.n * self.lambda)
     }
 
-    /// Returns the steps of gradient descent. They are proportional to the condition number of the
-    /// Hessian, if that is small. With no fewer features than samples and a loss that falls everywhere,
-    /// margins grow until the curvature is about as small as the penalty: steps then depend on how far
-    /// the inner products of samples are from those of orthogonal ones, and little on lambda.
-    fn descent_steps(&self) -> f64 {
-        let Shape { n, p, .. } = self.shape;
-        let condition =
-            0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda;
-        let by_condition = 0.35 * condition;
-        let by_samples = match self.falls_everywhere && p >= n {
-            true => (self.steepness * n / self.mean_square).powi(2) * condition.log10().max(1.0),
-            false => f64::INFINITY,
+    /// Returns the plan of a choice with a trial of L-BFGS, if the automatic solver was asked for and the
+    /// loss is differentiable.
+    ///
+    /// Where F [is flat](Self::is_flat), steps are about as many as the root of the condition number: no
+    /// trial begins that has no time for them.
+    fn tried_first(&self, choice: Choice, asked: Solver) -> Plan {
+        /// The share of the predicted seconds that the trial may take.
+        const SHARE: f64 = 0.9;
+        /// The steps that the first lambda takes at least, and every other one of a path.
+        const FEWEST: f64 = 4.0;
+        const A_LAMBDA: f64 = 1.0;
+        let steps = (SHARE * choice.seconds / self.step_of_lbfgs()).floor();
+        let expected = if self.is_flat() { self.condition().sqrt() } else { FEWEST };
+        let is_tried = asked == Solver::Auto && self.curvature.is_some();
+        if !is_tried || steps < expected.max(FEWEST) + A_LAMBDA * (self.count - 1.0) {
+            return Plan::of(choice);
+        }
+        let (coordinates, is_dense) = (Coordinates::Features, false);
+        let of_trial = Choice {
+            method: Method { solver: Solver::Lbfgs, coordinates, is_dense },
+            after_trial: false,
+            seconds: SHARE * choice.seconds,
+            next: Some((choice.method, choice.seconds)),
         };
-        4.0 + by_condition.min(by_samples)
+        let trial = Some((steps as usize, of_trial));
+        Plan { trial, choice: Choice { after_trial: true, ..choice } }
+    }
+
+    /// Returns true if F is flat but for the penalty near its minimum: with no fewer features than samples
+    /// and a loss that has a flat part, margins reach that part.
+    fn is_flat(&self) -> bool {
+        !self.falls_everywhere && self.shape.p >= self.shape.n
+    }
+
+    /// Returns about the condition number of the Hessian, beside the penalty alone.
+    fn condition(&self) -> f64 {
+        0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda
+    }
+
+    /// Returns the seconds of a step of L-BFGS: two products with the data, the derivatives at the two
+    /// or three places of a search, and the vectors that it remembers.
+    fn step_of_lbfgs(&self) -> f64 {
+        const VECTORS: f64 = 20e-9;
+        2.0 * self.shape.product() + 2.5 * self.shape.derivatives() + VECTORS * self.shape.p
     }
 
     /// Returns the methods that may be chosen for a solver.
     fn candidates(&self, asked: Solver) -> impl Iterator<Item = Method> {
-        /// The largest number of steps of gradient descent whose prediction is sure enough.
-        const SURE: f64 = 60.0;
         let Shape { n, p, .. } = self.shape;
         let most = LARGEST_DENSE_ORDER as f64;
         let newton = match (asked, self.curvature) {
@@ -183,7 +248,6 @@ impl Problem {
             (p > n && n <= most, in_row_space),
             (!(is_auto && has_kink), on_features(newton, false)),
             (is_auto, on_features(Solver::SDCA, p <= most)),
-            (is_auto && self.descent_steps() <= SURE, on_features(Solver::GRADIENT_DESCENT, true)),
         ]
         .into_iter()
         .filter_map(|(is_one, method)| is_one.then_some(method))
@@ -194,6 +258,7 @@ impl Problem {
         let Shape { n, p, .. } = self.shape;
         let is_newton = matches!(solver, Solver::Newton | Solver::ProximalNewton);
         match coordinates {
+            Coordinates::RowSpace if self.is_wide => reflections(n, p),
             Coordinates::RowSpace => self.shape.sample_gram() + eigendecomposition(n),
             Coordinates::Features if is_newton && is_dense => {
                 self.shape.feature_gram() + cholesky(p)
@@ -204,20 +269,26 @@ impl Problem {
 
     /// Returns the predicted seconds of a method for all lambdas.
     fn seconds(&self, method: Method) -> f64 {
+        /// What a product takes sample by sample, as in dual ascent, beside one with all samples.
+        const ROW_BY_ROW: f64 = 1.5;
+        /// The vectors of a step of conjugate gradients, for a feature and each of two products.
+        const VECTORS: f64 = 2e-9;
         let Shape { n, .. } = self.shape;
         let (product, derivatives) = (self.shape.product(), self.shape.derivatives());
         let is_path = self.count > 1.0;
         match method.solver {
             Solver::Sdca { .. } => {
-                self.count * self.ascent_products(is_path) * (product + self.shape.dual_steps())
-            }
-            Solver::GradientDescent { .. } => {
-                self.count * self.descent_steps() * (2.0 * product + derivatives)
+                let a_product = ROW_BY_ROW * product + self.shape.dual_steps();
+                self.count * self.ascent_products(is_path) * a_product
             }
             solver => {
-                // Proximal steps are each a minimisation.
-                let proximal = if solver == Solver::ProximalNewton { 6.0 } else { 1.0 };
-                let steps = proximal * if is_path { 2.5 * self.count } else { 6.0 };
+                // Proximal steps are each a minimisation; along a path few factors are made anew.
+                let steps = match (is_path, solver == Solver::ProximalNewton) {
+                    (false, false) => 6.0,
+                    (false, true) => 36.0,
+                    (true, false) => 2.5 * self.count,
+                    (true, true) => 1.5 * self.count,
+                };
                 let in_rows = Shape { n, p: n, stored: n * n, is_sparse: false };
                 let (shape, before) = match method.coordinates {
                     Coordinates::RowSpace => (in_rows, self.before_first_step(method)),
@@ -226,7 +297,8 @@ impl Problem {
                 let solving = if method.is_dense {
                     shape.feature_gram() + cholesky(shape.p)
                 } else {
-                    2.0 * self.gradients_a_step() * product + self.preconditioner()
+                    2.0 * self.gradients_a_step() * (product + VECTORS * self.shape.p)
+                        + self.preconditioner()
                 };
                 before + steps * (solving + 6.0 * shape.product() + derivatives)
             }
@@ -242,7 +314,7 @@ impl Problem {
         // Along a path dense systems share their factors, which the prediction for them leaves out.
         let most = if is_path && !is_sparse && p <= n { MOST } else { 50.0 * (1.0 + n / p) };
         let at_one = (20.0 + 4.0 * self.ascent_condition()).min(most).min(MOST);
-        by_kink * at_one * if is_path { 0.4 } else { 1.0 }
+        by_kink * at_one * if is_path && by_kink == 1.0 { 0.4 } else { 1.0 }
     }
 
     /// Returns the seconds of the factor that conjugate gradients on dense samples are preconditioned by.
@@ -258,7 +330,8 @@ impl Problem {
     /// Returns the steps of conjugate gradients in a step of Newton's method.
     fn gradients_a_step(&self) -> f64 {
         let condition = self.curvature.unwrap_or(1.0) * self.steepness / self.lambda;
-        3.0 + (0.12 * condition.sqrt()).min(self.shape.n.min(self.shape.p))
+        let by_flatness = if self.is_flat() { 3.0 } else { 1.0 };
+        by_flatness * (3.0 + (0.12 * condition.sqrt()).min(self.shape.n.min(self.shape.p)))
     }
 }
 
@@ -270,18 +343,18 @@ mod tests {
     use margins_losses::{Hinge, Logistic, MarginLoss};
     use nalgebra::DMatrix;
 
-    use super::choose;
+    use super::{Plan, choose};
     use crate::problem::Extent;
     use crate::solve::{Choice, Coordinates};
     use crate::{Objective, Options, Solver, lambda_grid};
 
-    /// Returns the choice for sparse samples of four features each, or for dense ones.
-    fn of(
+    /// Returns the plan for sparse samples of four features each, or for dense ones.
+    fn plan(
         loss: &dyn MarginLoss,
         (n, p, is_sparse): (usize, usize, bool),
         (from, count): (f64, usize),
         options: &Options<'_>,
-    ) -> Choice {
+    ) -> Plan {
         let row = |i: usize| (0..4).map(|k| ((97 * i + 31 * k * k + k) % p, 0.5)).collect();
         let design = if is_sparse {
             let mut rows: Vec<Vec<(usize, f64)>> = (0..n).map(row).collect();
@@ -301,6 +374,29 @@ mod tests {
         let to = if count == 1 { from } else { 1e-4 * from };
         let lambdas = lambda_grid(from, to, count).expect("a grid");
         choose(&objective, &Extent::of(&design), &lambdas, options)
+    }
+
+    fn of(
+        loss: &dyn MarginLoss,
+        shape: (usize, usize, bool),
+        lambdas: (f64, usize),
+        options: &Options<'_>,
+    ) -> Choice {
+        plan(loss, shape, lambdas, options).choice
+    }
+
+    /// L-BFGS is tried first where the loss has a derivative and no method was asked for.
+    #[test]
+    fn large_smooth_problems_have_a_trial() {
+        let auto = Options::default();
+        let (table, lambdas) = ((2500, 6000, true), (1e-4, 3));
+        let Plan { trial, choice } = plan(&Logistic, table, lambdas, &auto);
+        let (steps, first) = trial.expect("a trial");
+        assert!(steps > 3 && first.method.solver == Solver::Lbfgs && choice.after_trial);
+        assert!(first.seconds < choice.seconds, "{first} {choice}");
+        assert!(plan(&Hinge, table, lambdas, &auto).trial.is_none());
+        let newton = Options { solver: Solver::Newton, ..auto };
+        assert!(plan(&Logistic, table, lambdas, &newton).trial.is_none());
     }
 
     /// Wide and sparse samples are not rotated, whatever the loss, small problems are solved by dense

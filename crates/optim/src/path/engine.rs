@@ -6,8 +6,8 @@ use crate::path::{Minimizer, fit};
 use crate::problem::summation::variance;
 use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
-    Bundle, DualAscent, Ending, Fit, GradientDescent, MajorizeMinimize, Majorizer, Newton, Options,
-    ProximalNewton, Solver, StoppingRule, System, radius_near,
+    Bundle, DualAscent, Ending, Fit, GradientDescent, Lbfgs, MajorizeMinimize, Majorizer, Newton,
+    Options, ProximalNewton, Solver, StoppingRule, System, radius_near,
 };
 use crate::{Error, Lambda};
 
@@ -18,6 +18,7 @@ pub(super) enum Engine {
     ProximalNewton(ProximalNewton),
     Sdca(Box<DualAscent>),
     Bundle(Bundle),
+    Lbfgs(Lbfgs),
     GradientDescent(GradientDescent),
 }
 
@@ -45,6 +46,7 @@ impl Engine {
                 Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), seed)))
             }
             Solver::Bundle => Engine::Bundle(Bundle::default()),
+            Solver::Lbfgs => Engine::Lbfgs(Lbfgs::new()),
             Solver::GradientDescent { step } => {
                 Engine::GradientDescent(GradientDescent::of(objective, step)?)
             }
@@ -58,6 +60,27 @@ pub(super) struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     /// The duals that certify the point reached last, if they are not the slopes there.
     pub(super) duals: Option<Vec<f64>>,
+    /// What an engine before this one has reached at the first lambda.
+    start: Option<Unfinished>,
+    /// The end of that engine, until this one goes on from there.
+    before: Option<Ending>,
+}
+
+/// The place where one engine has stopped and another one goes on.
+pub(super) struct Unfinished {
+    pub(super) point: Point,
+    pub(super) ending: Ending,
+    pub(super) passes: usize,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> Machine<'o, 'a, L> {
+    pub(super) fn new(
+        engine: Engine,
+        evaluator: Evaluator<InMemory<'o, 'a, L>>,
+        start: Option<Unfinished>,
+    ) -> Self {
+        Machine { engine, evaluator, duals: None, start, before: None }
+    }
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
@@ -76,9 +99,15 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         Point::zero(design.rows(), design.columns())
     }
 
-    /// Returns the point to start from: for Newton the minimiser for a part of the samples, if
-    /// these are many, because a few steps on the part take the place of as many on all.
+    /// Returns the point to start from: the one where an engine before has stopped, or for Newton the
+    /// minimiser for a part of the samples, if these are many, because a few steps on the part take
+    /// the place of as many on all.
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
+        if let Some(Unfinished { point, ending, passes }) = self.start.take() {
+            self.evaluator.passes += passes;
+            self.before = Some(ending);
+            return point;
+        }
         let objective = self.evaluator.samples.objective;
         let part = match self.engine {
             Engine::Newton(_) | Engine::ProximalNewton(_) => objective.part(),
@@ -107,6 +136,12 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
+        if let Some(before) = self.before.take() {
+            return match options.after(before.iterations) {
+                Some(options) => self.minimize(lambda, point, &options).after(before),
+                None => before,
+            };
+        }
         let evaluator = &mut self.evaluator;
         match &mut self.engine {
             Engine::Newton(system) => {
@@ -127,6 +162,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
                 ending
             }
             Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
+            Engine::Lbfgs(lbfgs) => lbfgs.minimize(evaluator, lambda, point, options),
             Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
         }
     }

@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
@@ -52,12 +54,12 @@ pub trait Minimizer {
 }
 
 /// Solves at every lambda in turn, each from the solutions before it; `finish` gets the solver, the
-/// point reached, the end of the solver and its passes.
+/// point reached, the end of the solver and its passes, and may end the path.
 pub fn follow<M: Minimizer>(
     solver: &mut M,
     lambdas: &[Lambda],
     options: &Options,
-    mut finish: impl FnMut(&mut M, Lambda, &Point<M::Products>, Ending, usize),
+    mut finish: impl FnMut(&mut M, Lambda, &Point<M::Products>, Ending, usize) -> ControlFlow<()>,
 ) {
     let mut trail = Trail::new();
     for &lambda in lambdas {
@@ -74,7 +76,9 @@ pub fn follow<M: Minimizer>(
             ending = approach(solver, lambda, &mut point, options, ending);
         }
         let passes = solver.passes() - before;
-        finish(solver, lambda, &point, ending, passes);
+        if finish(solver, lambda, &point, ending, passes).is_break() {
+            return;
+        }
         trail.push(lambda, point);
     }
 }

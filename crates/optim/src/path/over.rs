@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use margins_losses::HomogeneousTail;
 
 use crate::Error;
@@ -56,17 +58,20 @@ pub(crate) fn path_from<S: Samples>(
     let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
         failure = failure.take().or_else(|| walk.evaluator.samples.failure());
         if failure.is_some() {
-            return;
+            return ControlFlow::Break(());
         }
         let fit = walk.fit(lambda, point, ending, passes, options.tolerance);
         observer(&Observed::new(lambda, &fit.report));
         fits.push(fit);
+        ControlFlow::Continue(())
     };
     if walk.evaluator.samples.is_unbounded() {
         let origin = walk.origin();
         for &lambda in &lambdas {
             let value = walk.value(lambda, &origin);
-            finish(&mut walk, lambda, &origin, Ending::unbounded(value), 0);
+            if finish(&mut walk, lambda, &origin, Ending::unbounded(value), 0).is_break() {
+                break;
+            }
         }
     } else {
         follow(&mut walk, &lambdas, options, finish);

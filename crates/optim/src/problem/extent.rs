@@ -2,6 +2,7 @@ use margins_data::Design;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use crate::Lambda;
 use crate::problem::summation::{UNIT, dot};
 
 /// The sizes of samples and features, on which the rounding of products with them depends.
@@ -105,17 +106,18 @@ impl Extent {
         sizes().fold(0.0, f64::max) / sizes().fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns true if features differ so much in size that their squares cannot be added up.
-    pub fn is_wide(&self) -> bool {
+    /// Returns true if features differ so much in size that their squares cannot be added up. A feature
+    /// whose square is below lambda counts as one of that size: the penalty outweighs its curvature.
+    pub fn is_wide(&self, lambda: Lambda) -> bool {
         /// The range from which on the squares of the large features drown those of the small ones.
         const WIDEST_RANGE: f64 = 1e4;
-        self.range() > WIDEST_RANGE
+        let largest = self.sizes().fold(0.0, f64::max);
+        self.range().min(largest / lambda.get().sqrt()) > WIDEST_RANGE
     }
 
-    /// Returns `1/m_j^2`, the metric of variables `m_j w_j` of one size.
-    pub fn metric(&self) -> Vec<f64> {
-        let square = |m: f64| if m > 0.0 { (1.0 / m).powi(2) } else { 1.0 };
-        self.sizes().map(square).collect()
+    /// Returns `1/max(m_j^2, lambda)`, the metric of variables `m_j w_j` of one size.
+    pub fn metric(&self, lambda: Lambda) -> Vec<f64> {
+        self.sizes().map(|m| 1.0 / (m * m).max(lambda.get())).collect()
     }
 
     /// Returns how far the scores of coefficients can be off, of which `largest` is the largest
@@ -166,5 +168,23 @@ impl Extent {
         let levels = if self.parts > 1 { 1.0 + (self.parts as f64).log2().ceil() } else { 0.0 };
         let relative = 2.0 * (self.samples as f64 * UNIT).powi(2) + levels * UNIT;
         relative * self.radius * total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::Design;
+
+    use super::Extent;
+    use crate::Lambda;
+
+    /// A feature that the penalty outweighs does not make the others need other methods.
+    #[test]
+    fn a_small_feature_counts_as_the_root_of_lambda() {
+        let extent = Extent::of(&Design::from_rows(&[[1.0, 0.0], [-2.0, 1e-6]]).expect("finite"));
+        let lambda = |lambda| Lambda::new(lambda).expect("positive");
+        assert!(!extent.is_wide(lambda(1e-2)) && extent.is_wide(lambda(1e-10)));
+        assert_eq!(extent.metric(lambda(1e-2)), [1.0 / 4.0, 1.0 / 1e-2]);
+        assert_eq!(extent.metric(lambda(1e-14)), [1.0 / 4.0, 1.0 / 1e-6f64.powi(2)]);
     }
 }

@@ -2,9 +2,9 @@ use faer::{MatRef, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;
 
-use crate::Error;
 use crate::problem::Extent;
 use crate::problem::reflections::{Reflections, triangularize};
+use crate::{Error, Lambda};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
 ///
@@ -74,14 +74,15 @@ impl RowSpace {
     /// The largest number of entries of sparse samples that are made dense to be reflected.
     const MOST_ENTRIES: usize = 1 << 26;
 
-    /// Returns the row space of a design whose samples and features have this extent.
+    /// Returns the row space of a design whose samples and features have this extent, for problems
+    /// at this lambda or larger ones.
     ///
     /// # Errors
     /// [`Error::Overflow`]: products of the features overflow. [`Error::Eigendecomposition`]: the
     /// eigendecomposition does not converge.
-    pub fn of(design: &Design, extent: &Extent) -> Result<Self, Error> {
+    pub fn of(design: &Design, extent: &Extent, lambda: Lambda) -> Result<Self, Error> {
         let entries = design.rows().saturating_mul(design.columns());
-        if extent.is_wide() && entries <= Self::MOST_ENTRIES {
+        if extent.is_wide(lambda) && entries <= Self::MOST_ENTRIES {
             let (coordinates, reflections) = triangularize(design)?;
             return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
         }
@@ -92,6 +93,19 @@ impl RowSpace {
     /// Returns true if the coordinates may have lost features that are small beside others.
     pub fn is_lossy(&self) -> bool {
         matches!(self.basis, Basis::Eigenspace(_))
+    }
+
+    /// Returns the `beta` of coefficients in the row space that have these products `X w`; `None` where
+    /// the basis is made of reflections.
+    pub(crate) fn coordinates_of(&self, products: &[f64]) -> Option<Vec<f64>> {
+        match &self.basis {
+            // B'w = S^(-1/2) U'X w
+            Basis::Eigenspace(lift) => {
+                let products = DMatrix::from_column_slice(products.len(), 1, products);
+                Some(lift.tr_mul(&products).as_slice().to_vec())
+            }
+            Basis::Reflections(_) => None,
+        }
     }
 
     /// Returns `w = B beta`.

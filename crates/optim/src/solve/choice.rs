@@ -25,11 +25,14 @@ pub struct Method {
 /// A method with the prediction that it was chosen by.
 ///
 /// Displayed it is a line such as `newton on the features by conjugate gradients, predicted 0.02 s
-/// (newton in the row space 8.9 s)`.
+/// (newton in the row space 8.9 s)`, with `after a trial of lbfgs` where the method takes over from
+/// there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The method.
     pub method: Method,
+    /// True if the method has taken over from L-BFGS, which a problem is tried by first.
+    pub after_trial: bool,
     /// The processor seconds that were predicted.
     pub seconds: f64,
     /// The next best method with its seconds, if there was a choice.
@@ -61,7 +64,8 @@ impl fmt::Display for Choice {
             ..0.01 => "less than 0.01 s".to_owned(),
             _ => format!("{seconds:.2} s"),
         };
-        write!(f, "{}, predicted {}", self.method, in_words(self.seconds))?;
+        let after = if self.after_trial { " after a trial of lbfgs" } else { "" };
+        write!(f, "{}{after}, predicted {}", self.method, in_words(self.seconds))?;
         match &self.next {
             Some((method, seconds)) => write!(f, " ({method} {})", in_words(*seconds)),
             None => Ok(()),

@@ -19,8 +19,8 @@ const MULTIPLIED: f64 = 0.03e-9;
 impl Shape {
     /// Returns the seconds of a product of the table or its transpose with a vector.
     pub(crate) fn product(self) -> f64 {
-        const SPARSE: f64 = 3e-9;
-        const DENSE: f64 = 0.6e-9;
+        const SPARSE: f64 = 1.2e-9;
+        const DENSE: f64 = 0.4e-9;
         self.stored * if self.is_sparse { SPARSE } else { DENSE }
     }
 
@@ -39,7 +39,7 @@ impl Shape {
     /// Returns the seconds of the inner products of all samples.
     pub(crate) fn sample_gram(self) -> f64 {
         /// A pair of samples, for each value of one of them.
-        const GATHERED: f64 = 0.4e-9;
+        const GATHERED: f64 = 1e-9;
         if self.is_sparse {
             0.5 * self.n * self.stored * GATHERED
         } else {
@@ -63,7 +63,12 @@ pub(crate) fn cholesky(order: f64) -> f64 {
     0.012e-9 * order.powi(3)
 }
 
+/// Returns the seconds of the triangular form of samples by reflections.
+pub(crate) fn reflections(n: f64, p: f64) -> f64 {
+    1.2e-9 * n * n.min(p) * p
+}
+
 /// Returns the seconds of all eigenvalues and eigenvectors of a symmetric matrix.
 pub(crate) fn eigendecomposition(order: f64) -> f64 {
-    0.1e-9 * order.powi(3)
+    50e-9 * order.powi(2) + 0.1e-9 * order.powi(3)
 }

@@ -43,6 +43,12 @@ pub trait Descent {
         None
     }
 
+    /// Returns true if the method gives up before its limit of steps, at the point of a certificate: it
+    /// leaves the rest to another one.
+    fn gives_up(&mut self, _certificate: &Certificate, _tolerance: f64) -> bool {
+        false
+    }
+
     /// Returns the derivative of `t -> F(point + t direction)`.
     fn slope_along(
         &mut self,
@@ -86,6 +92,9 @@ pub fn descend<D: Descent>(
     let status = loop {
         if let Some(status) = monitor.judge(problem.passes(), &certificate, || problem.margins()) {
             break status;
+        }
+        if problem.gives_up(&certificate, options.tolerance) {
+            break Status::IterationLimit;
         }
         monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);

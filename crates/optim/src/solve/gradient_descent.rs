@@ -62,8 +62,8 @@ impl GradientDescent {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         // Where features are of very different sizes, a search descends in variables of one size.
         let searches = matches!(self, GradientDescent::LineSearch);
-        let metric = (searches && evaluator.samples.extent.is_wide())
-            .then(|| evaluator.samples.extent.metric());
+        let metric = (searches && evaluator.samples.extent.is_wide(lambda))
+            .then(|| evaluator.samples.extent.metric(lambda));
         // The next line search begins here.
         let mut trial = 1.0;
         loop {

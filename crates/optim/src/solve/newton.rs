@@ -151,7 +151,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
         }
         // What conjugate gradients leave of the equations is in their duals: worth it only where
         // rounding is worse.
-        if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {
+        if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide(lambda) {
             return None;
         }
         self.evaluator.intercept_slope(from);

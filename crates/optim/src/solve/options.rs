@@ -43,6 +43,9 @@ pub enum Solver {
     },
     /// Cutting planes with line search, for every convex loss and linear classifiers only.
     Bundle,
+    /// Limited-memory BFGS (Liu and Nocedal 1989), the intercept settled after every step, for linear
+    /// classifiers only.
+    Lbfgs,
     /// Gradient descent (Holland 2019, algorithm 1), the intercept settled after every step, for
     /// linear classifiers only.
     GradientDescent {
@@ -64,7 +67,7 @@ impl Solver {
 
     /// The methods by the names that they have in texts, such as the command line and Python, each
     /// with the settings that it has unless told.
-    pub const NAMED: [(&'static str, Solver); 9] = [
+    pub const NAMED: [(&'static str, Solver); 10] = [
         ("auto", Solver::Auto),
         ("mm", Solver::MM),
         ("mm-accelerated", Solver::MM_ACCELERATED),
@@ -73,6 +76,7 @@ impl Solver {
         ("proximal-newton", Solver::ProximalNewton),
         ("sdca", Solver::SDCA),
         ("bundle", Solver::Bundle),
+        ("lbfgs", Solver::Lbfgs),
         ("gd", Solver::GRADIENT_DESCENT),
     ];
 
@@ -100,7 +104,7 @@ impl Solver {
             Solver::Mm { .. }
             | Solver::MmBatched
             | Solver::GradientDescent { step: StepRule::Smooth } => BOUNDED,
-            Solver::Newton | Solver::GradientDescent { .. } => SMOOTH,
+            Solver::Newton | Solver::Lbfgs | Solver::GradientDescent { .. } => SMOOTH,
         }
     }
 
@@ -111,6 +115,7 @@ impl Solver {
             Solver::ProximalNewton
                 | Solver::Sdca { .. }
                 | Solver::Bundle
+                | Solver::Lbfgs
                 | Solver::GradientDescent { .. }
         )
     }
@@ -175,7 +180,7 @@ pub struct Options<'w> {
     /// The relative duality gap to reach.
     pub tolerance: f64,
     /// The largest number of iterations at one lambda; `None` for the default of the solver (10000
-    /// for MM and gradient descent, 200 for Newton, 1000 for proximal Newton and dual ascent, 2000
+    /// for MM, L-BFGS and gradient descent, 200 for Newton, 1000 for proximal Newton and dual ascent, 2000
     /// for the bundle method).
     pub max_iterations: Option<usize>,
     /// The time at which solvers give up; they check it between iterations (dual ascent and the

@@ -13,7 +13,7 @@ impl Solver {
         let (n, p) = (design.rows(), design.columns());
         match self {
             Solver::Mm { .. } | Solver::MmBatched => EIGENSPACE,
-            Solver::Bundle | Solver::GradientDescent { .. } => 0,
+            Solver::Bundle | Solver::Lbfgs | Solver::GradientDescent { .. } => 0,
             _ if n.min(p) > LARGEST_DENSE_ORDER => 0,
             // Coordinates in the space of the samples.
             _ if n < p => EIGENSPACE,

@@ -52,12 +52,12 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
         file: name,
         rows: streamed.rows,
         columns: stream.columns(),
-        classes: ClassNames::of(&streamed.model),
+        classes: ClassNames::of(&streamed.model, several),
         training: document(arguments, settings.loss.specification()),
         lambda: arguments.lambda.get(),
         steps: streamed.steps,
         progressive_error: streamed.progressive_error,
-        function: Function::of(&streamed.model),
+        function: Function::of(&streamed.model, several),
     };
     report([to.out()], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
