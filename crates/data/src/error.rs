@@ -129,7 +129,7 @@ pub enum Error {
         /// The label.
         value: String,
     },
-    /// A stream has a label that is none of its classes.
+    /// A label of a stream is not among its classes.
     #[error("row {row}: {}", late_class(value, *count))]
     LateClass {
         /// Zero-based row.

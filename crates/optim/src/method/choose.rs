@@ -282,7 +282,7 @@ impl Problem {
                 self.count * self.ascent_products(is_path) * a_product
             }
             solver => {
-                // Proximal steps are each a minimisation; along a path few factors are made anew.
+                // Each proximal step is a minimisation. Along a path most factors are reused.
                 let steps = match (is_path, solver == Solver::ProximalNewton) {
                     (false, false) => 6.0,
                     (false, true) => 36.0,
