@@ -7,13 +7,17 @@ use std::time::Instant;
 use margins_losses::MarginLoss;
 
 use crate::problem::summation::dot;
-use crate::problem::{Extent, Objective};
+use crate::problem::{Extent, MOST_OF_A_PART, Objective, part_of};
 use crate::solve::costs::{Shape, cholesky, eigendecomposition, reflections};
 use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
 use crate::{Lambda, Solver};
 
 /// The predicted seconds below which the dense systems are not worth a comparison.
 const SHORT: f64 = 0.002;
+
+/// The predicted seconds of reflections beyond which features of very different sizes are left as they
+/// are: other methods may certify such a problem, and nothing interrupts the reflections.
+const LONG: f64 = 5.0;
 
 /// A margin at which losses that have a flat part are flat, and those that rise again rise.
 const FAR: f64 = 10.0;
@@ -46,7 +50,13 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> Plan {
     let is_wide = lambdas.last().is_some_and(|&lambda| extent.is_wide(lambda));
+    let left = options.deadline.map_or(f64::INFINITY, |deadline| {
+        deadline.saturating_duration_since(Instant::now()).as_secs_f64()
+    });
     let problem = Problem { is_wide, ..Problem::new(objective, lambdas) };
+    let Shape { n, p, .. } = problem.shape;
+    let reflects = is_wide && (p <= n || reflections(n, p) <= left.min(LONG));
+    let problem = Problem { reflects, ..problem };
     let usual = problem.usual(options.solver);
     let seconds = problem.seconds(usual);
     let alone = Choice { method: usual, after_trial: false, seconds, next: None };
@@ -55,12 +65,9 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
         return Plan::of(alone);
     }
     let problem = Problem { steepness: steepness(objective), ..problem };
-    if is_wide {
+    if reflects {
         return problem.tried_first(alone, options.solver);
     }
-    let left = options.deadline.map_or(f64::INFINITY, |deadline| {
-        deadline.saturating_duration_since(Instant::now()).as_secs_f64()
-    });
     let mut found: Vec<(Method, f64)> = problem
         .candidates(options.solver)
         .map(|method| (method, problem.seconds(method)))
@@ -128,6 +135,10 @@ struct Problem {
     falls_everywhere: bool,
     /// True if features are of very different sizes.
     is_wide: bool,
+    /// True if they are, and are brought to one size by dense systems.
+    reflects: bool,
+    /// True if Newton's method begins at the minimiser for a part of the samples.
+    begins_on_part: bool,
     has_intercept: bool,
 }
 
@@ -145,6 +156,13 @@ impl Problem {
             curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
             falls_everywhere: loss.derivative(FAR) < 0.0,
             is_wide: false,
+            reflects: false,
+            begins_on_part: part_of(
+                (design.rows(), design.columns()),
+                design.stored(),
+                MOST_OF_A_PART,
+            )
+            .is_some(),
             has_intercept: objective.risk.intercept,
         }
     }
@@ -166,7 +184,8 @@ impl Problem {
         // These take the same steps in the row space, whose basis costs more than they do, unless
         // features of very different sizes call for it.
         let as_well = solver.is_linear_only() && solver != Solver::ProximalNewton;
-        let in_row_space = p > n && n <= most && (!as_well || self.is_wide);
+        let in_row_space =
+            p > n && n <= most && (!as_well || self.reflects) && self.reflects == self.is_wide;
         let coordinates = if in_row_space { Coordinates::RowSpace } else { Coordinates::Features };
         Method { solver, coordinates, is_dense: in_row_space || p <= most }
     }
@@ -284,6 +303,7 @@ impl Problem {
             solver => {
                 // Each proximal step is a minimisation. Along a path most factors are reused.
                 let steps = match (is_path, solver == Solver::ProximalNewton) {
+                    (false, false) if self.begins_on_part => 2.5,
                     (false, false) => 6.0,
                     (false, true) => 36.0,
                     (true, false) => 2.5 * self.count,
