@@ -83,7 +83,7 @@ pub trait Kernel: Debug + Send + Sync {
     }
 
     /// Takes the parameters that come from training data from these, unless they are known: samples
-    /// with their weights (1 if there are none), and a seed for what is drawn. Call it once before
+    /// with their weights (`None` counts each as 1), and a seed for what is drawn. Call it once before
     /// the kernel is used. Default: no parameter comes from data.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ fn a_stream_takes_several_classes() {
     let output = workshop.run(&[&stream[..], &["--classes", "a,b,d"]].concat());
     let message = text(&output.stderr);
     assert!(
-        message.contains("three.csv, line 4, column 'label': label 'c' is none of the 3 classes"),
+        message.contains("three.csv, line 4, column 'label': label 'c' is not among the 3 classes"),
         "{message}"
     );
 }

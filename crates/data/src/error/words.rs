@@ -82,11 +82,11 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
     )
 }
 
-/// Returns the message for a label of a stream that is none of its classes.
+/// Returns the message for a label that is not among the classes of a stream.
 pub(crate) fn late_class(value: &str, count: usize) -> String {
     format!(
-        "label '{value}' is none of the {count} classes of the stream, which are those that are named, or \
-         those of the first rows: name all of them"
+        "label '{value}' is not among the {count} classes of the stream: these are the classes named, or \
+         else those of the first rows; name all of them"
     )
 }
 

@@ -42,7 +42,7 @@ impl DataSummary {
 
     /// Returns a sentence that doubts labels of which most occur once: more than half of the rows of a
     /// table of more than 20 have classes of their own, or every row of more than two has one. Or a
-    /// sentence on so many classes of so many rows that fits take hours.
+    /// sentence that warns of fits that take hours, for many classes of many rows.
     ///
     /// ```
     /// use margins_data::{Classes, Dataset, Design};
