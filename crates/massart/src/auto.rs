@@ -5,8 +5,8 @@ use margins_losses::OutOfRange;
 use margins_optim::solve::Limits;
 
 use crate::Error;
-use crate::parted::{PartedSample, errors_of_parts, rows_of, walk_over_parts};
-use crate::selection::{Candidates, select_within};
+use crate::parted::{PartedSample, rows_of, walk_over_parts};
+use crate::selection::{Candidates, inverse_norm, select_within};
 use crate::sgd::{Learned, Plan, Trajectory, Walk};
 use crate::split::Split;
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
@@ -16,9 +16,10 @@ use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 pub struct Adaptive {
     /// The halfspace, with the bound on its error that the selection sample gives.
     pub learned: Learned,
-    /// The eta that it was learned with, which is no estimate of the noise.
+    /// The eta that it was learned with, or the smallest one of several runs that were averaged; not
+    /// an estimate of the noise.
     pub noise: NoiseRate,
-    /// The gamma that it was learned with, which is no estimate of the margin.
+    /// The gamma that goes with this eta; not an estimate of the margin.
     pub margin: MarginBound,
 }
 
@@ -33,10 +34,11 @@ const LEAST_STEPS: usize = 8192;
 ///
 /// The learner runs for every eta of a grid with steps of `epsilon/2` and every
 /// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows. Every run leaves its
-/// iterates and the mean of those in the later half of its steps. On the rows held out the best
-/// mean is chosen, of several the one with the lowest error on all rows, unless an iterate errs
-/// less often by more than two standard errors: a mean is less likely than the best of thousands of
-/// iterates to be good on few rows by chance.
+/// iterates and the mean of those in the later half of its steps. The result is the mean with the
+/// lowest error on the rows held out, and the average of the directions of all such means if there
+/// are several. An iterate is returned instead if its error is lower by more than two standard
+/// errors: the best of thousands of iterates is more likely than a mean to be good on few rows by
+/// chance.
 ///
 /// A learner whose noise bound is at most `epsilon/2` too large and whose margin is at least half
 /// the true one has its guarantee with these, so that one of the runs succeeds if algorithm 1 would
@@ -64,9 +66,7 @@ pub fn learn_adaptively(
         Ok::<_, Error>(walk.finish())
     })?;
     let selection = split.selection_sample(sample)?;
-    let on_all_rows =
-        |means: &[&[f64]]| Ok(parallel::map(0..means.len(), |k| sample.error(means[k])));
-    best(&grid, runs, &selection, target, limits, on_all_rows)
+    Ok(best(&grid, runs, &selection, target, limits))
 }
 
 /// Returns the best halfspace of an unknown eta and gamma as [`learn_adaptively`] does, from samples
@@ -102,7 +102,7 @@ pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
     let selection = selection.with_weights(weights)?;
-    best(&grid, runs, &selection, target, limits, |means| errors_of_parts(sample, means))
+    Ok(best(&grid, runs, &selection, target, limits))
 }
 
 /// Returns the constants of a run: no more steps than so many passes take.
@@ -112,16 +112,14 @@ fn plan(problem: &Problem, split: &Split) -> Plan {
     Plan { steps: plan.steps.min(most), ..plan }
 }
 
-/// Returns the best halfspace of all runs, one a pair of the grid; `on_all_rows` returns the errors
-/// of halfspaces on all rows.
+/// Returns the best halfspace of all runs, one for each pair of the grid.
 fn best(
     grid: &[Problem],
     runs: Vec<Trajectory>,
     selection: &SphereSample<'_>,
     target: Target,
     limits: &Limits<'_>,
-    on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
-) -> Result<Adaptive, Error> {
+) -> Adaptive {
     let ends: Vec<usize> = runs
         .iter()
         .scan(0, |end, run| {
@@ -140,42 +138,38 @@ fn best(
     }
     let iterates = all.candidates.len();
     let mut selected = select_within(&all.candidates, selection, limits);
-    let (best, error) = best_mean(&means, selection, limits, on_all_rows)?;
-    if error <= selected.error + 2.0 * standard_error(selected.error, selection) {
-        (selected.index, selected.error) = (iterates + best, error);
+    let mut run = ends.partition_point(|&end| end <= selected.index);
+    // The result of an interrupted search is not used, so that its means are not compared.
+    if !limits.is_interrupted() {
+        let (first, average) = average_of_best(&means, selection);
+        let error = selection.error(&average);
+        if error <= selected.error + 2.0 * standard_error(selected.error, selection) {
+            (selected.index, selected.error) = (iterates + means.len(), error);
+            run = first;
+        }
+        means.push(average);
     }
     means.iter().for_each(|mean| all.candidates.push(mean));
     selected.candidates = all.candidates.len();
     let learned = Learned::of(&all, selected, selection, target.delta());
-    let run = match selected.index.checked_sub(iterates) {
-        Some(run) => run,
-        None => ends.partition_point(|&end| end <= selected.index),
-    };
-    Ok(Adaptive { learned, noise: grid[run].noise, margin: grid[run].margin })
+    Adaptive { learned, noise: grid[run].noise, margin: grid[run].margin }
 }
 
-/// Returns the index of the mean with the lowest error on a sample, of several the one with the
-/// lowest error on all rows, and the error on the sample.
-fn best_mean(
-    means: &[Vec<f64>],
-    selection: &SphereSample<'_>,
-    limits: &Limits<'_>,
-    on_all_rows: impl FnOnce(&[&[f64]]) -> Result<Vec<f64>, Error>,
-) -> Result<(usize, f64), Error> {
-    // Nobody waits for the result of a search that was interrupted.
-    if limits.is_interrupted() {
-        return Ok((0, f64::INFINITY));
-    }
+/// Returns the average of the directions of all means with the lowest error on a sample, and the
+/// index of the first of them.
+fn average_of_best(means: &[Vec<f64>], selection: &SphereSample<'_>) -> (usize, Vec<f64>) {
     let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
     let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let tied: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
-    if tied.len() == 1 {
-        return Ok((tied[0], lowest));
+    let best: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
+    if let [only] = best[..] {
+        return (only, means[only].clone());
     }
-    let of_tied: Vec<&[f64]> = tied.iter().map(|&k| means[k].as_slice()).collect();
-    let on_all_rows = on_all_rows(&of_tied)?;
-    let first = (0..tied.len()).min_by(|&a, &b| on_all_rows[a].total_cmp(&on_all_rows[b]));
-    Ok((tied[first.unwrap_or_default()], lowest))
+    let mut average = vec![0.0; selection.columns()];
+    for &k in &best {
+        let inverse_norm = inverse_norm(&means[k]);
+        average.iter_mut().zip(&means[k]).for_each(|(sum, w)| *sum += w * inverse_norm);
+    }
+    (best[0], average)
 }
 
 /// Returns the standard error of a share of mistakes, with one mistake and one success more, so that

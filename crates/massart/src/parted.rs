@@ -152,22 +152,6 @@ fn each_on_sphere<S: PartedSample + ?Sized>(
     })
 }
 
-/// Returns the shares of the samples that halfspaces get wrong, by weight, in one pass; sign(0) = +1.
-pub(super) fn errors_of_parts<S: PartedSample + ?Sized>(
-    sample: &mut S,
-    coefs: &[&[f64]],
-) -> Result<Vec<f64>, Error> {
-    let total: f64 = sample.weights().iter().sum();
-    let mut wrong = vec![0.0; coefs.len()];
-    let view = View { projection: None, divisor: sample.divisor() };
-    each_on_sphere(sample, view, |points, signs, weights| {
-        for (wrong, coef) in wrong.iter_mut().zip(coefs) {
-            *wrong += wrong_weight(&points.scores(coef), signs, weights);
-        }
-    })?;
-    Ok(wrong.into_iter().map(|wrong| wrong / total).collect())
-}
-
 /// Returns the weight of the samples that scores get wrong.
 fn wrong_weight(scores: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
     let of_sample =

@@ -119,7 +119,7 @@ impl Candidates {
 }
 
 /// Returns the inverse norm of a vector, and 0 for the zero vector.
-fn inverse_norm(coef: &[f64]) -> f64 {
+pub(crate) fn inverse_norm(coef: &[f64]) -> f64 {
     let norm = coef.iter().map(|w| w * w).sum::<f64>().sqrt();
     if norm > 0.0 { norm.recip() } else { 0.0 }
 }
