@@ -70,10 +70,15 @@ EXPECTED = {
     r"test_multioutput::test_multiclass_multioutput_estimator_predict_proba": "the probabilities are those of the peer after its stopping rule",
     r"test_calibration::test_calibration_default_estimator": "the default estimator is the peer, not the stand-in",
     r"test_calibration::test_calibrated_classifier_cv_works_with_large_confidence_scores.*": "the scores of the peer are large for features of 1e5, ours are not",
-    r"test_calibration::test_temperature_scaling.False-[0-9].": "the peer fits to the tolerance 1e-8, and several classes by a multinomial model",
+    r"test_calibration::test_temperature_scaling.False-2.": "the test sets tol=1e-8, which has no effect here: it passes with tol=1e-12 of ours",
+    r"test_calibration::test_temperature_scaling.False-[35].": "a temperature keeps the ranking of multinomial probabilities, but not of \
+one-versus-rest probabilities after their division by the sum",
     r"test_stacking::test_stacking_classifier_multilabel_decision_function": _MULTILABEL,
     r"test_stacking::test_stacking_classifier_multilabel_auto_predict.*(auto|predict).": _MULTILABEL,
-    r"test_weight_boosting::test_estimator": "all rows are the same: the peer takes the width 1 then, ours is to be given one",
+    r"test_search::test_search_cv_sample_weight_equivalence.estimator0.": "the solver depends on the number of rows, so the two fits \
+agree to the tolerance: to 2e-3 by default, to 9e-6 with tol=1e-12, where the test asks for 1e-7",
+    r"test_validation::test_cross_val_predict_decision_function_shape": "RidgeClassifier takes a single class, ours is refused one",
+    r"test_validation::test_learning_curve_(batch_and_incremental_learning_are_equal|with_shuffle)": _ORDER,
     r"test_from_model::test_feature_importance_sparse.*": _SPARSIFY,
     r"test_from_model::test_importance_getter.*coef_.": "the coefficients are those of the peer's multinomial model, ours are one-versus-rest",
     r"test_rfe::test_rfe_sparse_coef.*": _SPARSIFY,
@@ -135,13 +140,12 @@ def common(peer):
 
 
 def of_svc(peer):
-    gamma = None if isinstance(peer.gamma, str) else peer.gamma
     kernel = "linear" if peer.kernel is None else peer.kernel
     return common(peer) | {
         "loss": "hinge",
         "multi_class": "ovo",
         "kernel": kernel,
-        "gamma": gamma,
+        "gamma": peer.gamma,
         "degree": peer.degree,
         "coef0": peer.coef0,
         "probability": "platt" if peer.probability is True else "loss",

@@ -15,6 +15,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC
 
 import margins_learn as ml
 from conftest import clouds
@@ -126,6 +127,17 @@ def test_losses_have_the_names_of_scikit_learn(alias, own, two):
 def test_kernels_take_the_parameters_of_scikit_learn(kernel, parameters, text, two):
     assert ml.MarginClassifier("logistic", kernel=kernel, **parameters).fit(*two).kernel_ == text
     assert ml.MarginPath("logistic", Cs=[1.0], kernel=kernel, **parameters).fit(*two).kernel_ == text
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto"])
+def test_gamma_is_taken_from_the_data_as_in_scikit_learn(gamma, two):
+    X, y = two
+    ours = ml.MarginClassifier("hinge", kernel="rbf", gamma=gamma, tol=1e-10).fit(X, y)
+    theirs = SVC(gamma=gamma, tol=1e-8).fit(X, y)
+    assert float(ours.kernel_.partition("=")[2]) == pytest.approx(theirs._gamma, rel=1e-14)
+    assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=1e-5)
+    with pytest.raises(ValueError, match="gamma is 'wide', but must be a number, 'scale', 'auto' or None"):
+        ml.MarginClassifier(kernel="rbf", gamma="wide").fit(X, y)
 
 
 @pytest.mark.parametrize(("kernel", "message"), [("gaussian:sigma=1", "'sigma' is given twice"), ("gaussian+linear", "a sum or a product, so gamma")])

@@ -7,14 +7,13 @@ use margins_losses::OutOfRange;
 use crate::{Block, Error};
 
 mod anova;
-mod auto_gaussian;
 mod combined;
+pub(crate) mod from_data;
 mod inner_product;
 mod radial;
 mod watched;
 
 pub use self::anova::Anova;
-pub use self::auto_gaussian::AutoGaussian;
 pub use self::combined::{Product, Sum};
 pub use self::inner_product::{Linear, Polynomial, Sigmoid};
 pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};

@@ -101,8 +101,8 @@ pub use block::Block;
 pub use error::Error;
 pub use expansion::{combine, combine_all, diagonal};
 pub use kernel::{
-    Anova, AutoGaussian, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial,
-    Product, Sigmoid, Sum, Watched,
+    Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
+    Sum, Watched,
 };
 pub use other_ways::OtherWays;
 pub use registry::KernelRegistry;

@@ -7,30 +7,30 @@ use std::sync::Arc;
 use margins_losses::Specification;
 
 use crate::grammar::{self, Part};
+use crate::kernel::from_data::{Constructor, FromData, Rule};
 use crate::kernel::{
-    Anova, AutoGaussian, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product,
-    Sigmoid, Sum, Watched,
+    Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
+    Watched,
 };
 use crate::{Error, Kernel};
 
 type Watch = Arc<dyn Fn() -> ControlFlow<()> + Send + Sync>;
-type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
-/// The value of a parameter that is left out.
+/// A parameter as it is given, or its default.
 #[derive(Debug, Clone, Copy)]
-enum LeftOut {
-    /// No value: the parameter must be given.
-    Refused,
+enum Parameter {
+    /// The parameter is missing and has no default.
+    Missing,
     /// A number.
-    Value(f64),
-    /// A value from training data: the kernel that [adapts](Kernel::adapt_to) to them.
-    FromData(fn() -> Box<dyn Kernel>),
+    Number(f64),
+    /// A value from training data.
+    FromData(Rule),
 }
 
 #[derive(Clone)]
 struct Entry {
     /// The names and defaults, in the order in which the constructor takes the values.
-    parameters: Vec<(String, LeftOut)>,
+    parameters: Vec<(String, Parameter)>,
     constructor: Arc<Constructor>,
 }
 
@@ -72,7 +72,7 @@ impl KernelRegistry {
             .with("linear", &[], |_| Ok(Box::new(Linear)))
             .with_defaults(
                 "gaussian",
-                vec![("sigma".to_owned(), LeftOut::FromData(|| Box::new(AutoGaussian::new())))],
+                vec![("sigma".to_owned(), Parameter::FromData(Rule::Middle))],
                 |p| Ok(Box::new(Gaussian::new(p[0])?)),
             )
             .with("laplacian", &sigma, |p| Ok(Box::new(Laplacian::new(p[0])?)))
@@ -105,7 +105,7 @@ impl KernelRegistry {
         parameters: &[(&str, Option<f64>)],
         constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync + 'static,
     ) -> Self {
-        let default = |default: Option<f64>| default.map_or(LeftOut::Refused, LeftOut::Value);
+        let default = |default: Option<f64>| default.map_or(Parameter::Missing, Parameter::Number);
         let parameters =
             parameters.iter().map(|&(name, value)| (name.to_owned(), default(value))).collect();
         self.with_defaults(name, parameters, constructor)
@@ -114,7 +114,7 @@ impl KernelRegistry {
     fn with_defaults(
         mut self,
         name: &str,
-        parameters: Vec<(String, LeftOut)>,
+        parameters: Vec<(String, Parameter)>,
         constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync + 'static,
     ) -> Self {
         let entry = Entry { parameters, constructor: Arc::new(constructor) };
@@ -133,9 +133,13 @@ impl KernelRegistry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// Returns the kernel of a specification. A Gaussian kernel without sigma is an
-    /// [`AutoGaussian`], which takes it from training data: call [`Kernel::adapt_to`] with them
-    /// before the kernel is used.
+    /// Returns the kernel of a specification.
+    ///
+    /// Some parameters come from training data: call [`Kernel::adapt_to`] with the data before using
+    /// such a kernel. A missing sigma of a Gaussian kernel is the
+    /// [`middle`](crate::SigmaRange::middle) of the [`SigmaRange`](crate::SigmaRange). Any parameter
+    /// may be `scale`, which is `1/(d v)` for d features and the variance v of all entries of the
+    /// design, or `auto`, which is `1/d`: the values of gamma in scikit-learn.
     ///
     /// # Errors
     /// A text of another form, an unknown name or parameter, a parameter given twice, out of range,
@@ -198,7 +202,7 @@ impl KernelRegistry {
     ) -> Result<Box<dyn Kernel>, Error> {
         let wrong =
             |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
-        let given = Specification::parse(text).map_err(wrong)?;
+        let mut given = Specification::parse(text).map_err(wrong)?;
         let name = if given.name() == "rbf" { "gaussian" } else { given.name() };
         let known = || self.names().collect::<Vec<_>>().join(", ");
         if name.is_empty() {
@@ -206,35 +210,42 @@ impl KernelRegistry {
         }
         let entry = (self.entries.get(name))
             .ok_or_else(|| Error::UnknownKernel { name: name.to_owned(), known: known() })?;
-        let mut values: Vec<Option<f64>> = vec![None; entry.parameters.len()];
-        for &(key, value) in given.parameters() {
-            let number: f64 = Specification::read(key, value, "a number").map_err(wrong)?;
-            let place = entry.parameters.iter().position(|(known, _)| known == key);
-            let slot = place.and_then(|place| values.get_mut(place)).ok_or_else(|| {
-                Error::UnknownParameter {
-                    kernel: name.to_owned(),
-                    parameter: key.to_owned(),
-                    known: entry.takes(),
-                }
-            })?;
-            *slot = Some(number);
-        }
-        let mut complete = Vec::with_capacity(values.len());
-        for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {
-            let value = match (value, *default) {
-                (Some(value), _) | (None, LeftOut::Value(value)) => value,
-                (None, default) => match (supply(name, parameter)?, default) {
-                    (Some(value), _) => value,
-                    (None, LeftOut::FromData(kernel)) => return Ok(kernel()),
-                    (None, _) => {
-                        let (kernel, parameter) = (name.to_owned(), parameter.clone());
-                        return Err(Error::MissingParameter { kernel, parameter });
+        let mut values = Vec::with_capacity(entry.parameters.len());
+        let mut rules = Vec::new();
+        for (k, (parameter, default)) in entry.parameters.iter().enumerate() {
+            let found = match (given.take_text(parameter), *default) {
+                (Some(text), _) => match Rule::named(text) {
+                    Some(rule) => Parameter::FromData(rule),
+                    None => {
+                        let kind = "a number, 'scale' or 'auto'";
+                        let number = Specification::read(parameter, text, kind);
+                        Parameter::Number(number.map_err(wrong)?)
                     }
                 },
+                (None, Parameter::Number(number)) => Parameter::Number(number),
+                (None, default) => supply(name, parameter)?.map_or(default, Parameter::Number),
             };
-            complete.push(value);
+            values.push(match found {
+                Parameter::Number(number) => number,
+                Parameter::FromData(rule) => {
+                    rules.push((k, rule));
+                    1.0
+                }
+                Parameter::Missing => {
+                    let (kernel, parameter) = (name.to_owned(), parameter.clone());
+                    return Err(Error::MissingParameter { kernel, parameter });
+                }
+            });
         }
-        (entry.constructor)(&complete)
+        if let Some(&(parameter, _)) = given.parameters().first() {
+            let (kernel, parameter) = (name.to_owned(), parameter.to_owned());
+            return Err(Error::UnknownParameter { kernel, parameter, known: entry.takes() });
+        }
+        if rules.is_empty() {
+            return (entry.constructor)(&values);
+        }
+        let kernel = FromData::new(text.trim(), entry.constructor.clone(), values, rules)?;
+        Ok(Box::new(kernel))
     }
 }
 
@@ -272,8 +283,8 @@ impl Entry {
             return "none".to_owned();
         }
         let list = self.parameters.iter().map(|(name, default)| match default {
-            LeftOut::Value(value) => format!("{name} ({value} by default)"),
-            LeftOut::Refused | LeftOut::FromData(_) => name.clone(),
+            Parameter::Number(value) => format!("{name} ({value} by default)"),
+            Parameter::Missing | Parameter::FromData(_) => name.clone(),
         });
         list.collect::<Vec<_>>().join(", ")
     }

@@ -92,7 +92,7 @@ array of shape (n_Cs, n_members)
         lambdas: Any = None,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: float | None = None,
         coef0: float | None = None,
         approximation: str | None = None,

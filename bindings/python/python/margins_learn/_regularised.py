@@ -111,14 +111,23 @@ _PARAMETERS = {
 
 def with_parameters(kernel: Any, **parameters: Any) -> Any:
     """Returns the text of a kernel with the parameters that are not None, as far as it has them."""
-    given = {name: number_of(value, name) for name, value in parameters.items() if value is not None}
+    given = {name: _parameter(value, name) for name, value in parameters.items() if value is not None}
     if not isinstance(kernel, str) or not given:
         return kernel
     if re.search(r"[*(]|(?<![eE])\+", kernel):
         raise ValueError(f"kernel is {kernel!r}, a sum or a product, so {next(iter(given))} could belong to any part: write it into the text.")
     names = _PARAMETERS.get(kernel.partition(":")[0].strip(), {})
-    written = [f"{names[name]}={value!r}" for name, value in given.items() if name in names]
+    written = [f"{names[name]}={value}" for name, value in given.items() if name in names]
     return kernel + "".join(("," if ":" in kernel or k else ":") + text for k, text in enumerate(written))
+
+
+def _parameter(value: Any, name: str) -> str:
+    """Returns the text of a kernel parameter: of a number or, for gamma, of a rule that takes it from the data."""
+    if name == "gamma" and isinstance(value, str):
+        if value not in ("scale", "auto"):
+            raise ValueError(f"gamma is {value!r}, but must be a number, 'scale', 'auto' or None.")
+        return value
+    return repr(number_of(value, name))
 
 
 def _seen(X: Any) -> Any:
@@ -150,10 +159,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
         kernel matrix in the place of the features, and a function of two matrices returns theirs.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
-    gamma, degree, coef0 : float or None, default=None
-        The parameters of a kernel that is one name, such as `"rbf"`, as `SVC` of scikit-learn calls them, so that a search can draw them:
-        gamma is sigma, or the scale of `"poly"` and `"sigmoid"`, and coef0 is the offset. None takes the default of the kernel. A kernel that
-        lacks a parameter ignores it.
+    gamma : float, "scale", "auto" or None, default=None
+        The parameter of a kernel that is one name, such as `"rbf"`, which `SVC` of scikit-learn calls gamma: sigma, or the scale of
+        `"poly"` and `"sigmoid"`. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 / n_features`, for X after standardisation.
+        None takes the default of the kernel. A kernel without this parameter ignores it.
+    degree, coef0 : float or None, default=None
+        The other parameters of a kernel that is one name, as `SVC` calls them; coef0 is the offset. None takes the default of the kernel.
     memory : int, str or None, default=None
         The most memory for the matrix of a kernel, in bytes or such as `"2GB"`; None takes half
         of what is free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
@@ -267,7 +278,7 @@ float or array of shape (n_members,)
         C: float = 1.0,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: float | None = None,
         coef0: float | None = None,
         approximation: str | None = None,

@@ -61,7 +61,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         C: float = 1.0,
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: float | None = None,
         coef0: float | None = None,
         approximation: str | None = None,

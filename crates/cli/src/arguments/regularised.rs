@@ -46,7 +46,8 @@ pub(crate) struct KernelArguments {
     /// gaussian (sigma from the data), gaussian:sigma=0.5, laplacian:sigma=1, poly:degree=3,
     /// matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums with + and
     /// products with *, which binds tighter, and parentheses; precomputed for a kernel matrix in
-    /// the place of features.
+    /// the place of features. scale and auto as values are the rules of gamma in scikit-learn, as in
+    /// gaussian:sigma=scale.
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// Approximation: cholesky, nystrom:m=1000, rff:m=2000

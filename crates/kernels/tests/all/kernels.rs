@@ -344,7 +344,7 @@ fn wrong_specifications_say_what_is_wrong() {
         syntax(":sigma=1", &missing),
         syntax("gaussian:", "'' is not of the form parameter=value"),
         syntax("gaussian:0.5", "'0.5' is not of the form parameter=value"),
-        syntax("gaussian:sigma=half", "the value 'half' of 'sigma' is not a number"),
+        syntax("gaussian:sigma=half", "the value 'half' of 'sigma' is not a number, 'scale' or 'auto'"),
         syntax("linear+gaussian:sigma=1,sigma=2", "the parameter 'sigma' is given twice"),
         (
             "gausian".to_owned(),
@@ -402,6 +402,52 @@ fn a_width_comes_from_the_first_data() {
         kernel.adapt_to(&other, None, 7).unwrap();
         assert_eq!(kernel.specification(), before);
     }
+}
+
+#[track_caller]
+fn assert_close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-14 * b.abs(), "{a} and {b}");
+}
+
+/// The values of `gamma="scale"` and `"auto"` of scikit-learn, and a parameter beside them.
+#[test]
+fn rules_of_scikit_learn_take_parameters_from_data() {
+    let registry = KernelRegistry::standard();
+    let values = rows(30, 3);
+    let design = dense(&values);
+    let entries: Vec<f64> = values.iter().flatten().copied().collect();
+    let mean = entries.iter().sum::<f64>() / 90.0;
+    let variance = entries.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 90.0;
+    let sparse: Vec<Vec<(usize, f64)>> =
+        values.iter().map(|row| row.iter().copied().enumerate().collect()).collect();
+    let designs = [design, Design::from_sparse_rows(&sparse, 3).unwrap()];
+    for design in &designs {
+        for (given, want) in [
+            ("gaussian:sigma=scale", (3.0 * variance).recip()),
+            ("gaussian:sigma=auto", 1.0 / 3.0),
+            ("poly:degree=2,scale=scale,offset=0", (3.0 * variance).recip()),
+        ] {
+            let mut kernel = registry.parse(given).unwrap();
+            assert!(kernel.needs_data() && kernel.is_positive_semidefinite(), "{given}");
+            assert_eq!(kernel.specification(), given);
+            kernel.adapt_to(design, None, 1).unwrap();
+            let parameters = kernel.parameters();
+            let found = parameters.iter().find(|(name, _)| matches!(*name, "sigma" | "scale"));
+            assert_close(found.unwrap().1, want);
+        }
+        // A weight counts rows, and equal entries have no variance.
+        let mut kernel = registry.parse("gaussian:sigma=scale").unwrap();
+        let mut repeated = registry.parse("gaussian:sigma=scale").unwrap();
+        let weights: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
+        let copies: Vec<usize> = (0..30).flat_map(|i| vec![i; i % 3]).collect();
+        kernel.adapt_to(design, Some(&weights), 1).unwrap();
+        repeated.adapt_to(&design.select(&copies), None, 1).unwrap();
+        let (a, b) = (kernel.parameters()[0].1, repeated.parameters()[0].1);
+        assert_close(a, b);
+    }
+    let mut kernel = registry.parse("rbf:sigma=scale").unwrap();
+    kernel.adapt_to(&dense(&vec![vec![2.0, 2.0]; 4]), None, 1).unwrap();
+    assert_eq!(kernel.specification(), "gaussian:sigma=1");
 }
 
 #[test]
