@@ -49,6 +49,18 @@ pub trait Descent {
         false
     }
 
+    /// Discards what earlier steps have taught about F, after a direction that leads nowhere. Returns
+    /// true if the next direction from the same point is another one.
+    fn restart(&mut self) -> bool {
+        false
+    }
+
+    /// Returns the decrease of F that can be expected along the direction of a derivative from the
+    /// point of a certificate. Default: half of the slope, as a quadratic model predicts it.
+    fn expected_decrease(&self, slope: f64, _from: &Certificate) -> f64 {
+        -0.5 * slope
+    }
+
     /// Returns the derivative of `t -> F(point + t direction)`.
     fn slope_along(
         &mut self,
@@ -98,10 +110,14 @@ pub fn descend<D: Descent>(
         }
         monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
-        let step = Step { direction: &direction, slope, from: &certificate, least_gap };
+        let decrease = problem.expected_decrease(slope, &certificate);
+        let step = Step { direction: &direction, slope, decrease, from: &certificate, least_gap };
         let Some(Taken { length, next, certificate: reached }) =
             step.take(problem, lambda, point, options.tolerance)
         else {
+            if problem.restart() {
+                continue;
+            }
             break step.reason(options.tolerance);
         };
         monitor.stepped(length);
@@ -131,20 +147,20 @@ struct Step<'a, P> {
     direction: &'a Point<P>,
     /// The derivative of F along the direction.
     slope: f64,
+    /// The decrease of F that can be expected.
+    decrease: f64,
     from: &'a Certificate,
     /// The least gap of all points so far.
     least_gap: f64,
 }
 
 impl<P: Products> Step<'_, P> {
-    /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that
-    /// it predicts is half of the slope.
+    /// Returns true if the decrease to expect leads to the minimum within the tolerance.
     fn is_last(&self, tolerance: f64) -> bool {
-        let reach = tolerance * self.from.objective.abs() + self.from.rounding;
-        -0.5 * self.slope <= reach
+        self.decrease <= tolerance * self.from.objective.abs() + self.from.rounding
     }
 
-    /// Returns the status of a step that leads nowhere: where the model sees the minimum within the
+    /// Returns the status of a step that leads nowhere: where the minimum is expected within the
     /// tolerance, rounding alone keeps the certificate from showing it.
     fn reason(&self, tolerance: f64) -> Status {
         if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }

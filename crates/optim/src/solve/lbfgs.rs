@@ -145,6 +145,18 @@ impl<S: Samples> Descent for Search<'_, S> {
         forecast.is_some_and(|forecast| forecast.is_beyond(certificate, tolerance))
     }
 
+    fn restart(&mut self) -> bool {
+        let is_another = !self.memory.is_empty();
+        self.memory.clear();
+        self.last = None;
+        is_another
+    }
+
+    /// The few steps remembered say nothing about other directions: the gap alone bounds the decrease.
+    fn expected_decrease(&self, _slope: f64, from: &Certificate) -> f64 {
+        from.duality_gap
+    }
+
     fn slope_along(
         &mut self,
         lambda: Lambda,
