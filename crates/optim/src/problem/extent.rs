@@ -13,6 +13,8 @@ pub struct Extent {
     pub radius: f64,
     /// The least and the largest value of feature j.
     columns: Vec<(f64, f64)>,
+    /// The sum of the squares of feature j.
+    squares: Vec<f64>,
     /// The number `t_j` that has been subtracted from feature j; empty if none has.
     taken: Vec<f64>,
     /// The number of samples.
@@ -28,6 +30,7 @@ impl Extent {
     pub fn of(design: &Design) -> Self {
         let mut columns = vec![(f64::INFINITY, f64::NEG_INFINITY); design.columns()];
         let mut counts = vec![0usize; design.columns()];
+        let mut squares = vec![0.0; design.columns()];
         let (mut largest, mut longest) = (0.0f64, 0);
         for sample in design.samples() {
             let (mut stored, mut square) = (0, 0.0);
@@ -38,6 +41,7 @@ impl Extent {
                 counts[column] += 1;
                 stored += 1;
                 square += x * x;
+                squares[column] += x * x;
             });
             longest = longest.max(stored);
             largest = largest.max(square);
@@ -47,7 +51,7 @@ impl Extent {
             (*low, *high) = (low.min(0.0), high.max(0.0));
         }
         let (radius, samples) = (largest.sqrt(), design.rows());
-        Extent { radius, columns, taken: Vec::new(), samples, longest, parts: 1 }
+        Extent { radius, columns, squares, taken: Vec::new(), samples, longest, parts: 1 }
     }
 
     /// Returns the extent of a design from which these shifts have already been subtracted.
@@ -65,7 +69,9 @@ impl Extent {
             whole.parts += 1;
             if whole.columns.is_empty() {
                 whole.columns.clone_from(&part.columns);
+                whole.squares = vec![0.0; part.squares.len()];
             }
+            whole.squares.iter_mut().zip(&part.squares).for_each(|(sum, square)| *sum += square);
             for ((low, high), (least, most)) in whole.columns.iter_mut().zip(&part.columns) {
                 (*low, *high) = (low.min(*least), high.max(*most));
             }
@@ -115,9 +121,14 @@ impl Extent {
         self.range().min(largest / lambda.get().sqrt()) > WIDEST_RANGE
     }
 
-    /// Returns `1/max(m_j^2, lambda)`, the metric of variables `m_j w_j` of one size.
-    pub fn metric(&self, lambda: Lambda) -> Vec<f64> {
-        self.sizes().map(|m| 1.0 / (m * m).max(lambda.get())).collect()
+    /// Returns `1/(q_j + lambda)`, `q_j` the mean square of feature j, which is proportional to the
+    /// inverse diagonal of the Hessian at zero; `None` where features are of similar size, and where
+    /// there are more features than samples: gradients then stay in the span of the samples, which
+    /// holds the minimum, and a diagonal matrix would lead out of it.
+    pub(crate) fn metric(&self, lambda: Lambda) -> Option<Vec<f64>> {
+        let mean = |square: &f64| square / self.samples as f64;
+        (self.is_wide(lambda) && self.squares.len() <= self.samples)
+            .then(|| self.squares.iter().map(|q| 1.0 / (mean(q) + lambda.get())).collect())
     }
 
     /// Returns how far the scores of coefficients can be off, of which `largest` is the largest
@@ -184,7 +195,10 @@ mod tests {
         let extent = Extent::of(&Design::from_rows(&[[1.0, 0.0], [-2.0, 1e-6]]).expect("finite"));
         let lambda = |lambda| Lambda::new(lambda).expect("positive");
         assert!(!extent.is_wide(lambda(1e-2)) && extent.is_wide(lambda(1e-10)));
-        assert_eq!(extent.metric(lambda(1e-2)), [1.0 / 4.0, 1.0 / 1e-2]);
-        assert_eq!(extent.metric(lambda(1e-14)), [1.0 / 4.0, 1.0 / 1e-6f64.powi(2)]);
+        assert_eq!(extent.metric(lambda(1e-2)), None);
+        let metric = [1.0 / (2.5 + 1e-10), 1.0 / (0.5e-12 + 1e-10)];
+        assert_eq!(extent.metric(lambda(1e-10)), Some(metric.to_vec()));
+        let extent = Extent::of(&Design::from_rows(&[[1.0, 1e-6, 0.0]]).expect("finite"));
+        assert_eq!(extent.metric(lambda(1e-10)), None);
     }
 }

@@ -60,10 +60,9 @@ impl GradientDescent {
         options: &Options,
     ) -> Ending {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
-        // Where features are of very different sizes, a search descends in variables of one size.
+        // Features of very different sizes are brought to one size.
         let searches = matches!(self, GradientDescent::LineSearch);
-        let metric = (searches && evaluator.samples.extent.is_wide(lambda))
-            .then(|| evaluator.samples.extent.metric(lambda));
+        let metric = searches.then(|| evaluator.samples.extent.metric(lambda)).flatten();
         // The next line search begins here.
         let mut trial = 1.0;
         loop {

@@ -56,8 +56,7 @@ impl Lbfgs {
             self.memory.add_curvature(2.0 * (lambda.get() - before.get()));
         }
         // Features of very different sizes are brought to one size.
-        let extent = evaluator.samples.extent();
-        let metric = extent.is_wide(lambda).then(|| extent.metric(lambda));
+        let metric = evaluator.samples.extent().metric(lambda);
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
         let forecast = self.budget.as_ref().map(|budget| Forecast {
             share: budget.steps / budget.lambdas.max(1),
