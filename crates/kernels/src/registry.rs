@@ -210,6 +210,11 @@ impl KernelRegistry {
         }
         let entry = (self.entries.get(name))
             .ok_or_else(|| Error::UnknownKernel { name: name.to_owned(), known: known() })?;
+        let is_known = |key: &str| entry.parameters.iter().any(|(known, _)| known == key);
+        if let Some(&(parameter, _)) = given.parameters().iter().find(|(key, _)| !is_known(key)) {
+            let (kernel, parameter) = (name.to_owned(), parameter.to_owned());
+            return Err(Error::UnknownParameter { kernel, parameter, known: entry.takes() });
+        }
         let mut values = Vec::with_capacity(entry.parameters.len());
         let mut rules = Vec::new();
         for (k, (parameter, default)) in entry.parameters.iter().enumerate() {
@@ -236,10 +241,6 @@ impl KernelRegistry {
                     return Err(Error::MissingParameter { kernel, parameter });
                 }
             });
-        }
-        if let Some(&(parameter, _)) = given.parameters().first() {
-            let (kernel, parameter) = (name.to_owned(), parameter.to_owned());
-            return Err(Error::UnknownParameter { kernel, parameter, known: entry.takes() });
         }
         if rules.is_empty() {
             return (entry.constructor)(&values);
