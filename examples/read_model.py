@@ -39,10 +39,10 @@ class Bytes:
 
 
 def read(content):
-    """Returns what a binary model of version 3, 4 or 5 says, as a dictionary."""
+    """Returns what a binary model says, as a dictionary."""
     magic, version, checksum, description, numbers = struct.unpack("<8sIIQQ", content[:32])
-    if magic != b"\x89MGN\r\n\x1a\n" or version not in (3, 4, 5):
-        raise ValueError("no binary model of version 3, 4 or 5")
+    if magic != b"\x89MGN\r\n\x1a\n" or version != 1:
+        raise ValueError("not a binary model of version 1")
     if len(content) != 32 + description + numbers or zlib.crc32(content[:12] + content[16:]) != checksum:
         raise ValueError("the file is damaged")
     file = Bytes(content[32:])
@@ -55,8 +55,8 @@ def read(content):
         "classes": file.list(file.text),
         "feature_names": file.option(lambda: file.list(file.text)),
         "members": file.list(lambda: member(file)),
-        "encoding": json.loads(file.text()) if version >= 4 else None,
-        "label_type": ["text", "boolean", "signed", "unsigned", "real"][file.take("I")] if version >= 5 else None,
+        "encoding": file.option(lambda: json.loads(file.text())),
+        "label_type": file.option(lambda: ["text", "boolean", "signed", "unsigned", "real"][file.take("I")]),
     }
     if file.at != description:
         raise ValueError("the description ends elsewhere")

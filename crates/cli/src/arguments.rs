@@ -74,7 +74,7 @@ pub(crate) enum Command {
     /// --encode, which are read once more for every pass that their encoding takes. All other
     /// commands read such a file in the place of text.
     Blocks(blocks::BlocksArguments),
-    /// Write a model in the other format, or one of an older version in the latest
+    /// Write a model in the other format, JSON or binary
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
     ///

@@ -1,9 +1,9 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-/// The latest version of the layouts that this crate reads and writes.
+/// The version of the layouts that this crate reads and writes.
 #[cfg(feature = "serde")]
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 1;
 
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]
@@ -41,9 +41,11 @@ pub enum Error {
         /// The reason, in words.
         reason: String,
     },
-    /// The layout is newer than this program.
+    /// The file has another version of the layout.
     #[cfg(feature = "serde")]
-    #[error("it has model version {found}; this program reads versions up to {VERSION}")]
+    #[error(
+        "it has model version {found}, but this program reads version {VERSION}: install the release that wrote it"
+    )]
     Version {
         /// The version found.
         found: u64,

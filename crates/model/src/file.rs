@@ -11,24 +11,6 @@ use crate::{Error, Model, Registry, write_atomically};
 
 pub use checked::{from_checked_bytes, to_checked_bytes};
 
-/// The first version with several members, and with a binary layout.
-const FIRST_SEVERAL: u32 = 3;
-
-/// The first version that may have an encoding.
-const FIRST_ENCODED: u32 = 4;
-
-/// The first version that may have a type of labels.
-const FIRST_TYPED: u32 = 5;
-
-/// Returns the version in which a model is written: the first that can hold it.
-fn version_of(model: &Model) -> u32 {
-    match (model.label_type(), model.encoding()) {
-        (Some(_), _) => FIRST_TYPED,
-        (None, Some(_)) => FIRST_ENCODED,
-        (None, None) => FIRST_SEVERAL,
-    }
-}
-
 /// The form in which a model is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -66,8 +48,8 @@ pub struct Header {
     pub format: Format,
     /// The version of the layout.
     pub version: u32,
-    /// The version of the crate that wrote the file, from version 3 of the layout.
-    pub crate_version: Option<String>,
+    /// The version of the crate that wrote the file.
+    pub crate_version: String,
     /// The number of bytes.
     pub length: usize,
     /// The CRC-32 of a binary file.
@@ -112,8 +94,8 @@ impl Model {
     /// Reads a model in either format, which the content tells, and checks that it makes sense.
     ///
     /// # Errors
-    /// [`Error::File`] with the reason: a file that cannot be read, is no model, is damaged, has a
-    /// newer version, holds numbers that are not finite or contradicts itself, or whose loss or
+    /// [`Error::File`] with the reason: the file cannot be read, is not a model, is damaged, has
+    /// another version, contains numbers that are not finite or contradicts itself, or its loss or
     /// kernel is not in the registry.
     pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
         Self::load_with_header(path, registry).map(|(_, model)| model)

@@ -15,7 +15,7 @@
 //! # Files
 //!
 //! With the feature `serde` a model is written as JSON, for people and other programs, or in a
-//! compact binary form with a checksum; every older version of either is read.
+//! compact binary form with a checksum.
 //!
 //! ```
 //! use margins_model::{Design, Member, Model, Predictor, Registry, Scheme, TrainingSummary};

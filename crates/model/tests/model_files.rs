@@ -1,4 +1,5 @@
-//! Model files: nothing is lost in either format, every past version is read, and no bytes do harm.
+//! Model files: nothing is lost in either format, files are read as they were written, and no bytes
+//! do harm.
 
 #![cfg(feature = "serde")]
 
@@ -288,11 +289,10 @@ fn a_majority_is_of_two_classes_and_has_members() {
     assert!(message(of(2, 0)).contains("it has 0 members"));
 }
 
-/// The models of the fixtures of the present version: what their name says, from the fixtures
-/// before.
-fn present() -> Vec<(&'static str, Model)> {
+/// The models of the fixtures: the four fits, whose JSON is their source, and what is made from them.
+fn models_of_fixtures() -> Vec<(&'static str, Model)> {
     let registry = Registry::standard();
-    let of = |name: &str| Model::load(fixtures().join(name), &registry).expect("an older fixture");
+    let of = |name: &str| Model::load(fixtures().join(name), &registry).expect("a fixture");
     let several = |scheme: Scheme, of: &Model| {
         let member = |m: usize| {
             let mut member = of.members()[0].clone();
@@ -319,13 +319,13 @@ fn present() -> Vec<(&'static str, Model)> {
         Model::from_members(&Hinge, classes, of.scheme(), names, basis, members).expect("a model")
     };
     vec![
-        ("v3-linear", of("v2-linear.json")),
-        ("v3-kernel", of("v2-kernel.json")),
-        ("v3-sparse-kernel", of("v2-sparse-kernel.json")),
-        ("v3-fourier", of("v2-fourier.json")),
-        ("v3-rest", several(Scheme::OneVersusRest, &of("v2-linear.json"))),
-        ("v3-one", several(Scheme::OneVersusOne, &of("v2-sparse-kernel.json"))),
-        ("v3-platt", scaled(&several(Scheme::OneVersusRest, &of("v2-linear.json")))),
+        ("linear", of("linear.json")),
+        ("kernel", of("kernel.json")),
+        ("sparse-kernel", of("sparse-kernel.json")),
+        ("fourier", of("fourier.json")),
+        ("rest", several(Scheme::OneVersusRest, &of("linear.json"))),
+        ("one", several(Scheme::OneVersusOne, &of("sparse-kernel.json"))),
+        ("platt", scaled(&several(Scheme::OneVersusRest, &of("linear.json")))),
     ]
 }
 
@@ -380,6 +380,8 @@ fn the_layout_is_the_documented_one() {
         [long(3), text("a"), text("b"), text("c")].concat(),
         some([long(2), text("x"), text("y")].concat()),
         [long(3), fits].concat(),
+        vec![0],
+        some(half(2)),
     ]
     .concat();
     let coef = numbers(&[0.5, -0.5]);
@@ -391,7 +393,7 @@ fn the_layout_is_the_documented_one() {
         [long(1), half(1), numbers(&[4.0])].concat(),
     ]
     .concat();
-    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(3), half(0)].concat();
+    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(1), half(0)].concat();
     let lengths = [long(description.len()), long(parts.len())].concat();
     let bytes = sealed([prefix, lengths, description, parts].concat());
 
@@ -426,14 +428,15 @@ fn the_layout_is_the_documented_one() {
         Some(basis),
         (1..4).map(member).collect(),
     )
-    .unwrap();
+    .unwrap()
+    .with_label_type(Some(LabelType::Signed));
     assert_eq!(model.to_bytes(Format::Binary).unwrap(), bytes);
     assert_eq!(load(&bytes).unwrap(), model);
 }
 
-/// Every file that a past version has written gives the scores, to the bit, that it gave then.
+/// Every file gives the scores, to the bit, that it gave when it was written.
 #[test]
-fn past_versions_stay_readable() {
+fn files_score_as_when_they_were_written() {
     let mut seen = Vec::new();
     for entry in std::fs::read_dir(fixtures()).expect("the folder of fixtures") {
         let path = entry.expect("an entry").path();
@@ -444,22 +447,21 @@ fn past_versions_stay_readable() {
         };
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
         let (header, model) = Model::load_with_header(&path, &Registry::standard()).expect(&name);
-        assert_eq!((header.format, format!("v{}", header.version)), (format, name[..2].to_owned()));
-        assert_eq!(header.crate_version.is_some(), header.version >= 3);
+        assert_eq!((header.format, header.version), (format, 1));
         let recorded = std::fs::read_to_string(path.with_extension("scores")).expect("scores");
         assert_eq!(scores(&name, &model), recorded, "{name}");
         seen.push(path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned());
     }
     seen.sort();
-    assert_eq!(seen.len(), 5 + 2 * present().len(), "{seen:?}");
+    assert_eq!(seen.len(), 2 * models_of_fixtures().len(), "{seen:?}");
 }
 
-/// Run by hand, once, when a version is new: `cargo test -p margins-model --test model_files --
+/// To be run once when the layout changes: `cargo test -p margins-model --test model_files --
 /// --ignored`.
 #[test]
-#[ignore = "writes the fixtures of the present version"]
+#[ignore = "writes the fixtures"]
 fn write_fixtures() {
-    for (name, model) in present() {
+    for (name, model) in models_of_fixtures() {
         let path = fixtures().join(name);
         model.save(path.with_extension("json")).expect("written");
         model.save(path.with_extension("mgn")).expect("written");
@@ -467,7 +469,7 @@ fn write_fixtures() {
     }
 }
 
-/// The rows that the fixture of an encoded model was fitted to, in the place of a file.
+/// The rows that the fixture of an encoded model was fitted to, instead of a file.
 fn raw_rows() -> RawTable {
     let towns = [Some("Bern"), None, Some("Basel"), Some("Bern")];
     let ages = RawColumn::numbers("age", &[31.5, f64::NAN, 45.0, 28.0]).expect("finite");
@@ -487,20 +489,22 @@ fn encoded() -> Model {
 
 /// Writes the fixtures of encoded models, as [`write_fixtures`] does the others.
 #[test]
-#[ignore = "writes the fixtures of the present version"]
+#[ignore = "writes the fixtures"]
 fn write_encoded_fixtures() {
-    for name in ["encoded/v4.json", "encoded/v4.mgn"] {
-        encoded().save(fixtures().join(name)).expect("written");
+    for extension in ["json", "mgn"] {
+        let path = |name: &str| fixtures().join("encoded").join(name).with_extension(extension);
+        encoded().save(path("untyped")).expect("written");
+        typed().pop().expect("a model").save(path("typed")).expect("written");
     }
 }
 
 #[test]
 fn encoded_models_take_raw_rows_as_when_they_were_written() {
-    for name in ["encoded/v4.json", "encoded/v4.mgn"] {
+    for name in ["encoded/untyped.json", "encoded/untyped.mgn"] {
         let registry = Registry::standard();
         let (header, model) =
             Model::load_with_header(fixtures().join(name), &registry).expect("a fixture");
-        assert_eq!((header.version, &model), (4, &encoded()), "{name}");
+        assert_eq!((header.version, &model), (1, &encoded()), "{name}");
         for format in [Format::Json, Format::Binary] {
             let bytes = model.to_bytes(format).expect("bytes");
             assert_eq!(Model::from_bytes(&bytes, &registry).expect("a model"), model);
@@ -516,19 +520,9 @@ fn encoded_models_take_raw_rows_as_when_they_were_written() {
 fn typed() -> Vec<Model> {
     use LabelType::{Boolean, Real, Signed, Text, Unsigned};
     let types = [Text, Boolean, Signed, Unsigned, Real].map(Some);
-    let plain = present().remove(0).1;
+    let plain = models_of_fixtures().remove(0).1;
     let plain = types.map(|label_type| plain.clone().with_label_type(label_type));
     plain.into_iter().chain([encoded().with_label_type(Some(Unsigned))]).collect()
-}
-
-/// Writes the fixtures of models with a type of labels, as [`write_fixtures`] does the others.
-#[test]
-#[ignore = "writes the fixtures of the present version"]
-fn write_typed_fixtures() {
-    let model = typed().pop().expect("a model");
-    for name in ["encoded/v5.json", "encoded/v5.mgn"] {
-        model.save(fixtures().join(name)).expect("written");
-    }
 }
 
 #[test]
@@ -539,17 +533,17 @@ fn files_keep_the_type_of_labels() {
             assert_eq!(load(&bytes).expect("a model"), model);
         }
     }
-    for name in ["encoded/v5.json", "encoded/v5.mgn"] {
+    for name in ["encoded/typed.json", "encoded/typed.mgn"] {
         let registry = Registry::standard();
         let (header, model) =
             Model::load_with_header(fixtures().join(name), &registry).expect("a fixture");
-        assert_eq!((header.version, Some(model)), (5, typed().pop()), "{name}");
+        assert_eq!((header.version, Some(model)), (1, typed().pop()), "{name}");
     }
 }
 
 #[test]
 fn wrong_encodings_are_refused() {
-    let text = std::fs::read_to_string(fixtures().join("encoded/v4.json")).expect("a fixture");
+    let text = std::fs::read_to_string(fixtures().join("encoded/untyped.json")).expect("a fixture");
     let refused = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         load(text.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
@@ -583,7 +577,7 @@ fn binary(name: &str) -> Vec<u8> {
 
 #[test]
 fn every_truncation_and_every_flipped_bit_is_found() {
-    for name in ["v3-kernel", "v3-sparse-kernel", "v3-platt"] {
+    for name in ["kernel", "sparse-kernel", "platt"] {
         let whole = binary(name);
         for length in 0..whole.len() {
             assert!(load(&whole[..length]).is_err(), "{name} to {length}");
@@ -603,7 +597,7 @@ proptest! {
         prop_assert!(load(&bytes).is_err());
         // The same behind a prefix that holds.
         let description = place * bytes.len() / 2;
-        let mut whole = b"\x89MGN\r\n\x1a\n\x03\0\0\0\0\0\0\0".to_vec();
+        let mut whole = b"\x89MGN\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
         whole.extend((description as u64).to_le_bytes());
         whole.extend((bytes.len() as u64 - description as u64).to_le_bytes());
         whole.extend(bytes);
@@ -613,7 +607,7 @@ proptest! {
     /// What a changed byte leaves readable is a model that is written and read again.
     #[test]
     fn changed_bytes_behind_a_good_checksum_do_no_harm(
-        name in prop_oneof![Just("v3-kernel"), Just("v3-sparse-kernel"), Just("v3-fourier"), Just("v3-platt")],
+        name in prop_oneof![Just("kernel"), Just("sparse-kernel"), Just("fourier"), Just("platt")],
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = binary(name);
@@ -628,7 +622,7 @@ proptest! {
 
     #[test]
     fn changed_text_does_no_harm(
-        name in prop_oneof![Just("v1-linear"), Just("v2-kernel"), Just("v2-sparse-kernel"), Just("v3-platt")],
+        name in prop_oneof![Just("linear"), Just("kernel"), Just("sparse-kernel"), Just("platt")],
         at in any::<proptest::sample::Index>(),
         length in 0usize..9,
         replacement in prop_oneof![
@@ -649,7 +643,7 @@ proptest! {
 /// Lengths in the file of 2^63, 2^32 and such, in the place of every 8 bytes.
 #[test]
 fn absurd_lengths_are_refused() {
-    for name in ["v3-kernel", "v3-sparse-kernel", "v3-fourier", "v3-one", "v3-platt"] {
+    for name in ["kernel", "sparse-kernel", "fourier", "one", "platt"] {
         let whole = binary(name);
         for at in 16..whole.len() - 8 {
             for length in [u64::MAX, 1 << 63, 1 << 40, 1 << 32, 1 << 31] {
@@ -683,7 +677,7 @@ impl MarginLoss for Quartic {
 /// By serde the losses and kernels are those of the project, or of a registry that is told.
 #[test]
 fn foreign_losses_are_read_by_a_registry() {
-    let of = load(&std::fs::read(fixtures().join("v3-linear.json")).unwrap()).unwrap();
+    let of = load(&std::fs::read(fixtures().join("linear.json")).unwrap()).unwrap();
     let (classes, members) = (of.classes().to_vec(), of.members().to_vec());
     let model =
         Model::from_members(&Quartic, classes, of.scheme(), None, None, members).expect("a model");
@@ -710,19 +704,19 @@ fn message(result: Result<impl std::fmt::Debug, Error>) -> String {
 
 #[test]
 fn refusals_name_place_and_value() {
-    let whole = binary("v3-kernel");
+    let whole = binary("kernel");
     let patched = |at: usize, bytes: &[u8]| {
         let mut patched = whole.clone();
         patched[at..at + bytes.len()].copy_from_slice(bytes);
         sealed(patched)
     };
-    let text = std::fs::read_to_string(fixtures().join("v3-rest.json")).unwrap();
+    let text = std::fs::read_to_string(fixtures().join("rest.json")).unwrap();
     let replaced = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
     let mut damaged = whole.clone();
     damaged[100] ^= 1;
     let as_text: Vec<u8> = String::from_utf8_lossy(&whole).replace("\r\n", "\n").into_bytes();
     // The offsets, 9 of them, stand before the columns, 4 bytes each, and the values, 15 each.
-    let mut sparse_patched = binary("v3-sparse-kernel");
+    let mut sparse_patched = binary("sparse-kernel");
     let offset = sparse_patched.len() - (8 + 15 * 8) - (8 + 15 * 4) - 8 * 8;
     sparse_patched[offset] = 200;
     let sparse_patched = sealed(sparse_patched);
@@ -733,8 +727,7 @@ fn refusals_name_place_and_value() {
         ("cut", whole[..200].to_vec()),
         ("through text", [&whole[..4], &as_text[5..]].concat()),
         ("one bit", damaged),
-        ("of the future", patched(8, &[6])),
-        ("of no past", patched(8, &[2])),
+        ("another version", patched(8, &[6])),
         ("long description", patched(16, &(1u64 << 40).to_le_bytes())),
         ("two parts that overflow", patched(24, &u64::MAX.to_le_bytes())),
         ("long text", patched(32, &(1u64 << 50).to_le_bytes())),
@@ -744,8 +737,8 @@ fn refusals_name_place_and_value() {
     ];
     cases.extend([
         ("another format", replaced("margins-model", "recipe")),
-        ("JSON of the future", replaced("\"version\": 3", "\"version\": 7")),
-        ("JSON without version", replaced("\"version\": 3,", "")),
+        ("JSON of another version", replaced("\"version\": 1", "\"version\": 7")),
+        ("JSON without version", replaced("\"version\": 1,", "")),
         ("an unknown field", replaced("\"scheme\"", "\"schema\"")),
         ("an unknown scheme", replaced("one-versus-rest", "all")),
         ("a member too many for its scheme", replaced("one-versus-rest", "binary")),
@@ -756,14 +749,15 @@ fn refusals_name_place_and_value() {
         ("an unknown loss", replaced("logistic", "logitsic")),
         ("half", text.as_bytes()[..text.len() / 2].to_vec()),
     ]);
-    let kernel = std::fs::read_to_string(fixtures().join("v2-kernel.json")).unwrap();
+    let kernel = std::fs::read_to_string(fixtures().join("kernel.json")).unwrap();
     cases.push(("an unknown kernel", kernel.replace("gaussian:", "brownian:").into_bytes()));
     cases.push(("an infinite sigma", kernel.replace("sigma=0.5", "sigma=inf").into_bytes()));
-    // The numbers of the last scaling are the end of the description: four and the steps.
-    let scaled = binary("v3-platt");
+    // The last scaling, four numbers and the steps, stands before two absent options at the end of
+    // the description.
+    let scaled = binary("platt");
     let length = scaled[16..24].iter().rev().fold(0, |length, &byte| 256 * length + byte as usize);
     let with_scaling = |number: usize, value: f64| {
-        let at = 32 + length - 8 * (5 - number);
+        let at = 32 + length - 2 - 8 * (5 - number);
         let mut bytes = scaled.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         sealed(bytes)
@@ -775,7 +769,7 @@ fn refusals_name_place_and_value() {
         ("a slope that is not a number", with_scaling(2, f64::NAN)),
         ("an infinite intercept", with_scaling(3, f64::NEG_INFINITY)),
     ]);
-    let text = std::fs::read_to_string(fixtures().join("v3-platt.json")).unwrap();
+    let text = std::fs::read_to_string(fixtures().join("platt.json")).unwrap();
     let replaced = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
     cases.extend([
         ("a slope that is null", replaced("\"slope\": ", "\"slope\": null, \"x\": ")),
@@ -818,7 +812,7 @@ fn what_is_no_model_is_refused_when_it_is_built() {
 #[test]
 fn one_score_a_sample_is_asked_of_binary_models_alone() {
     let registry = Registry::standard();
-    let model = Model::load(fixtures().join("v3-rest.mgn"), &registry).unwrap();
+    let model = Model::load(fixtures().join("rest.mgn"), &registry).unwrap();
     let design = Design::from_rows(&[[1.0, 2.0]]).unwrap();
     insta::assert_snapshot!(message(model.decision_function(&design, &registry)));
 }
@@ -827,7 +821,7 @@ fn one_score_a_sample_is_asked_of_binary_models_alone() {
 fn the_name_of_a_file_chooses_its_format() {
     let registry = Registry::standard();
     let folder = tempfile::tempdir().unwrap();
-    let model = Model::load(fixtures().join("v2-kernel.json"), &registry).unwrap();
+    let model = Model::load(fixtures().join("kernel.json"), &registry).unwrap();
     for (name, format) in [
         ("a.json", Format::Json),
         ("b.JSON", Format::Json),
@@ -838,7 +832,7 @@ fn the_name_of_a_file_chooses_its_format() {
         model.save(&path).unwrap();
         let (header, read) = Model::load_with_header(&path, &registry).unwrap();
         let Header { format: found, length, version, .. } = header;
-        assert_eq!((found, version, read), (format, 3, model.clone()));
+        assert_eq!((found, version, read), (format, 1, model.clone()));
         assert_eq!(length as u64, std::fs::metadata(&path).unwrap().len());
         let other = if format == Format::Json { Format::Binary } else { Format::Json };
         model.save_as(&path, other).unwrap();

@@ -1,4 +1,4 @@
-//! Model files of every version, binary and JSON.
+//! Model files, binary and JSON.
 
 use std::path::Path;
 
@@ -94,7 +94,7 @@ pub fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
     const COUNT: usize = 1 << 19;
     let many = |element: &str| vec![element; COUNT].join(",");
     let json = |classes: &str, basis: &str| {
-        let start = r#"{"format":"margins-model","version":3,"crate_version":"","loss":"lhs""#;
+        let start = r#"{"format":"margins-model","version":1,"crate_version":"","loss":"lhs""#;
         format!(
             r#"{start},"scheme":"binary","classes":[{classes}],"feature_names":null,"basis":{basis},"members":[]}}"#
         )
@@ -109,11 +109,12 @@ pub fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
     let sparse = |rows| samples(format!(r#"{{"sparse":{{"columns":9,"rows":[{rows}]}}}}"#));
     let long = |number: usize| (number as u64).to_le_bytes().to_vec();
     let list = [long(COUNT), vec![0; 8 * COUNT]].concat();
-    // No crate, loss, kernel, names or fits; the scheme is the first.
-    let description = |classes: Vec<u8>| [vec![0; 8 + 8 + 1 + 4], classes, vec![0; 1 + 8]].concat();
+    // No crate, loss, kernel, names, fits, encoding or type of labels; the scheme is the first.
+    let description =
+        |classes: Vec<u8>| [vec![0; 8 + 8 + 1 + 4], classes, vec![0; 1 + 8 + 1 + 1]].concat();
     let binary = |description: Vec<u8>, numbers: Vec<u8>| {
         let prefix =
-            [b"\x89MGN\r\n\x1a\n\x03\0\0\0\0\0\0\0".to_vec(), long(description.len())].concat();
+            [b"\x89MGN\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec(), long(description.len())].concat();
         sealed([prefix, long(numbers.len()), description, numbers].concat())
     };
     let coefs = [long(0), list.clone(), vec![0; 1 + 4]].concat();

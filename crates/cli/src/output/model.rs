@@ -64,11 +64,9 @@ pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
 }
 
 fn describe(header: &Header) -> String {
-    let mut text = format!("{}, version {}", header.format, header.version);
-    if let Some(version) = &header.crate_version {
-        text += &format!(", by margins {version}");
-    }
-    text += &format!(", {} bytes", header.length);
+    let Header { format, version, crate_version, length, .. } = header;
+    let mut text =
+        format!("{format}, version {version}, by margins {crate_version}, {length} bytes");
     if let Some(checksum) = header.checksum {
         text += &format!(", checksum {checksum:08x}");
     }

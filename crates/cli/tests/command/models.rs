@@ -81,7 +81,7 @@ fn a_model_is_the_same_in_either_format() {
 fn a_model_of_several_classes_lists_its_members() {
     let workshop = Workshop::new();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/fixtures");
-    std::fs::copy(fixtures.join("v3-one.mgn"), workshop.path("m.mgn")).expect("a fixture");
+    std::fs::copy(fixtures.join("one.mgn"), workshop.path("m.mgn")).expect("a fixture");
     let inspected = workshop.output(&["inspect", "--model", "m.mgn"]);
     without_versions().bind(|| insta::assert_snapshot!(inspected));
 }

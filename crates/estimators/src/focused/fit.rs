@@ -48,12 +48,11 @@ pub struct Fitted {
     pub kernel: Option<String>,
 }
 
-/// The files of games; those of version 1 have settings by the names of options, those of version 2
-/// say nothing of the data, and those of version 3 nothing of epsilon.
+/// The checkpoint files of games.
 #[cfg(feature = "serde")]
 const GAME: Kind = Kind {
     format: "margins-fol-checkpoint",
-    version: 4,
+    version: 1,
     job: "a game",
     method: "focused online learning",
 };

@@ -17,7 +17,7 @@ use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{self, Frame, PREFIX};
-use super::{FIRST_ENCODED, FIRST_SEVERAL, FIRST_TYPED, Format, Header, version_of};
+use super::{Format, Header};
 use crate::error::VERSION;
 use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme, TrainingSummary};
 
@@ -38,7 +38,8 @@ fn encoding<const MOST: usize>() -> Bytes<MOST> {
     bincode::config::standard().with_fixed_int_encoding().with_limit::<MOST>()
 }
 
-/// All but the numbers of a model, and its encoding, whose JSON follows as a text.
+/// All but the numbers of a model. Texts are borrowed: for owned ones bincode reserves whatever
+/// length the file states.
 #[derive(Serialize, Deserialize)]
 struct Description<'a> {
     crate_version: &'a str,
@@ -50,6 +51,9 @@ struct Description<'a> {
     #[serde(borrow)]
     feature_names: Option<Vec<&'a str>>,
     fits: Vec<FitDescription>,
+    /// The encoding, as JSON.
+    encoding: Option<&'a str>,
+    label_type: Option<LabelType>,
 }
 
 /// A member but for its coefficients.
@@ -95,6 +99,8 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         training: member.training.clone(),
         platt: member.platt,
     };
+    let columns = model.encoding().map(serde_json::to_string).transpose();
+    let columns = columns.map_err(|error| Error::Invalid(error.to_string()))?;
     let description = Description {
         crate_version: env!("CARGO_PKG_VERSION"),
         loss: model.loss(),
@@ -103,6 +109,8 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         classes: borrowed(model.classes()),
         feature_names: model.feature_names().map(borrowed),
         fits: model.members().iter().map(fit).collect(),
+        encoding: columns.as_deref(),
+        label_type: model.label_type(),
     };
     let numbers = Numbers {
         intercepts: model.members().iter().map(|member| member.intercept).collect(),
@@ -112,15 +120,6 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     };
     let mut bytes = vec![0; PREFIX];
     append(&mut bytes, &description, encoding::<MOST_DESCRIPTION>())?;
-    let version = version_of(model);
-    if version >= FIRST_ENCODED {
-        let text = serde_json::to_string(&model.encoding());
-        let text = text.map_err(|error| Error::Invalid(error.to_string()))?;
-        append(&mut bytes, &text, encoding::<MOST_DESCRIPTION>())?;
-    }
-    if let Some(label_type) = model.label_type() {
-        append(&mut bytes, &label_type, encoding::<MOST_DESCRIPTION>())?;
-    }
     let description_length = bytes.len() - PREFIX;
     if description_length > MOST_DESCRIPTION {
         return Err(Error::Invalid(format!(
@@ -128,7 +127,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         )));
     }
     append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
-    Ok(frame::close(bytes, &MAGIC, version, description_length))
+    Ok(frame::close(bytes, &MAGIC, VERSION, description_length))
 }
 
 fn borrowed(list: &[String]) -> Vec<&str> {
@@ -150,31 +149,23 @@ fn append<const MOST: usize>(
 
 pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
     let (frame, [description, numbers]) = split(bytes)?;
-    let (version, stored, computed) = (frame.version, frame.stored, frame.computed());
+    let (stored, computed) = (frame.stored, frame.computed());
     if stored != computed {
         return Err(Error::Checksum { stored, computed });
     }
-    let most = encoding::<MOST_DESCRIPTION>();
-    // Texts are borrowed: for owned ones bincode reserves whatever length it is told.
-    let (description, columns, label_type): (Description<'_>, &str, Option<LabelType>) =
-        match version {
-            FIRST_TYPED.. => {
-                let (description, text, label_type) = decode("description", description, most)?;
-                (description, text, Some(label_type))
-            }
-            FIRST_ENCODED => {
-                let (description, text) = decode("description", description, most)?;
-                (description, text, None)
-            }
-            _ => (decode("description", description, most)?, "null", None),
-        };
-    let columns: Option<Encoding> = serde_json::from_str(columns)
+    let description: Description<'_> =
+        decode("description", description, encoding::<MOST_DESCRIPTION>())?;
+    let columns: Option<Encoding> = description
+        .encoding
+        .map(serde_json::from_str)
+        .transpose()
         .map_err(|error| Error::NotAModel(format!("its encoding: {error}")))?;
+    let label_type = description.label_type;
     let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
     let header = Header {
         format: Format::Binary,
-        version,
-        crate_version: Some(description.crate_version.to_owned()),
+        version: frame.version,
+        crate_version: description.crate_version.to_owned(),
         length: bytes.len(),
         checksum: Some(stored),
     };
@@ -186,19 +177,13 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
 fn split(bytes: &[u8]) -> Result<(Frame<'_>, [&[u8]; 2]), Error> {
     let frame = Frame::of(bytes, &MAGIC).map_err(Error::NotAModel)?;
     let (version, [description, _]) = (frame.version, frame.lengths);
-    let refuse = |reason: String| Err(Error::NotAModel(reason));
-    if version > VERSION {
+    if version != VERSION {
         return Err(Error::Version { found: version.into() });
     }
-    if version < FIRST_SEVERAL {
-        return refuse(format!(
-            "its version is {version}, but binary models begin with {FIRST_SEVERAL}"
-        ));
-    }
     if description > MOST_DESCRIPTION as u64 {
-        return refuse(format!(
+        return Err(Error::NotAModel(format!(
             "its description has {description} bytes, more than {MOST_DESCRIPTION}"
-        ));
+        )));
     }
     let parts = frame.parts().map_err(Error::NotAModel)?;
     Ok((frame, parts))

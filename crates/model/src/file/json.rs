@@ -1,4 +1,4 @@
-//! Models as JSON text: every version is read, the latest written.
+//! Models as JSON text; `docs/json.md` has the fields.
 
 use std::borrow::Cow;
 
@@ -7,22 +7,21 @@ use margins_data::{Design, Sample};
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{FIRST_SEVERAL, Format, Header, version_of};
+use super::{Format, Header};
 use crate::error::VERSION;
-use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme, TrainingSummary};
+use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme};
 
 /// The first field of every model in JSON.
 const FORMAT: &str = "margins-model";
 
-/// The fields that tell the versions apart.
+/// The fields that identify a model, read before the rest so that a file of another version is
+/// reported as one.
 #[derive(Deserialize)]
 struct Preamble {
     format: Option<String>,
     version: Option<u64>,
 }
 
-/// A model in version 3, in version 4, which may have an encoding, or in version 5, which may have a
-/// type of labels too.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<'a> {
@@ -41,26 +40,6 @@ struct Document<'a> {
     members: Cow<'a, [Member]>,
 }
 
-/// A model in version 2, or in version 1, which has no basis.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BinaryDocument {
-    #[serde(rename = "format")]
-    _format: String,
-    #[serde(rename = "version")]
-    _version: u32,
-    loss: String,
-    positive_class: String,
-    negative_class: String,
-    feature_names: Option<Vec<String>>,
-    lambda: f64,
-    intercept: f64,
-    coef: Vec<f64>,
-    basis: Option<BasisDocument>,
-    training: TrainingSummary,
-}
-
-/// A basis, from version 2.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum BasisDocument {
@@ -76,12 +55,12 @@ enum Samples {
 }
 
 impl Serialize for Model {
-    /// Writes the document that JSON files hold. The function is for formats
-    /// that describe themselves, as JSON does; [`to_bytes`](Self::to_bytes) makes a compact form.
+    /// Writes the document that JSON files contain. It is for self-describing formats such as
+    /// JSON; [`to_bytes`](Self::to_bytes) returns a compact form.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = Document {
             format: FORMAT.into(),
-            version: version_of(self),
+            version: VERSION,
             crate_version: env!("CARGO_PKG_VERSION").into(),
             loss: self.loss().into(),
             scheme: self.scheme(),
@@ -96,21 +75,23 @@ impl Serialize for Model {
     }
 }
 
-/// Models of losses and kernels of this project are read from the document of version 3 or later.
-/// For others the [`Registry`] that knows them is a [`DeserializeSeed`].
+/// Reads models of the losses and kernels of this project. For others the [`Registry`] that knows
+/// them is a [`DeserializeSeed`].
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Registry::standard().deserialize(deserializer)
     }
 }
 
-/// A [`Model`] from the document of version 3 or later, of losses and kernels of this registry.
+/// Reads a [`Model`] of the losses and kernels of this registry.
 impl<'de> DeserializeSeed<'de> for &Registry {
     type Value = Model;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Model, D::Error> {
         let document = Document::deserialize(deserializer)?;
-        document.check().and_then(|()| document.model(self)).map_err(D::Error::custom)
+        check(&document.format, Ok(document.version.into()))
+            .and_then(|()| document.model(self))
+            .map_err(D::Error::custom)
     }
 }
 
@@ -122,49 +103,32 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
 
 pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
     let refuse = |error: serde_json::Error| Error::NotAModel(error.to_string());
-    let preamble: Preamble = serde_json::from_slice(text).map_err(refuse)?;
-    match preamble.format {
-        Some(format) => check_format(&format)?,
-        None => return Err(Error::NotAModel("it has no field 'format'".to_owned())),
-    }
-    let header = |version| Header {
+    let missing = |field: &str| Error::NotAModel(format!("it has no field '{field}'"));
+    let Preamble { format, version } = serde_json::from_slice(text).map_err(refuse)?;
+    let format = format.ok_or_else(|| missing("format"))?;
+    check(&format, version.ok_or_else(|| missing("version")))?;
+    let document: Document<'_> = serde_json::from_slice(text).map_err(refuse)?;
+    let header = Header {
         format: Format::Json,
-        version,
-        crate_version: None,
+        version: document.version,
+        crate_version: document.crate_version.to_string(),
         length: text.len(),
         checksum: None,
     };
-    match preamble.version {
-        Some(version @ 1..=2) => {
-            let document: BinaryDocument = serde_json::from_slice(text).map_err(refuse)?;
-            Ok((header(version as u32), document.model(registry)?))
-        }
-        Some(version @ 3..=5) => {
-            let document: Document<'_> = serde_json::from_slice(text).map_err(refuse)?;
-            let crate_version = Some(document.crate_version.to_string());
-            Ok((Header { crate_version, ..header(version as u32) }, document.model(registry)?))
-        }
-        Some(found) => Err(Error::Version { found }),
-        None => Err(Error::NotAModel("its field 'version' is missing".to_owned())),
-    }
+    Ok((header, document.model(registry)?))
 }
 
-fn check_format(format: &str) -> Result<(), Error> {
-    match format {
-        FORMAT => Ok(()),
-        _ => Err(Error::NotAModel(format!("its format is '{format}', not '{FORMAT}'"))),
+fn check(format: &str, version: Result<u64, Error>) -> Result<(), Error> {
+    if format != FORMAT {
+        return Err(Error::NotAModel(format!("its format is '{format}', not '{FORMAT}'")));
+    }
+    match version? {
+        found if found == u64::from(VERSION) => Ok(()),
+        found => Err(Error::Version { found }),
     }
 }
 
 impl Document<'_> {
-    fn check(&self) -> Result<(), Error> {
-        check_format(&self.format)?;
-        match self.version {
-            FIRST_SEVERAL..=VERSION => Ok(()),
-            other => Err(Error::Version { found: other.into() }),
-        }
-    }
-
     fn model(self, registry: &Registry) -> Result<Model, Error> {
         let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
         let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
@@ -178,22 +142,6 @@ impl Document<'_> {
         )?
         .with_encoding(self.encoding.map(Cow::into_owned))
         .map(|model| model.with_label_type(self.label_type))
-    }
-}
-
-impl BinaryDocument {
-    fn model(self, registry: &Registry) -> Result<Model, Error> {
-        let BinaryDocument { lambda, intercept, coef, training, .. } = self;
-        let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
-        let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
-        Model::from_members(
-            &*loss,
-            vec![self.negative_class, self.positive_class],
-            Scheme::Binary,
-            self.feature_names,
-            basis,
-            vec![Member { lambda: Some(lambda), intercept, coef, training, platt: None }],
-        )
     }
 }
 
