@@ -3,7 +3,6 @@
 use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{self, Checkpointing, Learner, Settings};
-use margins::optim::Status;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,8 +82,8 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("rounds", fitted.ending.rounds)?;
     result.set_item("max_steps", fitted.max_steps)?;
     result.set_item("consistent_at", fitted.ending.consistent_at)?;
-    result.set_item("finished", fitted.finished)?;
-    result.set_item("stopped", fitted.stopped.map(Status::name))?;
+    result.set_item("finished", fitted.is_finished())?;
+    result.set_item("status", fitted.status.name())?;
     result.set_item("max_loss", fitted.evaluation.max_loss())?;
     let rows = fitted.evaluation.losses.len() as f64;
     result.set_item("error", fitted.evaluation.mistakes as f64 / rows)?;
@@ -96,7 +95,7 @@ pub(crate) fn fit_focused<'py>(
     Ok(result)
 }
 
-/// Returns the refusal of a text, for a reason that tells what is known.
+/// Returns the error for an unknown text; the reason lists the known ones.
 fn unknown(name: &str, value: &str, reason: &str) -> PyErr {
     PyValueError::new_err(format!("{name} is '{value}': {reason}"))
 }

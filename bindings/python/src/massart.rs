@@ -2,9 +2,7 @@
 
 use margins::estimators::Evidence;
 use margins::estimators::massart::{Method, RowScaling, Settings};
-use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
-use margins::optim::Status;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -59,19 +57,9 @@ pub(crate) fn fit_massart<'py>(
     result.set_item("dimensions", fitted.dimensions)?;
     result.set_item("noise", fitted.problem.noise.get())?;
     result.set_item("margin", fitted.problem.margin.get())?;
-    result.set_item("end", fitted.end.map(name_of_end))?;
-    result.set_item("stopped", fitted.stopped.map(Status::name))?;
+    result.set_item("status", fitted.status.name())?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)
-}
-
-fn name_of_end(end: End) -> &'static str {
-    match end {
-        End::Accepted => "accepted",
-        End::Empty => "empty",
-        End::CallLimit => "calllimit",
-        End::Stopped(status) => status.name(),
-    }
 }
 
 fn method_of(given: &Massart) -> PyResult<Method> {

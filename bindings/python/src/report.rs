@@ -1,6 +1,6 @@
 //! The results of fits as dictionaries.
 
-use margins::estimators::regularised::{Fitted, Path, status_in_words};
+use margins::estimators::regularised::{Fitted, Path};
 use margins::optim::solve::Iteration;
 use margins::optim::{Certificate, ErrorCurve, Fit, Report, Status};
 use numpy::ndarray::{Array2, Array3};
@@ -59,7 +59,7 @@ pub(crate) fn of_reports<'py, 'r>(
         reports.clone().map(|report| name(report.status)).collect()
     };
     result.set_item("status", ends(Status::name))?;
-    result.set_item("reason", ends(status_in_words))?;
+    result.set_item("reason", ends(Status::explanation))?;
     let method = |report: &Report| report.choice.map(|choice| choice.to_string());
     result.set_item("method", reports.map(method).collect::<Vec<_>>())?;
     Ok(result)
@@ -112,7 +112,7 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
         path.fits.iter().map(of_members).collect()
     };
     result.set_item("status", statuses(Status::name))?;
-    result.set_item("reason", statuses(status_in_words))?;
+    result.set_item("reason", statuses(Status::explanation))?;
     result.set_item("kernel", path.kernel_specification())?;
     if let Some(exact) = &path.exact {
         result.set_item("exact", of_exact(py, exact)?)?;

@@ -380,10 +380,10 @@ def test_what_a_fit_lacks_is_no_attribute(two):
     game = ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", slack="additive-sum:budget=5", max_steps=200).fit(X, y)
     assert game.kernel_.startswith("gaussian:sigma=") and hasattr(game, "outliers_") and hasattr(game, "model_")
     game.set_params(learner="stump", kernel=None, slack=None, outputs=5).fit(X, y)
-    lacking = ("kernel_", "outliers_", "stopped_", "model_", "coef_", "intercept_")
+    lacking = ("kernel_", "outliers_", "model_", "coef_", "intercept_")
     assert not [name for name in lacking if hasattr(game, name)] and game.score(X, y) > 0.5
     assert game.__sklearn_is_fitted__() and not ml.FocusedClassifier().__sklearn_is_fitted__() and not hasattr(game, "predict_proba")
     halfspace = ml.MassartClassifier("cuts", eta=0.2, gamma=0.2, epsilon=0.2, project=1).fit(X, y)
-    assert halfspace.end_ and halfspace.dimensions_ == 1 and halfspace.distance_ > 0
+    assert halfspace.dimensions_ == 1 and halfspace.distance_ > 0
     halfspace.set_params(learner="sgd", project=None, scale_rows="each").fit(X, y)
-    assert not [name for name in ("end_", "dimensions_", "distance_", "stopped_") if hasattr(halfspace, name)]
+    assert not [name for name in ("dimensions_", "distance_") if hasattr(halfspace, name)]

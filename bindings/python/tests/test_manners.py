@@ -222,7 +222,7 @@ def test_a_time_limit_ends_learners_without_a_certificate(make):
     with pytest.warns(ConvergenceWarning, match="time limit.*time_limit"):
         estimator.set_params(time_limit=0.2).fit(X, y)
     assert time.perf_counter() - began < 3
-    assert estimator.stopped_ == "time-limit" and set(estimator.predict(X)) == {0, 1}
+    assert estimator.status_ == "time-limit" and set(estimator.predict(X)) == {0, 1}
 
 
 def test_progress_is_shown_when_asked_for(capsys, two):

@@ -25,7 +25,6 @@ use std::time::Duration;
 
 use margins_data::read::Stream;
 use margins_data::{Dataset, Standardizer};
-use margins_massart::cutting_planes::End;
 use margins_massart::{
     CutOptions, OnePass, Plan, Problem, Projection, Sphere, SphereSample, Target, learn,
     learn_adaptively, learn_by_tested_cuts,
@@ -43,7 +42,7 @@ use features::{Features, baseline, wrong_weight};
 /// The settings of a learner under Massart noise.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The learner, with all that it is told of the problem.
+    /// The learner, with what is known of the problem.
     pub method: Method,
     /// True for an intercept: the coefficient of a feature that is 1 for every sample before
     /// samples are divided.
@@ -59,9 +58,9 @@ pub struct Settings {
     /// The time after which the learner takes no more steps, or makes no more cuts, and the best
     /// halfspace so far is taken.
     pub time_limit: Option<Duration>,
-    /// The function that is called every so many steps and in every cut, and may end the fit.
+    /// The function that is called at regular steps and in every cut, and may end the fit.
     pub iterations: IterationObserver<()>,
-    /// The number of threads; those of the rayon pool at hand unless told.
+    /// The number of threads; by default those of the current rayon pool.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
 }
@@ -89,7 +88,7 @@ pub enum Method {
         /// The noise rate, the margin and the accuracy.
         problem: Problem,
         /// The number of random dimensions that features are projected to first, at the price of
-        /// half of the margin; as many as keep half of it for certain unless told, if that makes
+        /// half of the margin; by default as many as certainly keep half of it, if that makes
         /// the data smaller.
         dimensions: Option<usize>,
     },
@@ -126,11 +125,11 @@ pub struct Fitted {
     /// The share, by weight, of the rows that are not of the larger class, which the decision for
     /// that class alone gets wrong.
     pub baseline: f64,
-    /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the
-    /// margin may be wrong, the data too few, or the dimensions.
-    pub end: Option<End>,
-    /// The time limit or the interruption that ended the learner, if one did.
-    pub stopped: Option<Status>,
+    /// Why the learner ended: [`Status::RuleMet`] if it did all that its theory asks for;
+    /// [`Status::Infeasible`] or [`Status::IterationLimit`] if cutting planes found no halfspace,
+    /// because the noise rate or the margin may be wrong, or the data or the dimensions too few;
+    /// [`Status::TimeLimit`] or [`Status::Interrupted`].
+    pub status: Status,
 }
 
 /// The choice of a halfspace among candidates, by rows held out.
@@ -285,7 +284,7 @@ impl Settings {
             stopped = limits.reached();
         }
         let mut answer = Answer::by_gradient(problem, learner.finish()?);
-        answer.stopped = stopped;
+        answer.status = stopped.unwrap_or(answer.status);
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         let share = positives as f64 / stream.rows() as f64;
         let source = Source {

@@ -56,7 +56,7 @@ pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
-pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
+pub use report::{KernelReport, MemberReport, TrainingReport};
 pub use settings::{Held, Probabilities, Regularisation, Settings};
 pub use sigmas::Sigmas;
 pub use space::KernelChoice;

@@ -16,8 +16,8 @@
 //! # Fit and certify
 //!
 //! Samples may be rows, matrices or a data set that was read from a file; labels anything that can
-//! be displayed. A fit of a convex loss comes with its duality gap: how far its objective can at
-//! most be from the least one.
+//! be displayed. A fit of a convex loss comes with its duality gap: a bound on how far its
+//! objective is from the minimum.
 //!
 //! ```
 //! use margins::Classifier;
@@ -36,7 +36,7 @@
 //! # Cross-validate and select
 //!
 //! Without a lambda it is chosen by cross-validation. The rule may prefer the largest lambda within
-//! one standard error of the least error.
+//! one standard error of the lowest error.
 //!
 //! ```
 //! use margins::{Classifier, CrossValidation, Selection};
@@ -211,7 +211,6 @@ pub use margins_estimators::regularised::{Approximation, PRECOMPUTED, Preparatio
 pub use margins_estimators::regularised::{
     ClassCosts, CrossValidation, DEFAULT_FOLDS, Held, KernelReport, LeaveOneOut, MemberReport,
     Prepared, Probabilities, Progress, Selection, Subset, TrainingReport, folds_of,
-    status_in_words,
 };
 pub use margins_estimators::stream::data_driven_scale;
 pub use margins_kernels as kernels;

@@ -110,7 +110,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         return X
 
     def _is_precomputed(self) -> bool:
-        """Tells if the library sees a kernel matrix in the place of the features."""
+        """Returns true if the library is given a kernel matrix instead of features."""
         return False
 
     def _keep(self, name: str, value: Any) -> None:
@@ -127,7 +127,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         self.__dict__.update({f"exact_{name}_": values for name, values in exact.items()})
 
     def _class_costs(self, classes: np.ndarray) -> Any:
-        """Returns the weights of classes with the names of classes in the place of the classes that are equal to the keys."""
+        """Returns the class weights with each key replaced by the name of the class equal to it."""
         if self.class_weight is None or isinstance(self.class_weight, str):
             return self.class_weight
         if not isinstance(self.class_weight, dict):
@@ -383,7 +383,7 @@ def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try ano
     remedy = _REMEDIES.get(status, remedy)
     what = "relative duality gap" if gap == open_ or gap != gap else "allowance for rounding in the relative duality gap"
     warnings.warn(
-        f"The {what} is {open_:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
+        f"The {what} is {open_:.1e}, above the tolerance {tolerance:.1e} (status {status}): {reason}. {remedy}",
         ConvergenceWarning,
         stacklevel=caller_level(),
     )
@@ -401,20 +401,20 @@ def warn_of_end(report: dict[str, Any]) -> None:
     early = next((end for end in ends if end[0] not in ("converged", "rule-met")), None)
     if early is not None:
         remedy = _REMEDIES.get(early[0], "Raise tol.")
-        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=caller_level())
+        warnings.warn(f"The descent ended early (status {early[0]}): {early[1]}. {remedy}", ConvergenceWarning, stacklevel=caller_level())
 
 
-def warn_of_time(stopped: str | None, work: str) -> None:
-    """Says that the time ended a method without a certificate, if it did."""
-    if stopped == "time-limit":
-        message = f"The time limit ended {work}. {_REMEDIES[stopped]}"
+def warn_of_time(status: str, work: str) -> None:
+    """Warns if the time limit ended a method without a certificate."""
+    if status == "time-limit":
+        message = f"The time limit ended {work}. {_REMEDIES[status]}"
         warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
 
 
 def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
     """Says that a classifier errs no less often than the larger class alone, if it does not."""
     if error >= baseline:
-        remedy = "The features may not tell the classes apart." if standardized else "Set standardize=True."
+        remedy = "The features may not separate the classes." if standardized else "Set standardize=True."
         warnings.warn(
             f"{who} errs on {error:.1%} of {rows}, no less often than always predicting the larger class ({baseline:.1%}). {remedy}",
             UserWarning,
@@ -424,13 +424,13 @@ def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardi
 
 _REMEDIES = {
     "iteration-limit": "Raise max_iter, or standardize the features.",
-    "time-limit": "Raise time_limit, or be content with the point that was reached.",
-    "interrupted": "The point that was reached is kept.",
+    "time-limit": "Raise time_limit, or accept the point reached.",
+    "interrupted": "The point reached is kept.",
     "stalled": "Standardize the features, or raise tol.",
     "rounding-limit": "Standardize the features, raise tol, or lower C.",
     "no-minimum": "Take a finite C.",
     "unbounded": "Take class_weight='balanced' or another loss.",
-    "truncated": "Let the approximation of the kernel be finer.",
+    "truncated": "Make the approximation of the kernel finer.",
     "numerical-trouble": "Standardize the features.",
     "contradicted": "Run the test-kit of losses on the loss.",
 }

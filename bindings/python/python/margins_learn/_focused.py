@@ -52,7 +52,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     pause_at : int or None, default=None
         The step after which the game ends, to go on later from its checkpoint.
     time_limit : float or None, default=None
-        The seconds after which the game ends with the ensemble so far, or the learner if there is none, and a warning.
+        The seconds after which the game ends with a warning, and with the ensemble so far; with the learner if the ensemble is empty.
     random_state : int, RandomState or None, default=None
         The seed of the game; None takes the seed 1.
     n_jobs : int or None, default=None
@@ -75,10 +75,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     finished_ : bool
         True if the game came to its end, and was not paused or out of time.
     status_ : str
-        The end of the game: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the most steps,
+        Why the game ended: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the most steps,
         "paused" at `pause_at`, or "time-limit".
-    stopped_ : str
-        The text "time-limit", if the time ended the game.
     outliers_ : list of int
         The rows with slack, the largest first, in a game with slack.
     kernel_ : str
@@ -107,7 +105,6 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     max_loss_: float
     consistent_at_: int
     finished_: bool
-    stopped_: str
     outliers_: list[int]
     kernel_: str
     model_: Any
@@ -179,12 +176,12 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         if report["model"] is not None:
             self._adopt(report["model"])
         self.max_loss_, self.n_iter_, self.finished_ = report["max_loss"], max(1, report["rounds"]), report["finished"]
-        self.status_ = _status_of(report)
-        for name in ("consistent_at", "stopped", "outliers", "kernel"):
+        self.status_ = report["status"]
+        for name in ("consistent_at", "outliers", "kernel"):
             self._keep(f"{name}_", report[name])
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
-        warn_of_time(report["stopped"], f"the game after {self.n_iter_} of {report['max_steps']} steps")
+        warn_of_time(self.status_, f"the game after {self.n_iter_} of {report['max_steps']} steps")
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -244,12 +241,3 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
-
-
-def _status_of(report: dict[str, Any]) -> str:
-    """Returns the end of a game in one word."""
-    if report["stopped"] is not None:
-        return report["stopped"]
-    if not report["finished"]:
-        return "paused"
-    return "iteration-limit" if report["consistent_at"] is None else "rule-met"

@@ -9,8 +9,6 @@ from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
 from ._progress import announced, watchers
 
-# The status of a search by cutting planes that has not found what it looked for.
-_STATUS_OF = {"empty": "empty", "calllimit": "iteration-limit"}
 
 
 class MassartClassifier(BinaryClassifier, ModelClassifier):
@@ -68,13 +66,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The dimensions after a projection by `project`, if there was one.
     n_iter_ : int
         The steps, or the calls of the oracle.
-    end_ : str
-        The end of the search by cutting planes, "accepted" if it found what it looked for. Other learners do not have it.
     status_ : str
-        The end: "rule-met" if the learner has done all that its theory asks for, "empty" if cutting planes left no halfspace,
-        "iteration-limit" if their calls were too few, or "time-limit".
-    stopped_ : str
-        The text "time-limit", if the time ended the learner.
+        Why the learner ended: "rule-met" if it did all that its theory asks for, "infeasible" if cutting planes excluded every
+        halfspace, "iteration-limit" if they reached their limit of calls, or "time-limit".
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
         The facts of the halfspace, as `MarginClassifier` has them.
 
@@ -104,8 +98,6 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     gamma_: float
     distance_: float
     dimensions_: int
-    end_: str
-    stopped_: str
     status_: str
     n_iter_: int
 
@@ -165,12 +157,12 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.error_bound_, self.held_out_error_ = report["error_bound"], report["held_out_error"]
         self.training_error_ = report["training_error"]
         self.eta_, self.gamma_, self.n_iter_ = report["noise"], report["margin"], max(1, report["steps"])
-        for name in ("distance", "dimensions", "end", "stopped"):
+        for name in ("distance", "dimensions"):
             self._keep(f"{name}_", report[name])
-        self.status_ = report["stopped"] or _STATUS_OF.get(report["end"], "rule-met")
+        self.status_ = report["status"]
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
-        warn_of_time(report["stopped"], f"the learner after {self.n_iter_} steps")
+        warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")
         return self
 
     def _will_have_probabilities(self) -> bool:

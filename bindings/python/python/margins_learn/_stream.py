@@ -15,7 +15,7 @@ from ._base import ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
 from ._progress import announced, watchers
 
-# Settings that chunks cannot have, with what they are unless told.
+# Settings that chunks cannot have, with their defaults.
 _FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_weight": None}
 _REMEDY = "Raise epochs, standardize the features, or be content with a larger tol."
 
@@ -68,8 +68,8 @@ class StreamClassifier(ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         The cost of an error on a sample of each class, for `fit`.
     tol : float or None, default=None
-        The relative duality gap that `fit` is asked for: a larger one is told by a `ConvergenceWarning`, unless `hold_out` decides the
-        end. None asks for none: stochastic gradient ends with its epochs, and seldom with a small gap, which `relative_gap_` tells.
+        The relative duality gap that `fit` should reach; a larger gap raises a `ConvergenceWarning`, unless `hold_out` decides the
+        end. None sets no goal, because stochastic gradient seldom reaches a small gap; `relative_gap_` has the gap reached.
     time_limit : float or None, default=None
         The seconds after which `fit` ends with the epoch under way, and a `ConvergenceWarning`, whatever `tol` is.
     random_state : int, RandomState or None, default=None
@@ -255,14 +255,14 @@ class StreamClassifier(ModelClassifier):
 
     def _refuse_settings_of_fit(self, first: bool) -> None:
         """Refuses settings that need all samples at once, and going on from a fit that had some."""
-        given = [f"{name}={getattr(self, name)!r}" for name, untold in _FOR_FIT.items() if getattr(self, name) is not untold]
+        given = [f"{name}={getattr(self, name)!r}" for name, default in _FOR_FIT.items() if getattr(self, name) is not default]
         if str(self.average).startswith("suffix"):
             given.append(f"average={self.average!r}")
         if given:
             raise ValueError(f"partial_fit cannot heed {', '.join(given)}, which need all samples at once: call fit, or leave them out.")
         if not first and self._state is None:
             names = ", ".join(_FOR_FIT)
-            raise ValueError(f"partial_fit cannot go on from a fit with {names} or the mean of a suffix: clone the classifier to begin anew.")
+            raise ValueError(f"partial_fit cannot go on from a fit with {names} or the mean of a suffix: clone the classifier to start again.")
 
     def _warn(self, report: dict[str, Any]) -> None:
         """Says once that the fit ended early, or that it misses the gap that was asked for, unless samples held out have ended it."""
@@ -271,7 +271,7 @@ class StreamClassifier(ModelClassifier):
             warn = functools.partial(warn_of_gap, tolerance=self.tol) if asked else warn_of_end
             warn(report)
         elif asked and self.hold_out is None:
-            warn_of_gap(report | {"reason": ["the epochs came to their end"] * len(report["status"])}, self.tol, _REMEDY)
+            warn_of_gap(report, self.tol, _REMEDY)
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""

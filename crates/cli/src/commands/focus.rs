@@ -2,7 +2,6 @@
 
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 use margins::estimators::regularised::DataSummary;
-use margins::optim::Status;
 use margins::{Registry, Scheme};
 use margins_report::Game;
 
@@ -71,7 +70,7 @@ pub(super) fn focus(
 fn worthless(fitted: &Fitted, rows: usize, standardized: bool) -> Option<String> {
     let error = fitted.evaluation.mistakes as f64 / rows as f64;
     let sentence = no_better("The ensemble", error, "the rows", fitted.baseline, standardized);
-    sentence.filter(|_| fitted.finished)
+    sentence.filter(|_| fitted.is_finished())
 }
 
 /// Returns the end of the game for the page.
@@ -145,8 +144,8 @@ fn document<'a>(
         seed: settings.seed,
         steps: ending.rounds,
         max_steps: fitted.max_steps,
-        finished: fitted.finished,
-        stopped: fitted.stopped.map(Status::name),
+        finished: fitted.is_finished(),
+        status: fitted.status.name(),
         consistent: evaluation.consistent(),
         steps_to_consistency: ending.consistent_at,
         max_loss: evaluation.max_loss(),

@@ -4,7 +4,6 @@ use margins::Registry;
 use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
 use margins::estimators::massart::{Fitted, Method, RowScaling, Selection, Settings};
-use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
 use margins_report::CandidateChoice;
@@ -70,11 +69,13 @@ pub(super) fn massart(
 fn unfinished(fitted: &Fitted) -> Option<String> {
     const NO_HALFSPACE: &str = "The cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
          on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project.";
-    if fitted.stopped.is_some() {
-        let steps = fitted.steps;
-        return Some(format!("The time limit ended the learner after {steps} steps."));
+    match fitted.status {
+        Status::RuleMet => None,
+        Status::TimeLimit => {
+            Some(format!("The time limit ended the learner after {} steps.", fitted.steps))
+        }
+        _ => Some(NO_HALFSPACE.to_owned()),
     }
-    fitted.end.filter(|&end| end != End::Accepted).map(|_| NO_HALFSPACE.to_owned())
 }
 
 /// Returns the sentence on a halfspace that errs no less often than the larger class alone.
@@ -214,7 +215,7 @@ fn document<'a>(
         delta: problem.target.delta(),
         seed: arguments.learner.seed,
         steps: fitted.steps,
-        stopped: fitted.stopped.map(Status::name),
+        status: fitted.status.name(),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
         baseline_error: fitted.baseline,

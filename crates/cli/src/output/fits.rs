@@ -4,7 +4,6 @@ use std::path::Path;
 
 use margins::estimators::regularised;
 use margins::optim::{Certificate, Fit, Status};
-use margins::status_in_words;
 use serde::Serialize;
 
 use super::Lines;
@@ -87,11 +86,11 @@ pub(crate) struct PathDocument<'a> {
     pub(crate) platt: Option<PlattDocument>,
 }
 
-/// Returns the end of a fit for a cell of a table, which is empty if the fit is certified.
+/// Returns the status of a fit for a cell of a table, which is empty if the fit is certified.
 pub(crate) fn state(end: Status) -> String {
     match end {
         Status::Converged => String::new(),
-        other => format!("not certified: {}", other.name()),
+        other => format!("not certified: {other}"),
     }
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
     let state = match report.status {
         Status::Converged => String::new(),
-        other => format!(", NOT CERTIFIED: {}", status_in_words(other)),
+        other => format!(", NOT CERTIFIED, {other}: {}", other.explanation()),
     };
     let mut lines = vec![
         ("lambda", number(fit.lambda.get())),

@@ -32,8 +32,8 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) max_steps: u64,
     /// True if the game ended by epsilon or by the most steps, and not by a pause or the clock.
     pub(crate) finished: bool,
-    /// The limit that ended the game, if one did.
-    pub(crate) stopped: Option<&'static str>,
+    /// The name of the status.
+    pub(crate) status: &'static str,
     /// True if the ensemble is right on every row.
     pub(crate) consistent: bool,
     /// The step by which it was known to be right on every sample learnt from, with a loss of at most
@@ -74,13 +74,9 @@ impl FocusedDocument<'_> {
         if self.samples != data.rows() {
             lines.push(("learnt from", format!("{} samples", self.samples)));
         }
-        let pause = match (self.finished, self.stopped) {
-            (true, _) => "",
-            (false, None) => ", paused",
-            (false, Some(_)) => ", ended by the time limit",
-        };
         lines.extend([
-            ("steps", format!("{} of at most {}{pause}", self.steps, self.max_steps)),
+            ("steps", format!("{} of at most {}", self.steps, self.max_steps)),
+            ("status", self.status.to_owned()),
             ("ensemble", format!("{combination} of {}", self.members)),
             ("consistent", consistent),
             (

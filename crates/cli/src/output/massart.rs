@@ -32,8 +32,8 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) seed: u64,
     /// The steps of the stochastic gradient, or calls of the oracle.
     pub(crate) steps: usize,
-    /// The limit that ended the learner, if one did.
-    pub(crate) stopped: Option<&'static str>,
+    /// The name of the status.
+    pub(crate) status: &'static str,
     /// The number of dimensions that the features were projected to, if they were.
     pub(crate) dimensions: Option<usize>,
     /// The share of all rows on the wrong side; `None` for a stream, which is read once.
@@ -82,6 +82,7 @@ impl MassartDocument<'_> {
                 },
             ),
             ("steps", self.steps.to_string()),
+            ("status", self.status.to_owned()),
         ];
         lines.extend(self.dimensions.map(|m| ("projected to", format!("{m} dimensions"))));
         lines.extend(self.training_error.map(|e| ("training error", format!("{} %", percent(e)))));

@@ -1,14 +1,14 @@
 //! Warnings of a run, for standard error and for its page.
 
+use margins::TrainingReport;
 use margins::data::Counted;
 use margins::optim::{Status, StepRule};
-use margins::{TrainingReport, status_in_words};
 
 use crate::failure::Failure;
 use crate::messages::{note, warn};
 use crate::output::table::percent;
 
-/// The warnings of a run: sentences that standard error was told, for the page.
+/// The warnings of a run: the sentences printed to standard error, kept for the page.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     sentences: Vec<String>,
@@ -44,7 +44,7 @@ impl Warnings {
         report.warnings.iter().for_each(|sentence| self.add(sentence.clone()));
     }
 
-    /// Returns the sentences that were told.
+    /// Returns the sentences that were printed.
     pub(crate) fn into_sentences(self) -> Vec<String> {
         self.sentences
     }
@@ -124,7 +124,7 @@ pub(crate) fn no_better(
 ) -> Option<String> {
     let advice = match standardized {
         false => "Add --standardize, which brings the features to the same scale",
-        true => "The features may not tell the classes apart, or not by a halfspace",
+        true => "The features may not separate the classes, or not by a halfspace",
     };
     let (error, baseline) = ((error >= baseline).then_some(percent(error))?, percent(baseline));
     Some(format!(
@@ -148,7 +148,7 @@ fn missed_tolerance(who: &str, ends: &[Status]) -> String {
          --tol may help";
     let mut parts = Vec::new();
     if ends.contains(&Status::Unbounded) {
-        parts.extend([status_in_words(Status::Unbounded), UNBOUNDED]);
+        parts.extend([Status::Unbounded.explanation(), UNBOUNDED]);
     }
     if ends.contains(&Status::RoundingLimit) {
         parts.push(ROUNDING);

@@ -158,12 +158,12 @@ fn a_time_limit_ends_learners_and_games() {
     let massart: &[&str] = &["massart", "--eta", "0.2", "--gamma", "0.1"];
     for command in [massart, &["massart", "--learner", "auto"], &["focus"]] {
         let arguments = [command, &["--data", "data.csv", "--format", "json"]].concat();
-        let stopped = |more: &[&str]| {
+        let status = |more: &[&str]| {
             let output = workshop.run(&[&arguments, more].concat());
             let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-            document["stopped"].clone()
+            document["status"].clone()
         };
-        assert_eq!(stopped(&["--time-limit", "1e-9"]), "time-limit", "{command:?}");
-        assert_eq!(stopped(&[]), Value::Null, "{command:?}");
+        assert_eq!(status(&["--time-limit", "1e-9"]), "time-limit", "{command:?}");
+        assert_eq!(status(&[]), "rule-met", "{command:?}");
     }
 }

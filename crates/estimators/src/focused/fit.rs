@@ -38,10 +38,9 @@ pub struct Fitted {
     pub samples: usize,
     /// The most steps.
     pub max_steps: u64,
-    /// True if the game ended by consistency or by the most steps, and not by a pause or the clock.
-    pub finished: bool,
-    /// The limit that ended the game, if one did: [`Status::TimeLimit`].
-    pub stopped: Option<Status>,
+    /// Why the game ended: [`Status::RuleMet`] if the largest loss was at most epsilon,
+    /// [`Status::IterationLimit`] after the most steps, [`Status::Paused`] or [`Status::TimeLimit`].
+    pub status: Status,
     /// The rows with slack, from 0, the largest first; `None` without slack.
     pub outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
@@ -56,6 +55,14 @@ const GAME: Kind = Kind {
     job: "a game",
     method: "focused online learning",
 };
+
+impl Fitted {
+    /// Returns true if the game ended by consistency or by the most steps, and not by a pause or the
+    /// clock.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status, Status::RuleMet | Status::IterationLimit)
+    }
+}
 
 impl Settings {
     /// Plays the game on data of two classes.
@@ -138,14 +145,19 @@ impl Settings {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
         let positives = data.labels().signs().iter().filter(|&&sign| sign > 0.0).count();
         let share = positives as f64 / data.rows() as f64;
+        let status = match outcome.stopped {
+            Some(limit) => limit,
+            None if ending.consistent_at.is_some() => Status::RuleMet,
+            None if ending.rounds == horizon.rounds() => Status::IterationLimit,
+            None => Status::Paused,
+        };
         Ok(Fitted {
             model: self.model(data, rows, &outcome.ensemble)?,
             evidence: Evidence::Played {
                 max_loss: evaluation.max_loss(),
                 consistent_at: ending.consistent_at,
             },
-            finished: ending.consistent_at.is_some() || ending.rounds == horizon.rounds(),
-            stopped: outcome.stopped,
+            status,
             ending,
             evaluation,
             baseline: share.min(1.0 - share),
@@ -158,7 +170,7 @@ impl Settings {
         })
     }
 
-    /// Returns the model of an ensemble that has learnt from so many rows, if a model holds it.
+    /// Returns the model of an ensemble that has learnt from `rows` rows, if a model can represent it.
     fn model(
         &self,
         data: &Dataset,

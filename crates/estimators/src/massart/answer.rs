@@ -16,8 +16,7 @@ pub(super) struct Answer {
     selection: Selection,
     steps: usize,
     dimensions: Option<usize>,
-    end: Option<End>,
-    pub(super) stopped: Option<Status>,
+    pub(super) status: Status,
 }
 
 /// The facts about the data that a result keeps.
@@ -37,9 +36,11 @@ impl Answer {
         dimensions: Option<usize>,
         (learned, held_out): (LearnedByCuts, HeldOut),
     ) -> Self {
-        let stopped = match learned.end {
-            End::Stopped(status) => Some(status),
-            _ => None,
+        let status = match learned.end {
+            End::Accepted => Status::RuleMet,
+            End::Empty => Status::Infeasible,
+            End::CallLimit => Status::IterationLimit,
+            End::Stopped(status) => status,
         };
         Answer {
             halfspace: learned.classifier.coef,
@@ -54,8 +55,7 @@ impl Answer {
             },
             steps: learned.calls,
             dimensions,
-            end: Some(learned.end),
-            stopped,
+            status,
         }
     }
 
@@ -79,8 +79,7 @@ impl Answer {
             },
             steps: learned.steps,
             dimensions: None,
-            end: None,
-            stopped: learned.stopped,
+            status: learned.stopped.unwrap_or(Status::RuleMet),
         }
     }
 
@@ -107,8 +106,7 @@ impl Answer {
             distance,
             training_error: None,
             baseline,
-            end: self.end,
-            stopped: self.stopped,
+            status: self.status,
         })
     }
 }

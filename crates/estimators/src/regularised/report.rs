@@ -1,7 +1,7 @@
 use std::fmt;
 
 use margins_data::Listed;
-use margins_optim::{ErrorCurve, Report, Status};
+use margins_optim::{ErrorCurve, Report};
 
 use margins_model::{Model, Scheme, TrainingSummary};
 
@@ -147,7 +147,9 @@ impl fmt::Display for MemberReport {
         let gap = gap.map_or_else(|| "unknown".to_owned(), |gap| format!("{gap:.1e}"));
         let state = match (&self.report, self.summary.converged) {
             (_, true) => "certified".to_owned(),
-            (Some(report), false) => format!("NOT CERTIFIED: {}", status_in_words(report.status)),
+            (Some(Report { status, .. }), false) => {
+                format!("NOT CERTIFIED, {status}: {}", status.explanation())
+            }
             (None, false) => "NOT CERTIFIED".to_owned(),
         };
         writeln!(f, "  relative gap  {gap}, {state}")?;
@@ -155,41 +157,6 @@ impl fmt::Display for MemberReport {
             Some(report) if report.rounds > 0 => writeln!(f, "  rounds        {}", report.rounds),
             _ => Ok(()),
         }
-    }
-}
-
-/// Returns the status of a fit in words for the reader of a report.
-///
-/// ```
-/// use margins_estimators::regularised::status_in_words;
-/// use margins_optim::Status;
-///
-/// assert_eq!(status_in_words(Status::TimeLimit), "the time limit came first");
-/// ```
-pub fn status_in_words(status: Status) -> &'static str {
-    match status {
-        Status::Converged => "the gap is small enough",
-        Status::IterationLimit => "the iteration limit came first",
-        Status::TimeLimit => "the time limit came first",
-        Status::Interrupted => "the caller stopped it",
-        Status::Stalled => "rounding allows no further progress",
-        Status::RoundingLimit => {
-            "a minimum as far as rounding shows, but rounding leaves room for a gap above the tolerance"
-        }
-        Status::Unbounded => {
-            "the objective falls without bound along the intercept: no dual point is feasible (the weights of the \
-             classes differ by more than the slopes of the loss)"
-        }
-        Status::NoMinimum => {
-            "the classes are separated, perhaps but for samples on the boundary, so that the mean loss has no minimum \
-             without a penalty"
-        }
-        Status::Truncated => "the approximation of the kernel is too coarse",
-        Status::Contradicted => {
-            "the loss contradicts itself, so that nothing is certain; the test-kit of losses names the mistake"
-        }
-        Status::NumericalTrouble => "numbers overflowed",
-        _ => "a rule without certificate was met",
     }
 }
 

@@ -64,7 +64,7 @@ fn every_learner_plays_and_goes_on_from_a_file() {
         };
         let expected = whole.fit(&data).unwrap();
         let paused = pausing(Some(9)).fit(&data).unwrap();
-        assert!(!paused.finished && paused.ending.rounds == 9, "{}", whole.learner);
+        assert!(!paused.is_finished() && paused.ending.rounds == 9, "{}", whole.learner);
         let resumed = pausing(None).fit(&data).unwrap();
         assert_eq!(resumed, expected, "{}", whole.learner);
         let Evidence::Played { max_loss, consistent_at } = expected.evidence else { panic!() };
@@ -146,7 +146,7 @@ fn the_largest_loss_is_at_most_epsilon() {
     for epsilon in [0.49, 0.2] {
         let settings = Settings { loss: Arc::new(Hinge), epsilon, ..Settings::default() };
         let fitted = settings.fit(&data).unwrap();
-        assert!(fitted.finished && fitted.ending.consistent_at.is_some());
+        assert!(fitted.is_finished() && fitted.ending.consistent_at.is_some());
         assert!(fitted.evaluation.max_loss() <= epsilon, "{}", fitted.evaluation.max_loss());
     }
     let refusal = |settings: Settings| settings.fit(&data).unwrap_err().to_string();
@@ -234,8 +234,9 @@ fn files_of_other_games_are_refused() {
     let refusal = |settings: &Settings| settings.fit(&data).unwrap_err().to_string();
     let other = Settings { seed: 2, ..settings.clone() };
     assert!(
-        refusal(&other)
-            .ends_with("it is of a game with seed '1', not '2'; another name begins anew"),
+        refusal(&other).ends_with(
+            "it is of a game with seed '1', not '2'; another file name starts from scratch"
+        ),
         "{}",
         refusal(&other)
     );
@@ -310,7 +311,7 @@ fn limits_end_every_game() {
         let settings = Settings { outputs: Some(3), ..settings };
         let late = Settings { time_limit: Some(Duration::ZERO), ..settings.clone() };
         let fitted = late.fit(&data).unwrap();
-        assert_eq!((fitted.stopped, fitted.finished), (Some(Status::TimeLimit), false));
+        assert_eq!((fitted.status, fitted.is_finished()), (Status::TimeLimit, false));
         assert_eq!((fitted.ensemble.len(), fitted.ending.rounds), (1, 64), "{}", late.learner);
         assert!(fitted.evaluation.mistakes <= 20, "{}", late.learner);
 

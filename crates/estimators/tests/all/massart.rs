@@ -69,7 +69,7 @@ fn every_learner_gets_near_the_noise_rate() {
         };
         assert!(bound >= 0.1 && delta == 0.1, "{method:?}: {bound}");
         assert!(fitted.selection.held_out > 0 && bound > fitted.selection.error);
-        assert_eq!(fitted.end.is_some(), matches!(method, Method::Cuts { .. }));
+        assert_eq!(fitted.status, Status::RuleMet);
         assert_eq!((fitted.divisor, fitted.distance), (None, None));
         assert_eq!(fitted.model.members()[0].intercept, 0.0);
         let eta = fitted.problem.noise.get();
@@ -129,15 +129,15 @@ fn limits_end_every_learner() {
         let plain = Settings { intercept: true, ..Settings::new(method) };
         let late = Settings { time_limit: Some(Duration::ZERO), ..plain.clone() };
         let fitted = late.fit(&data).unwrap();
-        assert_eq!(fitted.stopped, Some(Status::TimeLimit), "{method:?}");
+        assert_eq!(fitted.status, Status::TimeLimit, "{method:?}");
         let iterations = IterationObserver::new(|()| ControlFlow::Break(()));
         let fitted = Settings { iterations, ..plain }.fit(&data).unwrap();
-        assert_eq!(fitted.stopped, Some(Status::Interrupted), "{method:?}");
+        assert_eq!(fitted.status, Status::Interrupted, "{method:?}");
     }
     let gradient = Settings::new(Method::Gradient { problem: hard });
     let late = Settings { time_limit: Some(Duration::ZERO), ..gradient };
     let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
-    assert_eq!(fitted.stopped, Some(Status::TimeLimit));
+    assert_eq!(fitted.status, Status::TimeLimit);
 }
 
 /// Age, income and body mass index, of which the class depends on the first and the last; one label

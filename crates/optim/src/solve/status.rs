@@ -1,33 +1,43 @@
+//! Why a fit ended: the one list of words and explanations that the command, the report pages, JSON
+//! documents and Python share.
+
+use std::fmt;
+
 use crate::Certificate;
 
-/// The reason why a solver stopped.
+/// The reason why a fit ended. Its [name](Self::name), such as `time-limit`, is the same word
+/// everywhere, and [`explanation`](Self::explanation) says what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// The relative duality gap and the [rounding](crate::Report::relative_rounding) that it leaves out are at
-    /// most the tolerance.
+    /// The relative duality gap, and the [allowance for
+    /// rounding](crate::Report::relative_rounding) in it, are at most the tolerance.
     Converged,
-    /// The iteration limit came first.
+    /// The iteration limit was reached first.
     IterationLimit,
-    /// The deadline came first.
+    /// The deadline was reached first.
     TimeLimit,
     /// The callback of [`Options::watch`](crate::Options::watch) or of
-    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the solver.
+    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the fit.
     Interrupted,
-    /// No step makes further progress, yet the gap is above the tolerance.
+    /// A game of focused online learning was paused, to be continued from its checkpoint.
+    Paused,
+    /// No step makes further progress, but the gap is above the tolerance.
     Stalled,
-    /// The point is a minimum as far as rounding shows, but the allowance for rounding is above the
-    /// tolerance, or rounding keeps the gap above it: the minimum is near zero, or features of very
-    /// different scales, all but unpenalised, magnify the rounding.
+    /// The point is a minimum up to rounding, but the allowance for rounding is above the tolerance,
+    /// or rounding keeps the gap above it: the minimum is near zero, or features of very different
+    /// scales, hardly penalised, magnify the rounding.
     RoundingLimit,
     /// The objective has no minimum: it falls without bound along the intercept, because no dual
     /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
     /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
     Unbounded,
-    /// The mean loss has no minimum without a penalty: the classes are separated, and every multiple of
-    /// a classifier that separates them is better.
+    /// The mean loss has no minimum without a penalty: the classes are separated, and every multiple
+    /// of a classifier that separates them is better.
     NoMinimum,
-    /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
+    /// Cutting planes under Massart noise excluded every halfspace.
+    Infeasible,
+    /// The solver converged, but the approximation that it worked on keeps the gap of the whole
     /// problem above the tolerance.
     Truncated,
     /// Numbers overflowed.
@@ -36,35 +46,75 @@ pub enum Status {
     /// the margins, so that nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss)
     /// and its test-kit.
     Contradicted,
-    /// A rule without a certificate was met, and the gap is above the tolerance.
+    /// The method finished by a rule of its own, without a certificate.
     RuleMet,
 }
 
 impl Status {
-    /// Returns the name of the status in documents, such as `rounding-limit`.
+    /// Returns the name of the status, such as `rounding-limit`.
     ///
     /// ```
     /// assert_eq!(margins_optim::Status::RoundingLimit.name(), "rounding-limit");
     /// ```
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns what the status means, for a reader who sees its name: a clause without a full stop.
+    ///
+    /// ```
+    /// let status = margins_optim::Status::TimeLimit;
+    /// assert_eq!(status.explanation(), "the time limit was reached first");
+    /// ```
+    pub fn explanation(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Status::Converged => "converged",
-            Status::IterationLimit => "iteration-limit",
-            Status::TimeLimit => "time-limit",
-            Status::Interrupted => "interrupted",
-            Status::Stalled => "stalled",
-            Status::RoundingLimit => "rounding-limit",
-            Status::Unbounded => "unbounded",
-            Status::NoMinimum => "no-minimum",
-            Status::Truncated => "truncated",
-            Status::NumericalTrouble => "numerical-trouble",
-            Status::Contradicted => "contradicted",
-            Status::RuleMet => "rule-met",
+            Status::Converged => {
+                ("converged", "the gap and the allowance for rounding are within the tolerance")
+            }
+            Status::IterationLimit => ("iteration-limit", "the iteration limit was reached first"),
+            Status::TimeLimit => ("time-limit", "the time limit was reached first"),
+            Status::Interrupted => ("interrupted", "the caller stopped the fit"),
+            Status::Paused => ("paused", "the game can continue from its checkpoint"),
+            Status::Stalled => ("stalled", "no step made further progress"),
+            Status::RoundingLimit => (
+                "rounding-limit",
+                "the point is a minimum up to rounding, but rounding may hide a gap above the \
+                 tolerance",
+            ),
+            Status::Unbounded => (
+                "unbounded",
+                "the objective falls without bound along the intercept, because the weights of \
+                 the classes differ by more than the slopes of the loss",
+            ),
+            Status::NoMinimum => (
+                "no-minimum",
+                "the classes are separated, except perhaps for samples on the boundary, so the \
+                 mean loss has no minimum without a penalty",
+            ),
+            Status::Infeasible => (
+                "infeasible",
+                "no halfspace is left: the noise rate or the margin may be wrong, or the rows too \
+                 few",
+            ),
+            Status::Truncated => {
+                ("truncated", "the approximation of the kernel is too coarse for the tolerance")
+            }
+            Status::NumericalTrouble => ("numerical-trouble", "numbers overflowed"),
+            Status::Contradicted => (
+                "contradicted",
+                "the values and derivatives of the loss contradict each other, so the gap proves \
+                 nothing",
+            ),
+            Status::RuleMet => ("rule-met", "the method finished by its own rule"),
         }
     }
 
-    /// Returns the status that the allowance for rounding in a certificate leaves for this tolerance: it
-    /// may hide a gap where none is left to see.
+    /// Returns [`RoundingLimit`](Self::RoundingLimit) instead of this status if the allowance for
+    /// rounding in the certificate may hide a gap above the tolerance.
     pub(super) fn under(self, certificate: &Certificate, tolerance: f64) -> Self {
         match self {
             Status::Converged | Status::Stalled if certificate.hides_a_gap(tolerance) => {
@@ -72,5 +122,11 @@ impl Status {
             }
             other => other,
         }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
