@@ -1,8 +1,8 @@
 //! Counts the messages of fits over shards: `cargo run --release -p margins-benches --example rounds
 //! -- FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES] [trials=COUNT] [copies=COUNT] [turns=COUNT]`,
 //! over eight partitions on two threads, to a relative gap of 1e-6. The driver may fetch so many values of a
-//! sample, a message asks for so many trial steps (4 unless told, as the workers of Dask are asked), and the
-//! rows are repeated so many times. With turns, the same fits in memory and
+//! sample, a message asks for this many trial steps (by default 4, as for the workers of Dask), and the
+//! rows are repeated this many times. With turns, the same fits in memory and
 //! these take turns, and the medians of their times are printed (RAYON_NUM_THREADS=2 gives both as many
 //! threads).
 
@@ -134,7 +134,7 @@ impl Settings {
         Ok((fits, messages))
     }
 
-    /// Times the fits in memory and those over shards by turns.
+    /// Times the fits in memory and over shards, alternating.
     fn time(&self, data: &Dataset) -> Result<(), Box<dyn Error>> {
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..self.turns {

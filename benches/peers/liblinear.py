@@ -9,7 +9,7 @@ times 1/(2 lambda) at C = 1/(2 n lambda). The script calls `train` of its shared
 the example `solve`, likewise without reading. Ours stops by its certified gap. LIBLINEAR has no gap: its
 tolerance is lowered by powers of sqrt(10) until the objective, recomputed here from its coefficients, is
 within the target of the optimum (ours at 1e-10), which is easier. Every solver of LIBLINEAR for the loss is
-tried and the fastest counts. Both run by turns, --repeats times; medians.
+tried and the fastest counts. The two alternate, --repeats times; medians.
 """
 
 import argparse

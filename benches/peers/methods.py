@@ -131,7 +131,7 @@ VALUES = {
 
 
 def peer(x, y, loss, penalty, best):
-    """Seconds of scikit-learn at the loosest tolerance within 1e-6 of the best objective; None if there is none."""
+    """Seconds of scikit-learn at the loosest tolerance within 1e-6 of the best objective; None if no tolerance does."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 

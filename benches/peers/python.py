@@ -2,10 +2,10 @@
 
     python python.py DATA [NAME ...] [--parts linear,searches,kernels]
 
-DATA is a folder of svmlight and CSV files, `NAME.svm.gz` or `NAME.csv.gz` with a column `label`; NAMES are those to run, five
-unless told. Half of the rows, drawn by seed 1 and stratified, are fitted, the others tell the error. Features are divided by
+DATA is a folder of svmlight and CSV files, `NAME.svm.gz` or `NAME.csv.gz` with a column `label`; NAMES are those to run, by default
+five. Half of the rows, drawn by seed 1 and stratified, are fitted; the error is that on the other half. Features are divided by
 their standard deviations. For each program: seconds of `fit`, the objective of our form at its coefficients, or at its combination of
-kernels, beside the least one known, which is the lower bound of our certified fit at the same C, and the test error. A search is held to
+kernels, beside the lowest known objective, which is the lower bound of our certified fit at the same C, and the test error. A search is held to
 the objective at the C that it has chosen. A program that is not installed is left out by name. One process, whose libraries have one thread
 each, on one processor.
 """
@@ -87,7 +87,7 @@ class Least:
         return ml.MarginClassifier(self.loss, C, self.kernel, tol=1e-8).fit(self.X, self.y).lower_bound_
 
     def excess(self, C, scores, square):
-        """Returns how far the objective of scores and a squared norm is above the least one, relative to it."""
+        """Returns how far the objective of scores and a squared norm is above the minimum, relative to the minimum."""
         value, least = objective(self.loss, 1 / (2 * len(self.y) * C), self.y, scores, square), self.at(C)
         return (value - least) / abs(least)
 

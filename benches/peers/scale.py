@@ -12,7 +12,7 @@ Starting a cluster, and bringing the data to it, are left out of the times of Da
     python benches/peers/scale.py text --margins target/release/margins --gigabytes 10
 
 `copies` repeats the rows of a file, each time with other noise of a thousandth of every value; the last column of a CSV is the label. Every
-run is told on the error stream as soon as it ends, so that what an opponent that takes hours has shown before it is stopped is not lost.
+run is reported on standard error as soon as it ends, so that the results of a slow opponent are not lost if it is stopped.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
 
 
 def dealt(client: Any, *arrays: Any) -> list[list[Any]]:
-    """Returns sixteen parts of each array, which the workers hold by turns."""
+    """Returns sixteen parts of each array, dealt to the workers in turn."""
     ends = np.linspace(0, arrays[0].shape[0], 17).astype(int)
     homes = list(client.scheduler_info()["workers"])
     spans = [(slice(*span), homes[k % len(homes)]) for k, span in enumerate(zip(ends, ends[1:]))]

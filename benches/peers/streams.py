@@ -1,4 +1,4 @@
-"""One pass of `margins stream` beside Vowpal Wabbit with its defaults, by turns, on the same rows.
+"""One pass of `margins stream` beside Vowpal Wabbit with its defaults, alternating, on the same rows.
 
     python streams.py DATA --margins target/release/margins [--runs 3] [--columns as-they-are|deviations|multiplied] [NAME ...]
 

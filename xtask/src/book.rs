@@ -149,7 +149,7 @@ fn fault_of_task(line: &str) -> Option<String> {
     (!is_help && !line.contains("NAME")).then_some(reason)
 }
 
-/// Returns what a source or a page calls a page or a source that is none.
+/// Returns the paths in a source or a page that do not name an existing page or source.
 fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(root.join(file))?;
     let faults = mentions(&text).into_iter().filter(|(_, page)| !root.join(page).exists());

@@ -1,4 +1,4 @@
-//! What is told of a run beside its findings.
+//! The description of the machine of a run, printed beside its results.
 
 use std::process::Command;
 

@@ -68,7 +68,7 @@ enum Task {
         #[arg(long, default_value_t = 7)]
         repetitions: usize,
     },
-    /// Time other programs beside ours by turns and write the table of docs/performance.md
+    /// Time other programs beside ours, alternating, and write the table of docs/performance.md
     Peers(peers::Arguments),
     /// Kill jobs at random moments and let them go on; then try files and limits that fail them
     #[cfg(unix)]

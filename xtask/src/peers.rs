@@ -1,4 +1,4 @@
-//! Other programs beside ours: the same files, folds and lambdas, by turns on one machine, and a table of what came out.
+//! Times other programs beside ours on the same files, folds and lambdas, alternating on one machine, and writes a table.
 
 mod excess;
 mod files;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use crate::{Failure, Outcome, machine};
 use rows::Row;
 
-/// What a turn of either program came to.
+/// The result of one run of either program.
 struct Turn {
     seconds: f64,
-    /// Tells that the program came to its end within the limit.
+    /// True if the program finished within the limit.
     ended: bool,
-    /// The largest resident memory in bytes, where the system tells it.
+    /// The largest resident memory in bytes, if the system reports it.
     memory: Option<u64>,
     /// What the program printed, as JSON.
     answer: Value,
@@ -41,10 +41,10 @@ pub(crate) struct Arguments {
     /// Alternating turns of each row, of which the median counts
     #[arg(long, default_value_t = 3)]
     runs: usize,
-    /// Seconds after which an opponent is stopped; its row then tells that it took longer, of one turn
+    /// Seconds after which an opponent is stopped; its row then shows a lower bound, from one turn
     #[arg(long, default_value_t = 1800)]
     limit: u64,
-    /// Run the rows whose name holds this text, all unless told; may be repeated
+    /// Run the rows whose name holds this text, all by default; may be repeated
     #[arg(long)]
     row: Vec<String>,
     /// Folder for drawn files and for the results of rows
@@ -83,7 +83,7 @@ fn result_file(row: &Row, work: &Path) -> PathBuf {
     work.join(format!("{}.json", row.name()))
 }
 
-/// Runs ours and the opponent by turns and recomputes the objective of the opponent.
+/// Runs our program and the opponent in turn, and recomputes the objective of the opponent.
 fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Failure> {
     let file = files::find(&row.file, &arguments.shared, &arguments.work)?;
     let coefs = arguments.work.join("coefficients.bin");

@@ -15,7 +15,7 @@ pub(crate) struct BlockWriter(Option<blocks::BlockWriter>);
 
 #[pymethods]
 impl BlockWriter {
-    /// Begins a file with so many rows a block, of values of 32 or 64 bits.
+    /// Starts a file with this many rows per block, and values of 32 or 64 bits.
     #[new]
     fn new(
         path: &str,

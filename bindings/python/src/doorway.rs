@@ -20,7 +20,7 @@ use crate::errors::to_python;
 /// The time between two looks for signals.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// The time that a job may take to end after it was told so. One that takes longer is left to
+/// The time that a job may take to end after it was asked to. A job that takes longer is left to
 /// end by itself: it owns all that it works on.
 const PATIENCE: Duration = Duration::from_millis(150);
 
@@ -35,7 +35,7 @@ struct State {
 }
 
 impl Stop {
-    /// Tells the job to end.
+    /// Asks the job to end.
     fn stop(&self) {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
@@ -165,7 +165,7 @@ fn wait<T: Send>(py: Python<'_>, mut answer: Receiver<T>, stop: &Stop) -> PyResu
 /// Returns the exception for a job that panicked.
 fn broken(worker: JoinHandle<()>) -> PyErr {
     match worker.join() {
-        Ok(()) => PyKeyboardInterrupt::new_err("the job was told to end"),
+        Ok(()) => PyKeyboardInterrupt::new_err("the job was interrupted"),
         Err(panic) => fault(&*panic),
     }
 }

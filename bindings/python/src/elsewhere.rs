@@ -145,7 +145,7 @@ pub(crate) enum Ground {
 /// The way to shards that Python knows.
 pub(crate) struct Remote {
     /// A function of a message and of the names of the workers to send it to, None for all. It
-    /// returns the answers, and the names of workers that were made anew and want all slots.
+    /// returns the answers, and the names of restarted workers, which need all slots.
     ask: Py<PyAny>,
     /// The number of trial steps to send at once.
     trials: usize,
@@ -154,7 +154,7 @@ pub(crate) struct Remote {
     summary: DataSummary,
 }
 
-/// The fields of samples that are elsewhere.
+/// The fields of distributed samples, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Given {
@@ -219,7 +219,7 @@ impl Ground {
             Ground::Elsewhere(_) => Err(refuse(
                 "cv",
                 format!("the folds of {} rows", folds.len()),
-                "None or a number of folds: give the folds of samples elsewhere where these are",
+                "None or a number of folds: give the folds of distributed samples together with the samples",
             )),
         }
     }
@@ -270,7 +270,8 @@ struct Asked<'r> {
 }
 
 impl Asked<'_> {
-    /// Sends a message to workers, and returns their answers with the names of those made anew.
+    /// Sends a message to workers; adds their answers to `replies`, and returns the names of restarted
+    /// workers.
     fn send(
         &self,
         message: &Request,
@@ -284,11 +285,11 @@ impl Asked<'_> {
             answer = Some(asked.extract(py)?);
             Ok(())
         });
-        let Some((answers, anew)) = answer else { return Err("the fit was told to end".into()) };
+        let Some((answers, restarted)) = answer else { return Err("the fit was interrupted".into()) };
         for answer in answers {
             replies.extend(Reply::all_from_bytes(&answer)?);
         }
-        Ok(anew)
+        Ok(restarted)
     }
 }
 
@@ -297,14 +298,14 @@ impl Workers for Asked<'_> {
         /// The number of times that workers may be lost before they have answered one message.
         const PATIENCE: usize = 20;
         let mut replies = Vec::new();
-        let mut anew = self.send(message.request(), None, &mut replies)?;
+        let mut restarted = self.send(message.request(), None, &mut replies)?;
         for _ in 0..PATIENCE {
-            if anew.is_empty() {
+            if restarted.is_empty() {
                 return Ok(replies);
             }
-            anew = self.send(&message.anew(), Some(anew), &mut replies)?;
+            restarted = self.send(&message.for_new_shard(), Some(restarted), &mut replies)?;
         }
-        let names = anew.join(", ");
+        let names = restarted.join(", ");
         Err(format!(
             "workers were lost {PATIENCE} times before they answered, {names} the last: do their \
              partitions fit into memory?"

@@ -13,10 +13,10 @@ use crate::copies::copied;
 use crate::dictionary::{check_names, read};
 use crate::errors::refuse;
 
-/// What an encoding may be told.
+/// The options of an encoding.
 const NAMES: &[&str] = &["categorical", "drop", "missing", "missing_words", "unknown"];
 
-/// The setting `encode`: false, true, or a dictionary of what the encoding is told.
+/// The setting `encode`: false, true, or a dictionary of options.
 pub(crate) struct Encode(pub(crate) Option<EncodeOptions>);
 
 impl<'py> FromPyObject<'_, 'py> for Encode {
@@ -59,15 +59,15 @@ fn options_of(told: &Bound<'_, PyDict>) -> PyResult<EncodeOptions> {
     })
 }
 
-/// Returns what is told of a name, if anything is.
+/// Returns the value of an option, if it is given.
 fn given<'py, T: FromPyObjectOwned<'py>>(
-    told: &Bound<'py, PyDict>,
+    options: &Bound<'py, PyDict>,
     name: &str,
 ) -> PyResult<Option<T>> {
-    if told.contains(name)? { read(told, name).map(Some) } else { Ok(None) }
+    if options.contains(name)? { read(options, name).map(Some) } else { Ok(None) }
 }
 
-/// Returns what an encoding was told and the columns that it has learned, for a constructor.
+/// Returns the options of an encoding and the columns that it has learned, for a constructor.
 pub(crate) fn describe<'py>(py: Python<'py>, encoding: &Encoding) -> PyResult<Bound<'py, PyDict>> {
     let options = encoding.options();
     let told = PyDict::new(py);

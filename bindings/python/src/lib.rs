@@ -53,7 +53,7 @@ mod _native {
 
     use pyo3::prelude::*;
 
-    /// Tells which settings each estimator has.
+    /// Adds the names of the settings of each estimator.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("SETTINGS", super::settings::all(module.py())?)?;

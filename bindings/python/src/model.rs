@@ -115,7 +115,7 @@ impl Model {
         self.0.feature_names().map(<[String]>::to_vec)
     }
 
-    /// What the encoding of raw columns was told, and the columns that it takes, if there is one.
+    /// The options of the encoding of raw columns and its columns, if there is an encoding.
     #[getter]
     fn encoding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.0.encoding().map(|encoding| encode::describe(py, encoding)).transpose()

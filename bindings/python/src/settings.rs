@@ -201,7 +201,7 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
 
 /// The folds of a cross-validation.
 pub(crate) enum Cv {
-    /// As many as the library takes unless told.
+    /// The default number of the library.
     Default,
     /// So many stratified folds.
     Count(usize),
@@ -261,7 +261,7 @@ pub(crate) fn lambda_of(c: f64, rows: usize) -> PyResult<Lambda> {
         .map_err(|_| refuse("C", c, "a number for which 1/(2 n C) is finite and greater than 0"))
 }
 
-/// The grid of C unless told: from the first to the last, so many.
+/// The default grid of C: the first value, the last value and their number.
 const DEFAULT_GRID: (f64, f64, usize) = (1e-4, 1e4, 33);
 
 /// Returns the lambdas that were given as such or as values of C, or those of the default grid of
@@ -301,7 +301,7 @@ pub(crate) fn loss_of(
     loss.map(std::sync::Arc::from).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the choice among kernels, of which an empty list is none.
+/// Returns the choice among kernels; an empty list stands for a linear classifier.
 pub(crate) fn kernels_of(
     specifications: Vec<String>,
     sigmas: Option<SigmaChoice>,

@@ -150,7 +150,7 @@ pub(crate) struct StreamLearner(Learner);
 
 #[pymethods]
 impl StreamLearner {
-    /// Returns a learner of samples of these classes, with so many features.
+    /// Returns a learner of samples of these classes, with this many features.
     #[new]
     fn new(settings: &Bound<'_, PyDict>, classes: Vec<String>, features: usize) -> PyResult<Self> {
         let settings = settings_of(Stream::read(settings)?)?;

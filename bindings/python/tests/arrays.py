@@ -274,7 +274,7 @@ def next_bytes(draw, fitted):
 
 
 def guided(arguments):
-    """Hands the choice of bytes to atheris; lines tell what came of them."""
+    """Lets atheris choose the bytes, and prints how often each outcome occurred."""
     outcomes = Counter()
 
     def once(data):

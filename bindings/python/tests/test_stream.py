@@ -1,4 +1,4 @@
-"""The classifier by stochastic gradient tells how its fits end, and what a chunk goes on from."""
+"""The classifier by stochastic gradient: how its fits end, and where a chunk continues."""
 
 import pickle
 import warnings
@@ -56,7 +56,7 @@ def test_a_fit_that_chunks_cannot_go_on_from_says_so(two):
         with pytest.raises(ValueError, match=f"partial_fit cannot heed {name}={value!r}, which need all samples"):
             fitted.partial_fit(X, y)
         fitted.set_params(**{name: getattr(ml.StreamClassifier(), name)})
-        with pytest.raises(ValueError, match="cannot go on from a fit with hold_out, .*clone the classifier to begin anew"):
+        with pytest.raises(ValueError, match="cannot go on from a fit with hold_out, .*clone the classifier to start again"):
             fitted.partial_fit(X, y)
         assert fitted.coef_ is before and hasattr(fitted, "dual_gap_")
 

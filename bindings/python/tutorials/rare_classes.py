@@ -1,7 +1,7 @@
 """Rare classes.
 
-One sample in fifty is of the class that matters. The cost of an error on it is told by `class_weight`; and where every
-last one counts, focused online learning makes the largest loss small in the place of the mean.
+One sample in fifty belongs to the class that matters. `class_weight` sets the cost of an error on it; where every sample
+counts, focused online learning makes the largest loss small instead of the mean.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from margins_learn.display import MarginDistributionDisplay
 
 
 def samples(rows: int = 3000) -> tuple[np.ndarray, np.ndarray]:
-    """Draws samples of which one in fifty is rare, and can be told apart by a narrow margin."""
+    """Draws samples of which one in fifty is rare, and separated by a narrow margin."""
     rng = np.random.default_rng(3)
     y = np.arange(rows) % 50 == 0
     X = rng.normal(size=(rows, 5))

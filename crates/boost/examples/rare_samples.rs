@@ -10,8 +10,8 @@ use margins_losses::ZeroOne;
 use margins_optim::online::Perceptron;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The first feature tells the class of most samples, and the second one that of the rare ones,
-    // where it is ten times smaller.
+    // The first feature separates the classes of most samples; the second separates the rare ones,
+    // and is ten times smaller there.
     let (rows, rare) = (2000, 5);
     let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let row = |i: usize| if i < rare { [-sign(i), 0.1 * sign(i)] } else { [sign(i), 0.0] };

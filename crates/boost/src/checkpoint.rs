@@ -107,7 +107,7 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
             return differs("number of rounds", &self.round, &self.horizon.rounds());
         }
         if !self.check.fits(self.ensemble.members().len()) {
-            return differs("check of the ensemble", &"one that is none of it", &"one of it");
+            return differs("check of the ensemble", &"another member", &"a member of it");
         }
         let columns = data.columns;
         Error::check_len(

@@ -63,7 +63,7 @@ impl ConsistencyCheck {
             && self.counted.iter().all(|&counted| counted <= members)
     }
 
-    /// Visits at most so many samples; whether the ensemble is known to reach the goal.
+    /// Visits at most this many samples; returns true if the ensemble is known to reach the goal.
     pub(crate) fn advance<S: Scorer>(
         &mut self,
         ensemble: &Ensemble<S>,

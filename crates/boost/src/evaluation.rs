@@ -45,7 +45,7 @@ impl Evaluation {
     }
 
     /// Evaluates a classifier unless the callback of the limits, called at every sixteenth sample,
-    /// stops it. The deadline is not looked at, for part of an evaluation is none.
+    /// stops it. Ignores the deadline: a partial evaluation has no meaning.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new), and [`Error::Interrupted`].

@@ -32,7 +32,7 @@ impl Owned {
         }
     }
 
-    /// Returns the sample, as one of so many features as those that it is compared with.
+    /// Returns the sample, with as many features as the samples that it is compared with.
     fn sample(&self, features: usize) -> Sample<'_> {
         match self {
             Owned::Dense(x) => Sample::Dense(x),

@@ -46,7 +46,7 @@ impl Scaled {
         self.exponent
     }
 
-    /// Returns the floating-point number; 0 or infinite where there is none of this size.
+    /// Returns the floating-point number; 0 or infinity outside the range of `f64`.
     pub(crate) fn value(self) -> f64 {
         match self.exponent {
             ..-1022 => 0.0,

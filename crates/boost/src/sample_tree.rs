@@ -22,13 +22,13 @@ const PAGES_TO_LOOK_AHEAD: usize = 1 << 13;
 ///
 /// Weights may grow or shrink without end. Leaves are weights relative to one common power of two,
 /// the unit, of which all together are from `2^58` to below `2^62`. When they leave that range, the
-/// unit is chosen anew and all leaves are scaled, which changes none of their bits: a pass over the
+/// unit is chosen again and all leaves are scaled, which changes none of their bits: a pass over the
 /// weights, one pass being at least two doublings or one halving of the sum after the last. A
 /// weight below `2^-900` units is kept aside, exactly, until it is large enough.
 ///
-/// Nodes count units, each leaf rounded to a whole number of them. Such sums are exact: that a
-/// changed leaf's difference is added to every ancestor is the same as to compute these anew from
-/// their children, however many updates there were. Rounding changes no probability by more than `m
+/// Nodes count units, each leaf rounded to a whole number of them. Such sums are exact: adding
+/// the difference of a changed leaf to every ancestor gives the same numbers as recomputing them
+/// from their children, after any number of updates. Rounding changes no probability by more than `m
 /// 2^-58`, and on average far less.
 ///
 /// Source: the tree of section 2.3 of Shalev-Shwartz and Wexler (2016), whose updates drift and

@@ -26,8 +26,8 @@ pub enum SlackKind {
 /// `xi` belongs to the minimising player, who descends along the gradient of the loss of the sample
 /// drawn (never below 0): a step on one coordinate, then the projection onto the constraint. Both
 /// take constant time. For the Euclidean ball the projection is a common factor. For the sum it is
-/// lazy: the steps accumulate in `v`, `xi_i = min(1, max(0, v_i - theta))`, and `theta` is computed
-/// anew by [`projection_threshold`] after every m rounds and at the end.
+/// lazy: the steps accumulate in `v`, `xi_i = min(1, max(0, v_i - theta))`, and `theta` is recomputed
+/// by [`projection_threshold`] after every m rounds and at the end.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), section 4.2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

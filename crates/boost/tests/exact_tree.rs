@@ -56,7 +56,7 @@ fn difference(tree: &SampleTree, reference: &[Reference]) -> f64 {
 }
 
 /// Updates as in a game, `exp(loss/(2 m p_i))` with `p_i` the mixed probability and losses from 0
-/// to 1, of drawn and of uniform samples by turns.
+/// to 1, alternating between drawn and uniform samples.
 fn largest_difference(m: usize, updates: u64, checks: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(m as u64);
     let mut tree = SampleTree::uniform(m).expect("weights");

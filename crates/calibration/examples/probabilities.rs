@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for loss in [&LeakyHockeyStick as &dyn margins_losses::MarginLoss, &Logistic] {
         let bound = PsiTransform::of(loss)?.inverse(0.01);
         println!(
-            "{}: 0.01 above the least risk is at most {bound:.3} above the least error",
+            "{}: 0.01 above the minimal risk is at most {bound:.3} above the Bayes error",
             loss.name()
         );
     }

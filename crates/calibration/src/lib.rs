@@ -15,7 +15,7 @@
 //! use margins_calibration::PsiTransform;
 //! use margins_losses::{LeakyRelu, Logistic};
 //!
-//! // A logistic risk within 0.02 of the least one keeps the error within 0.2 of the Bayes error.
+//! // A logistic risk within 0.02 of its minimum keeps the error within 0.2 of the Bayes error.
 //! let psi = PsiTransform::of(&Logistic)?;
 //! assert!((psi.inverse(0.02) - 0.1987).abs() < 1e-3);
 //! // LeakyReLU has no such guarantee; the error has the reason.

@@ -8,7 +8,7 @@
 //! and tends to the mean as `O(1/s^2)` for large ones.
 //!
 //! Source: Holland, *Classification using margin pursuit* (2019), equations 2 and 3, propositions 2
-//! and 4, lemma 6; the constants of the latter two are derived anew at [`stability_bound`] and
+//! and 4, lemma 6; the constants of the latter two are derived again at [`stability_bound`] and
 //! [`confidence_interval`].
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};

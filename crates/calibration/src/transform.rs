@@ -46,7 +46,7 @@ impl fmt::Display for NotCalibrated {
             }
             NotCalibrated::WrongSign { eta } => write!(
                 f,
-                "at the class probability {eta} a score of the wrong sign reaches the least risk"
+                "at the class probability {eta} a score of the wrong sign reaches the minimal risk"
             ),
         }
     }
@@ -176,11 +176,11 @@ impl<L: MarginLoss> PsiTransform<L> {
     }
 
     /// Returns a bound on the misclassification risk above the Bayes error, from a surrogate risk and
-    /// the least one of all measurable functions (Bartlett et al., theorem 1). The least surrogate risk
+    /// the minimum over all measurable functions (Bartlett et al., theorem 1). The minimal surrogate risk
     /// of a class of functions, such as the linear ones, is larger and gives no bound.
     ///
     /// # Errors
-    /// [`Error::Parameter`]: a risk is not finite, or the surrogate risk is below the least one.
+    /// [`Error::Parameter`]: a risk is not finite, or the surrogate risk is below the minimum.
     pub fn excess_misclassification(&self, risk: f64, least_of_all: f64) -> Result<f64, Error> {
         let least_of_all = OutOfRange::check(
             "the least surrogate risk of all functions",

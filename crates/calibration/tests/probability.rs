@@ -221,7 +221,7 @@ fn weights_count_as_repetitions() {
         for (a, b) in values(&weighted).into_iter().zip(values(&rows)) {
             assert!((a - b).abs() < 1e-14, "{a} {b}");
         }
-        // The same weight for all changes nothing but the scale, which is none.
+        // The same weight for all samples changes nothing: only relative weights matter.
         let same = Reliability::new(&probabilities, &signs, Some(&[0.3; 60]), binning).unwrap();
         assert_eq!(same, Reliability::new(&probabilities, &signs, None, binning).unwrap());
     }

@@ -355,7 +355,7 @@ impl MarginLoss for Tangent {
     }
 }
 
-/// At a = 7e-9 the least risks of right and wrong scores differ by less than rounding.
+/// At a = 7e-9 the smallest risks of right and wrong scores differ by less than rounding.
 #[test]
 fn calibrated_losses_without_convexity_have_their_psi_also_below_rounding() {
     let losses: [(&dyn MarginLoss, f64); 2] = [(&Savage, 0.25), (&Tangent, 1.0)];

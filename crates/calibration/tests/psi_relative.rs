@@ -1,4 +1,4 @@
-//! Psi and its inverse relative to their values, from the least risk to the largest, against
+//! Psi and its inverse relative to their values, from the smallest risk to the largest, against
 //! `fixtures/psi_relative.json`, which `fixtures/psi_relative.py` computes from the definition.
 
 use margins_calibration::PsiTransform;

@@ -45,9 +45,9 @@ pub(crate) enum Command {
     Path(path::PathArguments),
     /// Cross-validate a path and fit at the lambda it selects
     Cv(cv::CvArguments),
-    /// Fit a linear classifier by stochastic gradient to data that pass by
+    /// Fit a linear classifier by stochastic gradient to streaming data
     ///
-    /// Without --epochs the data pass by once, in the order of the file and in bounded memory. With
+    /// Without --epochs the data are read once, in the order of the file and in bounded memory. With
     /// --epochs they are read into memory and visited in shuffled order, and the fit comes with its
     /// duality gap.
     Stream(stream::StreamArguments),
@@ -72,13 +72,13 @@ pub(crate) enum Command {
     ///
     /// The data are read once, in memory that does not grow with the rows, but raw tables with
     /// --encode, which are read once more for every pass that their encoding takes. All other
-    /// commands read such a file in the place of text.
+    /// commands read such a file instead of text.
     Blocks(blocks::BlocksArguments),
     /// Write a model in the other format, JSON or binary
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
     ///
-    /// Both are excesses over the least risks of all measurable functions. A fit that is the best of a
+    /// Both are excesses over the smallest risks of all measurable functions. A fit that is the best of a
     /// class, such as the linear functions, may have an excess of 0 over the class and yet misclassify
     /// far more rows than another function of it.
     Psi(psi::PsiArguments),

@@ -70,7 +70,7 @@ impl From<Data> for Failure {
     }
 }
 
-/// Returns the way around a table that memory has no room for.
+/// Returns the advice for a table that does not fit in memory.
 fn in_parts(error: &Data) -> String {
     match error {
         Data::InFile { error, .. } => in_parts(error),
@@ -87,7 +87,7 @@ fn in_parts(error: &Data) -> String {
 fn column_meant(error: &Data) -> String {
     match error {
         Data::InFile { error, .. } => column_meant(error),
-        // The name of an only column is told already, and mostly is a header that commas do not separate.
+        // A single column is named in the message already; mostly it is a header without commas.
         Data::UnknownColumn { name, columns, .. } if columns.len() > 1 => {
             let mut parts = name.split(',');
             if name.contains(',') && parts.all(|part| columns.iter().any(|column| column == part)) {

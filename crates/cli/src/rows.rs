@@ -19,12 +19,12 @@ pub(crate) enum Rows<Y: ClassLabels> {
     OnDisk(FileRows),
 }
 
-/// The copies of the features that fits to rows in memory make: the rows as they are read, those in
-/// other units, and what a solver makes of them.
+/// The copies of the features during fits to rows in memory: the rows as they are read, the scaled
+/// rows, and the copy of a solver.
 pub(crate) const COPIES: usize = 3;
 
-/// Returns the memory for the rows of a file, if it is less than so many copies of all take there,
-/// with so many features in the place of those of the file if these are told.
+/// Returns the memory for the rows of a file, if it is less than this many copies of all rows take;
+/// `features`, if given, replaces the number of features of the file.
 pub(crate) fn too_small(
     file: &BlockFile,
     memory: Option<Memory>,
@@ -40,9 +40,9 @@ pub(crate) fn too_small(
     (all > memory).then_some(memory)
 }
 
-/// Returns the memory told, or half of what is free where the system tells that.
-pub(crate) fn half_of_free(told: Option<Memory>) -> Option<Memory> {
-    told.or_else(|| Memory::free().map(Memory::half))
+/// Returns the given memory, or half of the free memory if the system reports it.
+pub(crate) fn half_of_free(given: Option<Memory>) -> Option<Memory> {
+    given.or_else(|| Memory::free().map(Memory::half))
 }
 
 impl<Y: ClassLabels> Rows<Y> {

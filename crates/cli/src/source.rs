@@ -187,7 +187,7 @@ impl Source<'_> {
             if !words.is_empty() {
                 note(format_args!(
                     "{file}: column '{name}' has categories because of {} among its numbers; \
-                     --missing-words tells which words stand for gaps",
+                     --missing-words sets the words that stand for missing values",
                     Listed(&words)
                 ));
             } else if levels > 10 && 2 * levels > rows {
@@ -283,8 +283,8 @@ impl Source<'_> {
     /// Returns the options for data that a model is applied to.
     fn prediction_options(self, model: &Model) -> ReadOptions {
         let mut options = self.read_options();
-        // A file of sparse rows need not reach the last feature, so it is told how many there are; a
-        // CSV file says how many it has, and the model judges.
+        // A file of sparse rows need not reach the last feature, so the number is set here; a CSV file
+        // shows its own number, which the model checks.
         let format = options.format.or_else(|| Format::of(self.file.first()));
         if format == Some(Format::Svmlight) || BlockFile::is_one(self.file.first()) {
             options.columns = options.columns.or(Some(model.columns()));

@@ -24,7 +24,7 @@ pub(crate) fn begins(start: &[u8]) -> bool {
     start.starts_with(&layout::MAGIC)
 }
 
-/// The bytes of a block unless its number of rows is told: 4 MiB.
+/// The size of a block whose number of rows is not given: 4 MiB.
 const TARGET: u64 = 1 << 22;
 
 /// The settings of a block file.
@@ -32,9 +32,9 @@ const TARGET: u64 = 1 << 22;
 pub struct BlockSettings {
     /// The precision of the values.
     pub precision: Precision,
-    /// The number of rows of every block but the last; unless told as many as fill 4 MiB in the
-    /// first.
+    /// The number of rows of every block but the last; by default as many as fill 4 MiB in the first
+    /// block.
     pub rows: Option<usize>,
-    /// True if only values that are not zero are stored; as the first rows are unless told.
+    /// True if only nonzero values are stored; by default as in the first rows.
     pub sparse: Option<bool>,
 }

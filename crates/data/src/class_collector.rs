@@ -195,11 +195,12 @@ impl ClassCollector {
         self.labels.take_rows()
     }
 
-    /// Returns the names of all classes of so many rows by their codes, and the rank of each in order;
-    /// of two the positive one, if it is named, is the second.
+    /// Returns the names of all classes of this many rows by their codes, and the rank of each in order.
+    /// Of two classes the positive one, if it is named, is the second.
     ///
     /// # Errors
-    /// No label; one class only; labels that are measurements; a positive class that is none of two.
+    /// There is no label, or only one class; the labels are measurements; the positive class is not
+    /// one of the two.
     pub(crate) fn take_classes(
         &mut self,
         positive: Option<&str>,

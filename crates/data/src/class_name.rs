@@ -21,7 +21,8 @@ pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error
 }
 
 /// Returns the order of names, as indices: numeric if all of them are numbers, else alphabetical.
-/// (By pairs the two orders together are none: 2 < 10, "10" < "1a" and "1a" < "2".)
+/// (Comparing numbers numerically and all other pairs alphabetically would not be an order:
+/// 2 < 10, "10" < "1a" and "1a" < "2".)
 pub(crate) fn sorted_order<S: AsRef<str>>(values: &[S]) -> Vec<usize> {
     let numbers: Option<Vec<ExactDecimal>> =
         values.iter().map(|value| ExactDecimal::parse(value.as_ref())).collect();

@@ -10,7 +10,7 @@ use crate::{ClassLabels, Design, Error, Labels};
 pub(crate) use dropped::row_among;
 pub(crate) use folds::Folds;
 
-/// A design with its labels, those of two classes unless told, and optionally sample weights,
+/// A design with its labels, by default of two classes, and optionally sample weights,
 /// feature names and cross-validation folds.
 ///
 /// ```
@@ -86,7 +86,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         }
     }
 
-    /// Tells the encoding that the features were made by, of a table that is gone.
+    /// Sets the encoding of the features, for a table that was not kept.
     pub(crate) fn made_by(mut self, encoding: Encoding) -> Self {
         self.encoded = Some(Encoded::without_table(encoding));
         self
@@ -263,7 +263,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.encoded.as_ref().map(Encoded::encoding)
     }
 
-    /// Returns the raw table that the features were made of, if they were and it is at hand.
+    /// Returns the raw table that the features were encoded from, if there is one in memory.
     pub fn raw_table(&self) -> Option<&RawTable> {
         self.encoded.as_ref().and_then(Encoded::table)
     }

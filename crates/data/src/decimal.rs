@@ -27,8 +27,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     text.as_bytes().first().filter(|byte| begins(byte)).and_then(|_| parse(text).ok())
 }
 
-/// Returns the finite number before the first comma, or before the end of the text, and its length;
-/// `None` where there is none, or where it begins otherwise than with a digit, a point or a minus.
+/// Returns the finite number before the first comma or the end of the text, with its length; `None`
+/// unless the text begins with a number, and that with a digit, a point or a minus.
 #[inline]
 pub(crate) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     leading_before(text, |byte| byte == b',')

@@ -75,7 +75,7 @@ pub enum Error {
         /// The value.
         value: f64,
     },
-    /// A table that the memory has no room for.
+    /// A table does not fit in memory.
     #[error("a table of {}{} does not fit into memory: {shortage}", Counted(*rows, "row"), and_columns(*columns))]
     Memory {
         /// The number of rows, or an estimate of it.
@@ -85,10 +85,10 @@ pub enum Error {
         /// What is missing.
         shortage: Shortage,
     },
-    /// Copies of a table that the memory has no room for.
+    /// The copies of a table do not fit in memory beside it.
     #[error(
-        "what fits make of a table of {} and {} does not fit into memory beside it: {shortage}; fewer threads at \
-         the same time take less",
+        "the copies that fits make of a table of {} and {} do not fit into memory beside it: {shortage}; use fewer \
+         threads",
         Counted(*rows, "row"),
         Counted(*columns, "column")
     )]
@@ -279,9 +279,9 @@ pub enum Error {
         /// The label.
         value: String,
     },
-    /// The name of a file does not tell its format.
+    /// The format of a file does not follow from its name.
     #[error(
-        "{file}: the name does not tell the format: end it in {endings} (text may be followed by \
+        "{file}: the name does not show the format: end it in {endings} (text may be followed by \
          .gz), or choose the format"
     )]
     UnknownFormat {

@@ -2,7 +2,7 @@
 //!
 //! This crate knows nothing of losses or solvers. It holds samples (dense or compressed sparse
 //! rows) with labels of two classes or more, reads and writes them, splits and scales them, draws
-//! them from the mixtures of the literature, and measures what a classifier makes of them.
+//! them from the mixtures of the literature, and measures the predictions of a classifier.
 //!
 //! * [`Design`]: the samples x features matrix; a sample is contiguous in memory.
 //! * [`Labels`]: +1 and -1, with the class names that they stand for.

@@ -31,7 +31,7 @@ const UNITS: [(&str, f64); 9] = [
 ];
 
 impl Memory {
-    /// Makes the amount of so many bytes.
+    /// Returns the amount of this many bytes.
     pub const fn from_bytes(bytes: usize) -> Self {
         Memory(bytes)
     }

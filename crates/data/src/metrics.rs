@@ -51,7 +51,7 @@ pub struct MistakeTally {
 }
 
 impl MistakeTally {
-    /// Counts a sample of this weight, which is a mistake or is none.
+    /// Counts a sample of this weight as a mistake or as correct.
     pub fn add(&mut self, is_mistake: bool, weight: f64) {
         self.total += weight;
         if is_mistake {

@@ -10,7 +10,7 @@
 //!   of the cells of CSV. A null is an empty cell.
 //!
 //! CSV is parsed in blocks of whole lines on all threads, and so is what [`each_block`] reads; all
-//! else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a
+//! else is read line by line. Errors name the line either way. Text is UTF-8, with or without a
 //! byte order mark; lines end in LF, CR LF or CR, the last one need not; blank lines are skipped. A
 //! first line `sep=,` of CSV, which is for spreadsheets, is skipped as well. A file is taken as gzip
 //! if it starts so, whatever its name; other files that are not text are refused by what they are.
@@ -80,22 +80,22 @@ pub use to_blocks::{to_blocks, to_blocks_from};
 /// The options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
-    /// The name of the label column of CSV; "label" unless told.
+    /// The name of the label column of CSV; by default "label".
     pub label: Option<String>,
     /// The name of a column of sample weights of CSV.
     pub weights_column: Option<String>,
-    /// The name of a column of CSV whose values, of any kind, tell the cross-validation fold. Folds
+    /// The name of a column of CSV whose values, of any kind, are the cross-validation folds. Folds
     /// are numbered by these values in order.
     pub fold_column: Option<String>,
-    /// The class that becomes +1; the later one in order unless told, see
+    /// The class that becomes +1; by default the later one in order, see
     /// [`Labels::new`](crate::Labels::new).
     pub positive: Option<String>,
     /// The number of features to expect, such as that of the training file. An svmlight file may
     /// have fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
     pub columns: Option<usize>,
-    /// The format; that of the file's name unless told.
+    /// The format; by default that of the file's name.
     pub format: Option<Format>,
-    /// What the features of CSV are made of; numbers unless told.
+    /// How the features of CSV are encoded; by default they are numbers.
     pub features: FeatureColumns,
     /// Further files of the same format, and of the same header, whose rows follow.
     pub further_files: Vec<PathBuf>,
@@ -133,8 +133,8 @@ impl Unlabelled {
     }
 }
 
-/// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`]
-/// does it.
+/// Reads a data set of two classes. [`Classes::of_labels`] says which labels are taken for
+/// measurements.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, its content is malformed, it has other than
@@ -168,13 +168,12 @@ pub fn dataset_from(
     assembled.map_err(|error| labels.in_file(name, error))
 }
 
-/// Reads a data set of any number of classes, two or more; labels are told from measurements as
-/// [`Classes::of_labels`] does it.
+/// Reads a data set of two classes or more. [`Classes::of_labels`] says which labels are taken for
+/// measurements.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, its content is malformed, it has one class
-/// only, or its labels are measurements; a positive class in the options, of which there is none
-/// among several.
+/// only, or its labels are measurements; the options name a positive class for more than two.
 pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
     if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
         refuse_positive(options)?;
@@ -256,9 +255,9 @@ pub fn features_from(
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
 /// the same time, and `take` for the results in the order of the rows. A row group of Parquet is one
-/// block. The number of rows that were left out for want of a label is returned.
+/// block. Returns the number of rows that were left out because they have no label.
 ///
-/// The columns of an svmlight file must be told, and an encoding must be known.
+/// The number of columns of an svmlight file must be given, and an encoding must be known.
 ///
 /// # Errors
 /// The errors of [`features`] and of `take`.

@@ -32,8 +32,8 @@ impl Memory {
     /// What everything else takes beside a large table.
     const REST: usize = 16 << 20;
 
-    /// Refuses an amount that this process cannot have beside what it has already. A few megabytes
-    /// are always there, and so is everything where the system does not tell what is free.
+    /// Returns an error if this process cannot allocate the amount beside what it uses already. A few
+    /// megabytes always pass, and everything does if the system does not report its free memory.
     ///
     /// ```
     /// use margins_data::Memory;
@@ -54,7 +54,7 @@ impl Memory {
         with_rest.check_within(Memory::free())
     }
 
-    /// Refuses an amount that so much memory has no room for.
+    /// Returns an error if the amount does not fit in this much memory.
     pub(crate) fn check_within(self, free: Option<Memory>) -> Result<(), Shortage> {
         /// The bytes that no process has addresses for.
         const BEYOND: usize = 1 << 47;
@@ -63,8 +63,8 @@ impl Memory {
     }
 }
 
-/// Makes room for more items of a list that grows: twice as much as there is, or little more than what
-/// is needed if memory has no room for that.
+/// Reserves memory for more items of a growing list: twice the present size, or little more than
+/// needed if that does not fit in memory.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     let needed = list.len().saturating_add(more);
     if needed <= list.capacity() {

@@ -1,4 +1,4 @@
-//! Chooses the penalty of a linear classifier by cross-validation: of the least error, and the
+//! Chooses the penalty of a linear classifier by cross-validation: the one with the lowest error, and the
 //! largest one within a standard error of it. Every fit in every fold carries its gap.
 //!
 //!     cargo run --release -p margins-estimators --example choose_lambda

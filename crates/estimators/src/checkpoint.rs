@@ -143,12 +143,14 @@ impl CheckpointFile<'_> {
                 } else {
                     format!("{name} '{found}', not '{value}'")
                 };
-                let reason = format!("it is of {job} with {difference}; another name begins anew");
+                let reason = format!(
+                    "it is of {job} with {difference}; another file name starts from scratch"
+                );
                 return Err(self.fail(reason));
             }
         }
         if header.hash != hash(state.trim_end()) {
-            return Err(self.fail("it is damaged; another name begins anew"));
+            return Err(self.fail("it is damaged; another file name starts from scratch"));
         }
         serde_json::from_str(state).map(Some).map_err(|error| self.fail(error))
     }

@@ -1,6 +1,6 @@
 use crate::Error;
 
-/// Runs a job on a pool of that many threads, or on the rayon pool at hand if there is no number.
+/// Runs a job on a pool of that many threads, or on the current rayon pool for `None`.
 /// No result of this project depends on the number.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use crate::{Classifier, Error, Estimator};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
-/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and
+/// By default: a linear classifier with an intercept, the leaky hockey stick loss, features and
 /// classes as given, lambda by cross-validation over the default grid
 /// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
 /// one-versus-rest where there are more than two classes. A setting made twice is replaced;
@@ -94,7 +94,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Holds lambda or C the same for fits to all rows and to parts of them; lambda unless told.
+    /// Holds lambda or C the same for fits to all rows and to parts of them; by default lambda.
     #[must_use]
     pub fn held(mut self, held: Held) -> Self {
         self.settings.held = held;
@@ -108,7 +108,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Minimises the objective of a robust learner in the place of the regularised risk, at a
+    /// Minimises the objective of a robust learner instead of the regularised risk, at a
     /// single lambda or along a path.
     ///
     /// ```
@@ -129,14 +129,14 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the relative duality gap to reach, 1e-6 unless told.
+    /// Sets the relative duality gap to reach, 1e-6 by default.
     #[must_use]
     pub fn tolerance(mut self, relative_gap: f64) -> Self {
         self.settings.options.tolerance = relative_gap;
         self
     }
 
-    /// Sets the most iterations at one lambda; the limit of the solver unless told.
+    /// Sets the limit of iterations at one lambda; by default that of the solver.
     #[must_use]
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.settings.options.max_iterations = Some(iterations);
@@ -151,7 +151,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Adds an intercept, if true, which is what happens unless told.
+    /// Sets whether there is an intercept; by default there is.
     #[doc(alias = "fit_intercept")]
     #[must_use]
     pub fn intercept(mut self, intercept: bool) -> Self {
@@ -167,7 +167,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the cost of an error on a sample of this class, 1 unless told: its weight is multiplied
+    /// Sets the cost of an error on a sample of this class, 1 by default: its weight is multiplied
     /// by that, in the fit and in the cross-validated error alike.
     #[doc(alias = "class_weight")]
     #[must_use]
@@ -184,7 +184,7 @@ impl ClassifierBuilder {
     }
 
     /// Takes raw tables, with words and gaps, by these rules: [`Estimator::fit_table`] learns the
-    /// encoding of the columns from the rows, in a cross-validation anew in every fold.
+    /// encoding of the columns from the rows, in a cross-validation separately in every fold.
     ///
     /// ```
     /// use margins::data::encode::{EncodeOptions, RawColumn, RawTable, Unknown};
@@ -200,7 +200,7 @@ impl ClassifierBuilder {
     /// ])?;
     /// let labels = (0..30).map(|i| if i % 3 == 0 { "let" } else { "sold" });
     ///
-    /// // The numbers of zones are codes, and a new town is none of those that are known.
+    /// // The numbers of zones are codes, and an unknown town is not an error.
     /// let rules = EncodeOptions {
     ///     categorical: vec!["zone".to_owned()],
     ///     unknown: Unknown::None,
@@ -249,7 +249,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the number of threads; those of the rayon pool at hand unless told. No result depends
+    /// Sets the number of threads; by default those of the current rayon pool. No result depends
     /// on it. With the feature `rayon`: there is no such setting where it could have no effect.
     #[cfg(feature = "rayon")]
     #[doc(alias = "n_jobs")]
@@ -300,7 +300,7 @@ impl ClassifierBuilder {
     /// that it does not take.
     pub fn build(mut self) -> Result<Estimator, Error> {
         let loss = self.chosen_loss()?;
-        let regularisation = self.way_to_lambda()?;
+        let regularisation = self.choice_of_lambda()?;
         let kernels = self.kernel_choice()?;
         let settings = Settings {
             loss: loss.unwrap_or(self.settings.loss),
@@ -327,8 +327,8 @@ impl ClassifierBuilder {
         }
     }
 
-    /// Returns the way to lambda, of which there is one at most.
-    fn way_to_lambda(&mut self) -> Result<Option<Regularisation>, Error> {
+    /// Returns the choice of lambda, of which there may be only one.
+    fn choice_of_lambda(&mut self) -> Result<Option<Regularisation>, Error> {
         let (lambda, path) = (self.lambda.take(), self.path.take());
         let how = self.cross_validation.take();
         let ways = [

@@ -55,7 +55,7 @@ impl Estimator {
     ///
     /// Numbers that are not whole are refused where all labels are numbers, in whatever type or
     /// text they come, as [`Classes::of_labels`] does it: they are measurements as a rule. Classes
-    /// that do go by such names, versions say, are told by [`fit`](Self::fit) and [`Classes::new`].
+    /// with such names, such as versions, are passed to [`fit`](Self::fit) by [`Classes::new`].
     ///
     /// ```
     /// use margins::Classifier;
@@ -79,8 +79,8 @@ impl Estimator {
 
     /// Fits a classifier to the rows of a raw table, with words and gaps, and their labels, as
     /// [`fit_samples`](Self::fit_samples) takes them. The encoding of the columns is learned from
-    /// the rows, in a cross-validation anew in every fold, and is part of the model:
-    /// [`Classifier::encode`] makes features of raw rows by it. The rules are those of
+    /// the rows, in a cross-validation separately in every fold, and is part of the model:
+    /// [`Classifier::encode`] returns the features of raw rows. The rules are those of
     /// [`encode`](crate::ClassifierBuilder::encode) of the builder, or the default ones.
     ///
     /// ```

@@ -35,8 +35,8 @@ impl SigmaRange {
     /// that are not whole numbers count in thousandths of their mean.
     ///
     /// # Errors
-    /// All samples the same; a distance that is beyond the largest number; a sigma that is none
-    /// because the samples are farther from each other than 6e153 or nearer than 8e-155.
+    /// All samples are equal; a distance overflows; sigma overflows or is 0 because the samples are
+    /// farther from each other than 6e153 or nearer than 8e-155.
     ///
     /// # Panics
     /// If there are weights, but not one a row.

@@ -19,8 +19,8 @@ use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
 /// Returns the cross-validated error of a path on a kernel matrix over all rows of the data: one
 /// path a fold on the rows outside it, [in parallel](margins_data::parallel); the result does not
-/// depend on the number of threads. As [`margins_optim::error_curve`] in all other respects;
-/// features and their standardisation are the business of whoever made the matrix.
+/// depend on the number of threads. Otherwise as [`margins_optim::error_curve`];
+/// the matrix is taken as given, with any standardisation of its features.
 ///
 /// # Errors
 /// The errors of [`margins_optim::cross_validate`] and [`path`]; another number of rows than of

@@ -19,14 +19,14 @@ use crate::number::Number;
 use crate::room::matrices;
 use crate::{Block, Error, Kernel, PivotedCholesky, Watched};
 
-/// The memory of solvers on a matrix that is not held where nothing else is told.
+/// The default memory of solvers on a matrix that is not stored.
 const WORKING: Memory = Memory::from_bytes(1 << 30);
 
 /// The rounding of a matrix in double precision, relative to its entries and to its trace.
 const ROUNDING: f64 = 1e-10;
 
 /// The symmetric, positive semidefinite n x n matrix of kernel values between samples, held in
-/// memory or computed anew where it is needed.
+/// memory or recomputed where it is needed.
 ///
 /// A matrix that is held keeps its decompositions, which are computed when a solver first asks for
 /// them: paths for several losses, weights or classes share it.
@@ -47,7 +47,7 @@ pub struct Gram {
     entries: Entries,
     /// A factor of low rank, if there is one worth having.
     factor: OnceLock<Option<PivotedCholesky>>,
-    /// The numerically nonzero eigenspace; `None` if there is none to be had.
+    /// The numerically nonzero eigenspace; `None` if it cannot be computed.
     eigenspace: OnceLock<Option<Eigenspace>>,
 }
 
@@ -123,9 +123,9 @@ impl Gram {
         }
     }
 
-    /// Takes a kernel and samples for a matrix that is never held: solvers compute its entries in
-    /// blocks, anew for every product. Time is that of `n^2` kernel values a product; what solvers
-    /// keep beside vectors of n numbers should take no more than this memory.
+    /// Returns a matrix that is never stored: solvers recompute its entries in blocks for every
+    /// product, which takes `n^2` kernel values. What solvers keep beside vectors of n numbers should
+    /// take no more than `memory`.
     ///
     /// # Errors
     /// [`Error::NotHeld`]: a kernel that is not known to be positive semidefinite, which takes a factor to
@@ -370,8 +370,7 @@ fn room_for<T: Number>(n: usize) -> Result<Vec<T>, Error> {
     let gigabytes = 1e-9 * size_of::<T>() as f64 * n as f64 * n as f64;
     let too_large = Error::TooLarge { n, gigabytes };
     let Some(length) = n.checked_mul(n) else { return Err(too_large) };
-    // Asked for first, as what follows aborts where there is none; zeros from the system come for
-    // free.
+    // Reserved first, because the allocation below aborts if memory is short; zeroed pages are free.
     Vec::<T>::new().try_reserve_exact(length).map_err(|_| too_large)?;
     Ok(vec![T::default(); length])
 }

@@ -61,7 +61,8 @@ pub(crate) fn operand(kernel: &dyn Kernel, separators: &[char]) -> String {
     if joined { format!("({text})") } else { text }
 }
 
-/// Splits the text at separators outside of parentheses; a `+` of a number such as `1e+3` is none.
+/// Splits the text at separators outside of parentheses, but not at the `+` of a number such as
+/// `1e+3`.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0usize);

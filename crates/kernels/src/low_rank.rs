@@ -20,7 +20,7 @@ const RANKS: (usize, usize) = (100, 300);
 const SAMPLES: usize = 16;
 /// The share by which the part of a sample in `Z'WZ` may be off.
 const OFF: f64 = 0.1;
-/// The number of times that `Z'WZ` is moved from one W to another before it is computed anew.
+/// The number of times that `Z'WZ` is updated from one W to another before it is recomputed.
 const MOST_MOVES: usize = 10;
 /// The number of parts of the samples that may be multiplied at the same time.
 const PARTS: usize = 4;

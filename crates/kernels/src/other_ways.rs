@@ -4,20 +4,20 @@ use std::fmt;
 
 use margins_data::Memory;
 
-/// What other ways to a classifier would take where a kernel matrix has no room: estimates from the
-/// time that some kernel values took on this machine.
+/// The alternatives to a kernel matrix that does not fit in memory, with their estimated times from
+/// the time of some kernel values on this machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OtherWays {
     n: usize,
     /// The seconds of a kernel value on all threads.
     value: f64,
-    /// True if solvers may compute the values anew for every product.
+    /// True if solvers may recompute the values for every product.
     matrix_free: bool,
 }
 
 impl OtherWays {
-    /// The largest number of landmarks of the approximation that is told, which has a tenth of the rows
-    /// at most.
+    /// The largest number of landmarks of the suggested approximation, which has at most a tenth of the
+    /// rows.
     const LANDMARKS: usize = 1000;
 
     /// Takes the number of samples, the seconds of a kernel value on all threads, and whether the kernel is
@@ -45,10 +45,7 @@ impl fmt::Display for OtherWays {
         let (matrix, all) = (self.matrix(), Seconds(self.all_values()));
         write!(f, "Allow {matrix}, and the matrix takes {all} once")?;
         if self.matrix_free {
-            write!(
-                f,
-                "; take another solver, which computes it anew for every product, {all} each"
-            )?;
+            write!(f, "; take another solver, which recomputes it for every product, {all} each")?;
         }
         let m = Self::LANDMARKS.min(self.n / 10).max(1);
         let features = Memory::from_bytes(8_usize.saturating_mul(self.n).saturating_mul(m));

@@ -14,16 +14,16 @@ const REMEDY: &str = "fewer threads or lambdas at the same time take less, and s
                       or Nystrom or random Fourier features";
 
 impl Gram {
-    /// Refuses a path on the whole matrix if memory has no room for what it takes beside the matrix.
+    /// Returns an error if what a path on the whole matrix needs beside it does not fit in memory.
     pub(crate) fn check_path(&self, is_hinge: bool, lambdas: usize) -> Result<(), Error> {
         let (n, entries) = (self.len(), self.entries());
         let bytes = path_bytes(entries, entries.memory(), n, is_hinge, lambdas);
         Error::check_room(bytes, n, "what a fit takes beside the kernel matrix", REMEDY)
     }
 
-    /// Refuses paths in the folds of a cross-validation if memory has no room for what those that run at
-    /// the same time take beside the matrix, or for the path on all rows that may follow: each fold has a
-    /// copy of its part of a matrix in memory, unless it is that of a support vector machine.
+    /// Returns an error if a cross-validation does not fit in memory beside the matrix: the paths of
+    /// the folds that run at the same time, and the path on all rows that may follow. Each fold copies
+    /// its part of a matrix in memory, except for a support vector machine.
     pub(crate) fn check_folds(
         &self,
         is_hinge: bool,
@@ -68,7 +68,7 @@ fn path_bytes(
         Entries::Computed(matrix) if is_hinge => {
             memory.map_or(0, Decomposition::bytes) + matrix.product_bytes()
         }
-        // Steps do without copies that have no room.
+        // Steps do without copies that do not fit.
         _ if is_hinge => 0,
         // The lower half in single precision, and a factor with what is added to it.
         Entries::Held { .. } if n <= LARGEST_FACTOR => 7 * n * n,

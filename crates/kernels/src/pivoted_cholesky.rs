@@ -101,8 +101,8 @@ impl PivotedCholesky {
         Ok(factorization)
     }
 
-    /// Factorises a matrix at hand, to what most certificates need; `None` if the rank is not far
-    /// below the order, so that the factor is not worth having.
+    /// Factorises a matrix in memory as accurately as most certificates need; returns `None` if the
+    /// rank is not far below the order, so that a factor would not save time.
     pub(crate) fn of_low_rank(matrix: &DMatrix<f64>) -> Option<Self> {
         const TOLERANCE: f64 = 1e-10;
         const SHARE: usize = 3;
@@ -164,7 +164,7 @@ impl PivotedCholesky {
 
     /// Follows a path in the function space of the pivots, certified against the whole kernel: the
     /// gap bounds the distance to the minimum over all kernel sections, to which the truncation
-    /// adds. Kernel values are computed anew for the certificates, once for all lambdas.
+    /// adds. Kernel values are recomputed for the certificates, once for all lambdas.
     ///
     /// # Errors
     /// The errors of [`path`](fn@margins_optim::path); kernel values that are not finite.
@@ -329,7 +329,7 @@ impl Factorization {
             if self.remaining[i] > self.remaining[best] { i } else { best }
         };
         let pivot = (0..self.remaining.len()).reduce(largest)?;
-        // What is left of a pivot by rounding alone is none.
+        // A pivot that is left by rounding alone does not count.
         let is_noise = self.remaining[pivot] <= f64::EPSILON * self.trace;
         let left = self.remaining.iter().sum::<f64>();
         (left > tolerance * self.trace && !is_noise).then_some(pivot)

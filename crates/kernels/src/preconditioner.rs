@@ -16,7 +16,7 @@ const SMALL: usize = 800;
 /// The number of samples up to which a factor costs too little to try without one.
 const AT_ONCE: usize = 400;
 
-/// A preconditioner: a factor kept from step to step, or a low rank made anew for each.
+/// A preconditioner: a factor kept from step to step, or a low-rank one rebuilt for each step.
 ///
 /// Few samples have a factor at once, very many a low rank. Between those nothing but the diagonal
 /// serves until its steps have cost as much as more than that; then a low rank, if there are many
@@ -268,7 +268,7 @@ impl<'m> SampleFactor<'m> {
         due
     }
 
-    /// Makes the factor anew.
+    /// Rebuilds the factor.
     pub(crate) fn renew(&mut self, roots: &[f64]) {
         self.clear();
         self.extend(roots);

@@ -10,7 +10,7 @@ pub(crate) fn matrices(count: usize, n: usize) -> usize {
 }
 
 impl Error {
-    /// Refuses what takes so many bytes beside what there is.
+    /// Refuses what takes this many bytes beside what there is.
     pub(crate) fn check_room(
         bytes: usize,
         n: usize,
@@ -22,7 +22,7 @@ impl Error {
     }
 }
 
-/// Returns true if so many bytes are free for what only saves time, beside a reserve.
+/// Returns true if this many bytes are free for what only saves time, beside a reserve.
 pub(crate) fn is_free(bytes: usize) -> bool {
     const FEW: usize = 1 << 20;
     const RESERVE: usize = 16 << 20;

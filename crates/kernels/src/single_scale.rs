@@ -10,7 +10,7 @@ pub(crate) struct SingleScale(f64);
 impl SingleScale {
     /// Returns the scale at which the largest entry of K is `2^96`: products stay normal down to a
     /// share of `1e-66`, and there is room for a `W^(-1)` up to `1e8` times as large as K.
-    /// The diagonal of K tells the largest entry.
+    /// The largest entry of K is on its diagonal.
     pub(crate) fn of(diagonal: &[f64]) -> Self {
         let largest = diagonal.iter().copied().fold(0.0, f64::max);
         SingleScale(if largest > 0.0 { 2f64.powi(96) / largest } else { 1.0 })

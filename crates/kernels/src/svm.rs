@@ -100,7 +100,7 @@ pub fn fit(
 /// `Converged` means that the duality gap, but for twice the rounding of F, is at most the tolerance
 /// times the larger size of the two objectives. `Stalled` means that the steps come to a halt before
 /// that. `NumericalTrouble` means that products with K overflowed; the coefficients are those of the
-/// smallest gap so far, and 0 if there are none.
+/// smallest gap so far, or 0.
 ///
 /// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of
 /// memory; [`path_with_cache`] takes another budget. A copy of K in single precision, half as large as
@@ -134,7 +134,7 @@ fn cache_bytes() -> usize {
     Memory::free().map_or(CACHE_BYTES, |free| CACHE_BYTES.min(most(free)))
 }
 
-/// Fits as [`path`] does, with at most so many bytes for the cache of columns, but room for at
+/// Fits as [`path`] does, with at most this many bytes for the cache of columns, but room for at
 /// least the two of a step. A column that finds no room takes the place of the one that has not
 /// been used for the longest time. The fits do not depend on the budget.
 ///

@@ -73,7 +73,7 @@ pub fn violations(kernel: &dyn Kernel) -> Vec<String> {
 /// for. A pair of equal rows, zeros and at least eight rows make the examination worth something.
 ///
 /// # Panics
-/// If the rows are none, of different lengths, or not finite.
+/// If there are no rows, or rows of different lengths, or a number is not finite.
 pub fn violations_on(kernel: &dyn Kernel, rows: &[Vec<f64>]) -> Vec<String> {
     let storages = Storages::of(rows);
     let value =

@@ -1,5 +1,5 @@
-//! Prints losses side by side: their values along the margin, and what each makes of a class of
-//! probability 3/4.
+//! Prints losses side by side: their values along the margin, and the score that each prefers for a
+//! class of probability 3/4.
 //!
 //!     cargo run -p margins-losses --example compare_losses -- hinge lhs l-r:r=2
 
@@ -25,8 +25,8 @@ fn main() -> Result<(), Error> {
         let values = losses.iter().map(|loss| format!("{:>12.4}", loss.value(margin)));
         println!("{margin:>12.1}{}", values.collect::<String>());
     }
-    // The score of the least expected loss has the sign of the likelier class; some losses tell the
-    // probability from the score.
+    // The score with the smallest expected loss has the sign of the likelier class; some losses
+    // recover the probability from the score.
     let scores: Vec<f64> = losses.iter().map(|loss| loss.population_minimizer(0.75)).collect();
     println!(
         "{:>12}{}",

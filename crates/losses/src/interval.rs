@@ -1,9 +1,9 @@
 /// A closed interval of the extended real line; an infinite end stands for no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The lower end, `-inf` if there is none.
+    /// The lower end, or `-inf`.
     pub lower: f64,
-    /// The upper end, `+inf` if there is none.
+    /// The upper end, or `+inf`.
     pub upper: f64,
 }
 

@@ -116,7 +116,7 @@ impl MarginLoss for LeakyRelu {
         None
     }
 
-    /// Without its kink, at lambda = 1/2, the loss is a line: the least risk is `-inf` but at even
+    /// Without its kink, at lambda = 1/2, the loss is a line: the minimal risk is `-inf` except at even
     /// odds.
     fn psi_transform(&self, a: f64) -> Option<f64> {
         (self.lambda == 0.5).then_some(if a > 0.0 { f64::INFINITY } else { 0.0 })

@@ -4,7 +4,7 @@ use crate::scalar_search::newton_root;
 use crate::vectorized::{batch, exp, exp_m1, ln_1p};
 use crate::{Error, Interval, MarginLoss};
 
-/// Margin pursuit with the analytic `log cosh` in the place of the piecewise `rho`:
+/// Margin pursuit with the analytic `log cosh` instead of the piecewise `rho`:
 ///
 /// `L(u) = scale^2 log cosh((gamma - u)/scale)`.
 ///

@@ -37,7 +37,7 @@ pub fn did_you_mean_of<'n>(
     };
     let nearest = known
         .into_iter()
-        // Whoever asks for a name by itself means no other one.
+        // A known name needs no suggestion of itself.
         .filter(|&name| name != asked)
         .map(|name| (likeness(name), name))
         .filter(|&(likeness, _)| likeness >= NEAR)

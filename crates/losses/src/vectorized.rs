@@ -8,8 +8,8 @@ use pulp::{Arch, Simd, WithSimd};
 use std::f64::consts::LN_2;
 
 /// Fills `out[i] = f(input[i])`. To be worth it the closure must be branch-free, own what it
-/// captures and, unless it is tiny, be `#[inline(always)]`: only where it is inlined is it compiled
-/// anew for each instruction set.
+/// captures and, unless it is tiny, be `#[inline(always)]`: only an inlined closure is compiled
+/// for each instruction set.
 ///
 /// # Panics
 /// If the slices differ in length: a programming error of the caller.

@@ -230,7 +230,7 @@ fn wrong_duality_is_found() {
         Fault::Conjugate(|_, c| c - 1e-6),
         "conjugate: below the Fenchel-Young",
     );
-    // Forgotten sign: the conjugate at t in the place of -t.
+    // Forgotten sign: the conjugate at t instead of -t.
     assert_found(pursuit(), Fault::Conjugate(|t, c| c + 2.0 * t), "conjugate: no equality");
     assert_found(Hinge, Fault::Conjugate(|t, _| -t), "conjugate: finite outside");
     assert_found(

@@ -329,8 +329,8 @@ fn models_of_fixtures() -> Vec<(&'static str, Model)> {
     ]
 }
 
-/// The scores of the samples that a fixture was fitted to, one line a sample, and what scalings
-/// make of them.
+/// The scores of the samples that a fixture was fitted to, one line a sample, and their
+/// probabilities by scalings.
 fn scores(name: &str, model: &Model) -> String {
     let data = match name.contains("sparse") || name.contains("one") {
         true => "sparse.svm",
@@ -640,7 +640,7 @@ proptest! {
     }
 }
 
-/// Lengths in the file of 2^63, 2^32 and such, in the place of every 8 bytes.
+/// Lengths in the file of 2^63, 2^32 and such, written over every 8 bytes.
 #[test]
 fn absurd_lengths_are_refused() {
     for name in ["kernel", "sparse-kernel", "fourier", "one", "platt"] {
@@ -674,7 +674,7 @@ impl MarginLoss for Quartic {
     }
 }
 
-/// By serde the losses and kernels are those of the project, or of a registry that is told.
+/// serde reads the losses and kernels of the project, or of a given registry.
 #[test]
 fn foreign_losses_are_read_by_a_registry() {
     let of = load(&std::fs::read(fixtures().join("linear.json")).unwrap()).unwrap();

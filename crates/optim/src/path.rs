@@ -2,7 +2,8 @@
 //! them.
 //!
 //! * [`fit`], [`path()`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`path_over`]: a path over samples that are elsewhere.
+//! * [`path_over`]: a path over any implementation of [`Samples`](crate::problem::Samples), such as
+//!   distributed samples.
 //! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.

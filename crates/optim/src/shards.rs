@@ -8,7 +8,7 @@
 //! same bits for any number of shards.
 //!
 //! All that a shard keeps follows from its partitions and from coefficients that [`Sharded`] knows.
-//! A shard that is lost can be made anew anywhere: [`Message::anew`].
+//! A shard that is lost can be rebuilt anywhere: [`Message::for_new_shard`].
 //!
 //! * [`Block`]: the samples of a partition; [`Blocks`]: where partitions come from, [`Resident`] in
 //!   memory or [`OnDisk`].

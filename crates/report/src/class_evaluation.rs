@@ -9,7 +9,7 @@ use crate::points::{quantiles, thinned};
 /// The bins of a reliability diagram.
 const BINS: usize = 10;
 
-/// What a model makes of a class against the rest.
+/// The evaluation of a model on one class against the rest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassEvaluation {
     /// The name of the class.

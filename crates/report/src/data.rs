@@ -19,7 +19,7 @@ pub struct Labelled<'a> {
     pub classes: Vec<usize>,
     /// The weights of the samples, if they have any.
     pub weights: Option<&'a [f64]>,
-    /// The columns that the features were made of, if they were made of a raw table at hand.
+    /// The raw columns that the features were encoded from, if the raw table is in memory.
     pub raw_columns: Vec<RawColumnSummary>,
     /// The row of every sample in its file, from 1, where rows without a label were left out.
     pub rows: Option<Vec<usize>>,
@@ -76,7 +76,7 @@ impl<'a> Labelled<'a> {
     /// Returns a data set as samples for the model. Costs of classes do not count.
     ///
     /// # Errors
-    /// [`Error::UnknownClass`]: a class of the data is none of the model.
+    /// [`Error::UnknownClass`]: a class of the data is not a class of the model.
     pub fn new<Y: ClassLabels>(
         name: &'a str,
         data: &'a Dataset<Y>,
@@ -189,7 +189,8 @@ impl DataSummary {
 }
 
 impl RawColumnSummary {
-    /// Returns the columns that the features of data were made of; none unless the raw table is at hand.
+    /// Returns the raw columns that the features of data were encoded from; none unless the raw table is
+    /// in memory.
     fn all<Y: ClassLabels>(data: &Dataset<Y>) -> Vec<Self> {
         let Some((encoding, table)) = data.encoding().zip(data.raw_table()) else {
             return Vec::new();

@@ -6,12 +6,13 @@ use serde::Serialize;
 use crate::data::Labelled;
 use crate::measured::Measured;
 
-/// What the Psi-transform of the loss makes of an excess risk: a classifier whose risk is r above
-/// the least one of all measurable functions errs at most `Psi^{-1}(r)` more often than the Bayes rule.
-/// The least risk of a class, such as the linear functions, may be larger and then bounds nothing.
+/// The bound on the excess error that the Psi-transform of the loss gives for an excess risk: a
+/// classifier whose risk is r above the minimum over all measurable functions errs at most
+/// `Psi^{-1}(r)` more often than the Bayes rule. The minimal risk of a class, such as the linear
+/// functions, may be larger and then bounds nothing.
 ///
-/// Source: Bartlett, Jordan and McAuliffe 2006, theorem 1. The least risk of all is not known, so
-/// that the excess is at most the risk itself where no loss is negative.
+/// Source: Bartlett, Jordan and McAuliffe 2006, theorem 1. The minimum over all functions is not
+/// known, but the excess is at most the risk itself if the loss is nonnegative.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExcessRisk {
     /// The name of the data that the risk is a mean over.
@@ -26,7 +27,7 @@ pub struct ExcessRisk {
 /// An excess risk with what it allows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ExcessRiskPoint {
-    /// The excess of the risk over the least one of all measurable functions.
+    /// The excess of the risk over its minimum over all measurable functions.
     pub excess_risk: f64,
     /// The largest excess of the error over the Bayes error that it allows.
     pub excess_error: f64,

@@ -43,9 +43,10 @@ pub struct Coefficient {
     pub name: String,
     /// The coefficient.
     pub value: f64,
-    /// The standardised coefficient: the coefficient times the standard deviation of its feature over the rows
-    /// fitted to, each counted once. It is what one deviation changes of the score, which compares features of
-    /// different units. `None` where these rows are not at hand, and of functions that are no features.
+    /// The standardised coefficient: the coefficient times the standard deviation of its feature over
+    /// the training rows, each counted once. One deviation changes the score by it, so that features
+    /// of different units can be compared. `None` if these rows are not in memory, and for functions
+    /// that are not features.
     pub standardized: Option<f64>,
 }
 

@@ -40,9 +40,9 @@ pub struct Report {
     pub game: Option<Game>,
     /// The binary classifiers of the model.
     pub members: Vec<MemberSummary>,
-    /// What the model makes of data: of those that it was fitted to first.
+    /// The evaluations of the model, on the training data first.
     pub evaluations: Vec<Evaluation>,
-    /// What Psi makes of the excess risk, of the data evaluated last.
+    /// The bound on the excess error by the Psi-transform, for the data evaluated last.
     pub excess_risk: Option<ExcessRisk>,
     /// The choice among candidates by rows held out, of a halfspace under Massart noise.
     pub candidates: Option<CandidateChoice>,
@@ -157,7 +157,7 @@ impl Report {
         self.suspects = Suspect::first(data, rows);
     }
 
-    /// Adds the data at a glance, and what a model makes of them.
+    /// Adds a summary of the data, and the evaluation of a model on them.
     ///
     /// # Errors
     /// [`Error::Model`], [`Error::Data`]: the model cannot be applied to the data, or they cannot be

@@ -58,7 +58,9 @@ fn of_selection(selection: &Selection) -> Option<String> {
     let is_at_an_end = last > 0 && (best == 0 || best == last);
     (is_at_an_end && selection.lambdas[best].mean_error > 0.0).then(|| {
         let end = if best == 0 { "largest" } else { "smallest" };
-        format!("The least error is at the {end} lambda tried: a wider grid may find a better one.")
+        format!(
+            "The lowest error is at the {end} lambda tried: a wider grid may find a better one."
+        )
     })
 }
 

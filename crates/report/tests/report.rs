@@ -291,7 +291,7 @@ fn warnings_say_what_the_numbers_show() {
     let mut at_the_end = complete();
     at_the_end.selection.as_mut().unwrap().best = 4;
     let warnings = at_the_end.found_warnings(None);
-    assert!(warnings.iter().any(|w| w.starts_with("The least error is at the smallest lambda")));
+    assert!(warnings.iter().any(|w| w.starts_with("The lowest error is at the smallest lambda")));
     let mut off = complete();
     let mut classes = off.evaluations[0].classes.iter_mut();
     let diagram = classes.find_map(|class| class.reliability.as_mut()).unwrap();
@@ -327,7 +327,7 @@ fn standardised_coefficients_do_not_depend_on_the_units_of_features() {
         report.describe(&settings.fit(&data).unwrap().model, Some(data.design()));
         assert!(report.page().contains("standardised"));
         let largest = report.members[0].largest.iter();
-        largest.map(|c| (c.name.clone(), c.standardized.expect("rows at hand"))).collect()
+        largest.map(|c| (c.name.clone(), c.standardized.expect("rows in memory"))).collect()
     };
     let expected = standardized(1.0);
     assert_eq!(expected.len(), 2);
@@ -359,7 +359,7 @@ fn paths_and_games_are_summed_up() {
     }
 }
 
-/// A row that may be an outlier is told with its label and with what is unusual about it.
+/// A row that may be an outlier is reported with its label and with what is unusual about it.
 #[test]
 fn suspected_rows_tell_their_label_and_their_farthest_columns() {
     let rows: Vec<[f64; 2]> = (0..10).map(|i| [f64::from(i % 2), f64::from(i)]).collect();

@@ -55,7 +55,7 @@ impl CatoniRisk {
     /// Returns the classifier of least F among those that the descents end at.
     ///
     /// The tolerance is the share of F that the last twenty steps may have gained, and the largest
-    /// number of iterations is that of one descent (1000 unless told); deadline and callback hold
+    /// number of iterations is that of one descent (1000 by default); deadline and callback hold
     /// for every descent.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Objectives with an estimate of the mean loss in the place of the empirical mean.
+//! Objectives with a robust estimate of the mean loss instead of the empirical mean.
 
 use margins_losses::MarginLoss;
 

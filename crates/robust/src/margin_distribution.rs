@@ -95,7 +95,7 @@ impl MarginDistribution {
     }
 
     /// Returns the minimiser of `F`. An iteration is an epoch of n coordinates (at most 10000
-    /// unless told).
+    /// by default).
     ///
     /// # Errors
     /// `Unsuitable`: the loss is not convex. [`Error::FreeIntercept`]: there is an intercept, but
@@ -184,7 +184,7 @@ impl MarginDistribution {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_EPOCHS);
         let mut passes = 2;
         loop {
-            // The point comes from the duals anew: no recurrence gathers rounding.
+            // The point is recomputed from the duals, so that no rounding accumulates.
             let mut beta = self.primal(objective, &metric, &duals);
             let mut point = metric.point(design, &beta);
             let certificate = self.certify_linear(objective, lambda, &mut point, &duals);

@@ -12,7 +12,7 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 
 /// Minimises the median of the mean losses over K blocks of samples.
 ///
-/// Every step deals the N samples of positive weight out to K blocks anew, finds the block B whose
+/// Every step divides the N samples of positive weight among K blocks at random, finds the block B whose
 /// risk `(N/|B|) sum_{i in B} (c_i/n) l_i` is the (lower) median of those of all blocks, and
 /// descends on
 ///

@@ -252,7 +252,7 @@ fn sparse_wide_and_weighted_samples_give_the_same_machine() {
             row
         })
         .collect();
-    // A sample of weight 2 is two samples; one of weight 0 is none.
+    // A sample of weight 2 counts as two samples, one of weight 0 not at all.
     let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
     let repeated: Vec<usize> = (0..40).flat_map(|i| vec![i; i % 3]).collect();
     let twice = data.select(&repeated);

@@ -52,7 +52,7 @@ pub fn losses_of(solver: Solver) -> Vec<&'static str> {
 /// Returns a loss of the standard registry.
 ///
 /// # Panics
-/// If there is none of this specification.
+/// If the specification is not known.
 pub fn loss(specification: &str) -> Box<dyn MarginLoss> {
     LossRegistry::standard().parse(specification).expect("a standard loss")
 }

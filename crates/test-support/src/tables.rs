@@ -9,7 +9,7 @@ use proptest::prelude::*;
 pub struct Table {
     /// The features of each row.
     pub rows: Vec<Vec<f64>>,
-    /// The labels, -1 and 1 by turns.
+    /// The labels, alternating between -1 and 1.
     pub signs: Vec<f64>,
     /// The weights, most of them 1, the others from 1e-2 to 1e12.
     pub weights: Vec<f64>,

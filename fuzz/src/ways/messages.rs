@@ -100,7 +100,7 @@ struct Recorder {
 
 impl Workers for Recorder {
     fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
-        self.requests.push(message.anew().to_bytes()?);
+        self.requests.push(message.for_new_shard().to_bytes()?);
         let replies = self.workers.round(message)?;
         let round = u8::try_from(self.replies.len()).unwrap_or(u8::MAX);
         self.replies.push([vec![round], Reply::all_to_bytes(&replies)?].concat());

@@ -123,7 +123,7 @@ pub fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
         ("JSON, samples of one number", samples(format!(r#"{{"dense":[{}]}}"#, many("[0]")))),
         ("JSON, samples of zeros", samples(format!(r#"{{"dense":[[{}]]}}"#, many("0")))),
         ("JSON, sparse samples", sparse(many("[[0,1]]"))),
-        ("JSON, a field that is none", json("", &format!(r#"{{"junk":[{}]}}"#, many("{}")))),
+        ("JSON, an unknown field", json("", &format!(r#"{{"junk":[{}]}}"#, many("{}")))),
         ("JSON, empty names", json(&many("\"\""), "null")),
         ("binary, empty names", binary(description(list), vec![])),
         ("binary, empty coefficients", binary(description(long(0)), coefs)),

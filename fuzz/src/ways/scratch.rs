@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// A folder with files that every execution writes anew: to make and remove a folder or a file for
-/// each of them would take most of the time.
+/// A folder with files that every execution overwrites: creating and removing them each time would take
+/// most of the time.
 pub(super) struct Scratch(TempDir);
 
 impl Scratch {

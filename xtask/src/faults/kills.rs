@@ -111,8 +111,8 @@ fn jobs(lab: &Lab) -> Vec<Job<'_>> {
     [experiment].into_iter().chain(commands).collect()
 }
 
-/// Kills every job so many times, or every job with a text in its name, one after another: beside
-/// others the length of a job would tell nothing.
+/// Kills every job this many times, or every job with a text in its name. Jobs run one after another,
+/// because the time of a job beside others says nothing.
 pub(super) fn run(
     lab: &Lab,
     kills: usize,

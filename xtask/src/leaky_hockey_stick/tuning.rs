@@ -177,7 +177,7 @@ fn tuned(
     })
 }
 
-/// Tunes a classifier and tests it. Of lambdas with the least error the largest is taken, as in the
+/// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, as in the
 /// package of the paper; our own rule prefers the smallest log-loss among them.
 fn tested(settings: Settings, Samples { train, test, .. }: &Samples) -> Result<Tested, Failure> {
     let mut fitted = settings.fit(train)?;

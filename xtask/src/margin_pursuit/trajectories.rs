@@ -292,7 +292,7 @@ const SCALES: &str = "The scale is set after n gradients. *As printed* divides t
     `1/(s sqrt(lambda) t)`; *alone* sets the scale in the loss and keeps the steps at \
     `1/(sqrt(lambda) t)`; *slow* takes steps `1/sqrt(t)`, with the scale 1 and with that from the data. \
     *Recovers* is the first point after the scale was set whose mean error is within one standard \
-    error of the least error at the best lambda, in gradients since the scale was set.";
+    error of the lowest error at the best lambda, in gradients since the scale was set.";
 
 /// Returns figure 5: too small a lambda, with and without the scale from the data, beside the best
 /// lambda.

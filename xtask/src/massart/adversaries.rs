@@ -1,5 +1,4 @@
-//! How often the learners miss eta + epsilon, and what the learners before them make of the same
-//! noise.
+//! How often the learners miss eta + epsilon, compared with earlier learners under the same noise.
 
 use std::fmt;
 use std::path::Path;

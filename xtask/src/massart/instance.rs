@@ -40,7 +40,7 @@ pub(super) fn instance(
 }
 
 /// Returns the points of the trap, all with the noise eta and those of its noisy region rare: their
-/// mass is `3 epsilon/(1 - 2 eta)`, so that whoever follows the others errs by `eta + 3 epsilon`.
+/// mass is `3 epsilon/(1 - 2 eta)`, so that a classifier that follows the other points errs by `eta + 3 epsilon`.
 pub(super) fn rare_trap(
     d: usize,
     problem: &Problem,
@@ -92,7 +92,7 @@ pub(super) fn sgd(
 }
 
 /// Returns the number of samples for the learners that take them all at once: `4 min(d,
-/// 1/gamma^2)/epsilon^2`, with at least 10 in the place of d.
+/// 1/gamma^2)/epsilon^2`, with at least 10 instead of d.
 pub(super) fn batch_size(problem: &Problem, d: usize) -> usize {
     let epsilon = problem.target.epsilon();
     let dimension = (d as f64).min(problem.margin.get().powi(-2)).max(10.0);

@@ -22,8 +22,8 @@ struct Problem {
     lower_bound: f64,
 }
 
-/// Returns by how much of the least objective the coefficients of the opponent lie above it, the most over the lambdas of a
-/// path. `None` if it tells no coefficients, or works with another kernel than ours.
+/// Returns the largest relative excess of the objective of the opponent over the minimum, over the lambdas of a path. `None`
+/// if the opponent reports no coefficients, or has another kernel than ours.
 ///
 /// The objective is `F = mean L(y f(x)) + lambda ||f||^2` with the intercept as the opponent gives it; the least is known from
 /// a certified fit of ours to the same problem, which is not timed.

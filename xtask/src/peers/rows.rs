@@ -10,7 +10,7 @@ pub(super) const SIGMAS: [f64; 10] = [0.01, 0.02, 0.04, 0.1, 0.2, 0.5, 1.0, 2.0,
 pub(super) enum File {
     /// A file in the shared folder.
     Shared(&'static str),
-    /// So many rows drawn from `covtype`, standardised, with five folds.
+    /// This many rows drawn from `covtype`, standardised, with five folds.
     Covtype(usize),
 }
 

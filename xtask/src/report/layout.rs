@@ -35,7 +35,7 @@ pub(super) struct Section<'a> {
     pub(super) name: &'a str,
     /// The name and what it is about.
     pub(super) heading: String,
-    /// The parameters, seeds among them; empty if there are none.
+    /// The parameters, including seeds; may be empty.
     pub(super) parameters: String,
     pub(super) content: Content,
 }
@@ -48,10 +48,10 @@ pub(super) enum Content {
     Failed(Failure),
 }
 
-pub(super) const LEFT_OUT: &str = "left out: it needs data sets, and no --data-dir is told";
+pub(super) const LEFT_OUT: &str = "left out: it needs data sets, and --data-dir is not given";
 
 impl Content {
-    /// Returns why there is none, if so.
+    /// Returns the reason for missing content, if it is missing.
     pub(super) fn fault(&self) -> Option<String> {
         match self {
             Content::Found(_) => None,

@@ -28,7 +28,7 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// Reads the journal, or makes a new one.
     ///
     /// # Errors
-    /// A journal of other arguments, with a line that is none of its own, or in use by another
+    /// The journal is of other arguments, has a line of another program, or is in use by another
     /// process.
     pub(crate) fn open(path: &Path, arguments: &str) -> Result<Self, String> {
         let name = path.display();

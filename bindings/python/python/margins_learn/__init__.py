@@ -10,7 +10,7 @@ The estimators are classifiers as scikit-learn has them, for its pipelines, sear
 * `MassartClassifier` learns a halfspace although labels lie.
 * `FocusedClassifier` makes the largest loss of a sample small.
 
-After a fit `relative_gap_` bounds how far its objective is from the least one, and `status_` is "converged" if that is at
+After a fit `relative_gap_` bounds the distance of its objective from the minimum, and `status_` is "converged" if that is at
 most `tol`. `load` reads what `save` has written, and `to_onnx` makes a graph of a classifier. The modules `losses` and
 `calibration` have functions of the losses, `display` has pictures, `blocks` has files for data larger than memory, and
 `margins_learn.dask` and `margins_learn.ray`, which are imported by themselves, fit to what the workers of a cluster hold.

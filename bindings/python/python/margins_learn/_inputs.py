@@ -27,7 +27,7 @@ _BLOCK_ENTRIES = 1 << 16
 _MOST = 10**9
 # The largest number of values of C to ask for by their number.
 _MOST_CS = 10_000
-# The number of values of C unless told.
+# The default number of values of C.
 _DEFAULT_COUNT = 33
 # How numbers are written: "01" and "1_0" are codes, and "inf" and "nan" are words.
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
@@ -394,7 +394,7 @@ def _naming(name: str) -> Iterator[None]:
 
 
 def number_of(value: Any, name: str) -> float:
-    """Returns a number, and refuses what is none."""
+    """Returns a value as a float; raises `TypeError` if it is not a number."""
     if not isinstance(value, (str, bytes)) and np.ndim(value) == 0:
         with suppress(TypeError, ValueError, OverflowError):
             return float(value)
@@ -402,7 +402,7 @@ def number_of(value: Any, name: str) -> float:
 
 
 def text_of(value: Any, name: str) -> str:
-    """Returns a text, and refuses what is none."""
+    """Returns a text; raises `TypeError` for any other type."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}, but must be a text.")
     return value
@@ -450,7 +450,7 @@ def whole_folds(folds: np.ndarray, name: str) -> list[int]:
 
 
 def seed_of(random_state: Any) -> int:
-    """Returns a seed: 1 for None, so that a fit is the same again unless told otherwise."""
+    """Returns a seed: 1 for None, so that fits are reproducible by default."""
     if random_state is None:
         return 1
     if isinstance(random_state, (int, np.integer)):

@@ -309,7 +309,7 @@ class BlockWriter:
 
 @final
 class Shard:
-    """Partitions on a worker, which answer messages about their samples, and keep the features that a kernel makes of them."""
+    """Partitions on a worker: they answer messages about their samples, and keep the kernel features computed from them."""
 
     def __new__(cls, loss: str) -> Self: ...
     def insert(

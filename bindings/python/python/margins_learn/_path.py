@@ -26,7 +26,7 @@ class MarginPath(OneKernel):
         The values of C, or their number from 1e-4 to 1e4, evenly on a logarithmic scale; None takes 33 such values if
         `lambdas` is None too.
     lambdas : array or None, default=None
-        The values of lambda in the place of `Cs`.
+        The values of lambda, instead of `Cs`.
     kernel : str, callable or None, default=None
         The kernel, as `MarginClassifier` takes it.
     gamma, degree, coef0, approximation, memory, certify_exact, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, \

@@ -156,7 +156,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         `"laplacian:sigma=1"`, which is `exp(-sigma ||x - z||)`, `"poly:degree=3,scale=1,offset=1"`, which is
         `(scale <x, z> + offset)^degree`, `"matern32:length=1"`, `"matern52:length=1"`, `"anova:sigma=1,degree=1"`,
         `"sigmoid:scale=1,offset=0"` and `"linear"`, and `"rbf"` is another name of `"gaussian"`; `+` and `*` make sums and products of them. `"precomputed"` takes the
-        kernel matrix in the place of the features, and a function of two matrices returns theirs.
+        kernel matrix instead of features; a function of two matrices returns their kernel matrix.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
     gamma : float, "scale", "auto" or None, default=None
@@ -166,20 +166,19 @@ class MarginClassifier(OneKernel, ModelClassifier):
     degree, coef0 : float or None, default=None
         The other parameters of a kernel that is one name, as `SVC` calls them; coef0 is the offset. None takes the default of the kernel.
     memory : int, str or None, default=None
-        The most memory for the matrix of a kernel, in bytes or such as `"2GB"`; None takes half
-        of what is free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
-        certified as ever. With `"nystrom"`, `"rff"` and the hinge it is the most for the inner products of all rows, without which
-        a fit takes longer.
+        The limit on memory for the kernel matrix, in bytes or such as `"2GB"`; None takes half of the free memory. The values of a
+        larger matrix are recomputed where they are needed: fits take longer, and are certified as usual. With `"nystrom"`, `"rff"`
+        and the hinge it limits the memory for the inner products of all rows, without which a fit takes longer.
     certify_exact : bool, default=False
-        True tells how far a fit on Nystrom features is from the best one of the kernel itself, by one pass over the
-        kernel matrix, which is never held.
+        True computes how far a fit on Nystrom features is from the best fit of the kernel itself, by one pass over the
+        kernel matrix, which is never stored.
     encode : bool or dict, default=False
-        True takes a table as people have it: columns of words become a feature for each level, in the order of first
-        sight, columns of booleans one feature, and gaps the median with a feature that tells where they are. This is
-        learned from the rows of the fit, and kept with the model, so that `predict` takes raw rows. A dict does so too
-        and tells more: `categorical` and `drop`, lists of columns whose numbers are codes and of those to leave out;
-        `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are gaps; and `unknown`, what
-        becomes of levels that the fit has not seen, `"refuse"` or `"none"`.
+        True takes a raw table: a column of words becomes one feature for each level, in order of appearance, a column of
+        booleans one feature, and missing values the median with an indicator feature. The encoding is learned from the
+        training rows and kept with the model, so that `predict` takes raw rows. A dict sets options as well:
+        `categorical` and `drop`, lists of columns whose numbers are codes and of columns to leave out; `missing`,
+        `"median"` or `"refuse"`; `missing_words`, a list of the texts that stand for missing values; and `unknown`, the
+        rule for levels not seen in training, `"refuse"` or `"none"`.
     fit_intercept : bool, default=True
         True adds an intercept.
     standardize : bool, default=False
@@ -250,7 +249,7 @@ float or array of shape (n_members,)
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if they are all text.
     encoded_names_ : array of shape (n_encoded,)
-        The names of the features that `encode` makes of the columns.
+        The names of the features after encoding.
     X_fit_ : array or sparse matrix of shape (n_samples, n_features)
         The samples of the fit, if the kernel is a function, which compares others with them.
 

@@ -13,7 +13,7 @@ from ._regularised import OneKernel, explained
 
 @explained
 class RobustClassifier(OneKernel, ModelClassifier):
-    """A classifier of a robust objective, in the place of the mean loss.
+    """A classifier that minimises a robust objective instead of the mean loss.
 
     Parameters
     ----------

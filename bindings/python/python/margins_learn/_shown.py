@@ -80,11 +80,11 @@ def geometric_edges(Cs: np.ndarray) -> np.ndarray:
 
 
 def places(y: Any, classes: Any) -> tuple[np.ndarray, int]:
-    """Returns the place of the class of every sample among the classes, those of y unless told, and their number."""
+    """Returns the index of the class of each sample among the classes (by default those of y), and the number of classes."""
     y = column_or_1d(array_of(y))
     known = np.unique(y) if classes is None else np.asarray(classes)
     if len(known) < 2:
-        raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: tell all of them by classes.")
+        raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: pass all of them as classes.")
     place_of = {label: place for place, label in enumerate(known.tolist())}
     labels = y.tolist()
     strange = next((row for row, label in enumerate(labels) if label not in place_of), None)
@@ -104,7 +104,7 @@ def scores_shown(scores: Any, rows: int, classes: int) -> np.ndarray:
 
 
 def curve_shown(values: Any, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Returns the numbers of a curve, or of a grid, of a shape if one is told; they may be infinite or NaN."""
+    """Returns the numbers of a curve or grid, of the shape if one is given; they may be infinite or NaN."""
     numbers = floats_of(values, name)
     if shape is None and (numbers.ndim != 1 or not len(numbers)):
         raise ValueError(f"{name} has the shape {numbers.shape}, but must have one dimension and a number at least.")

@@ -27,7 +27,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def told(encode: Any, X: Any) -> Any:
-    """Returns what the encoding is told: columns of categories are categorical, whatever their categories look like."""
+    """Returns the options of the encoding, with every column of a categorical dtype listed as categorical."""
     options = encode if isinstance(encode, dict) else {}
     asked, dropped = options.get("categorical", []), left_out(encode)
     if encode is not True and not isinstance(encode, dict) or not isinstance(asked, (list, tuple)) or not is_frame(X):

@@ -1,6 +1,6 @@
 """Block files: rows in fixed partitions, with checksums and an index, for data larger than memory.
 
-The command `margins` takes such a file in the place of text, and so do the estimators of `margins_learn.dask`.
+The command `margins` and the estimators of `margins_learn.dask` accept such a file instead of text.
 """
 
 from __future__ import annotations

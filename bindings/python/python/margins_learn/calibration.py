@@ -39,7 +39,7 @@ def psi(loss: str, at: Any) -> np.ndarray | float:
 def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
     """Returns the most that the misclassification risk exceeds the Bayes error by, at an excess surrogate risk.
 
-    The excess surrogate risk is that over the least one of all measurable functions, not of a class.
+    The excess surrogate risk is the excess over the minimum among all measurable functions, not among a class.
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: risks >= 0, "at least 0")
@@ -47,7 +47,7 @@ def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
 
 
 def is_calibrated(loss: str) -> bool:
-    """Tells if a small surrogate risk makes the misclassification risk small."""
+    """Returns true if a small excess surrogate risk implies a small excess misclassification risk."""
     return _native.not_calibrated(text_of(loss, "loss")) is None
 
 
@@ -130,7 +130,7 @@ def margin_pursuit_bound(
     """Returns every term of the bound on the risk of margin pursuit by gradient descent.
 
     The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
-    `input_second_moment` unless told. The entries that begin with `sound_` are of the proof as corrected.
+    `input_second_moment` by default. The entries that begin with `sound_` are of the proof as corrected.
     The entries `excess_over_linear` bound the expected loss above that of the best linear function. Those that end with
     `if_linear_is_best` bound a misclassification risk only if no measurable function has a smaller expected loss.
     """

@@ -24,7 +24,7 @@ class ErrorPathDisplay(Display):
     Cs, mean_error, standard_error : array of shape (n_Cs,)
         The curve.
     best, one_se : int
-        The indices of the least error, and of the least C within one standard error of it.
+        The indices of the lowest error, and of the smallest C within one standard error of it.
     selected : int or None, default=None
         The index that the search has taken.
     certified : array of bool of shape (n_Cs,) or None, default=None
@@ -167,7 +167,7 @@ class KernelGridDisplay(Display):
         rows, order = np.arange(len(kernels)), np.argsort(Cs)
         edges = geometric_edges(Cs[order])
         mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * errors[:, order], cmap=cmap)
-        # The cell of the least error has the lightest colour.
+        # The cell of the lowest error has the lightest colour.
         ax.plot(Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
         ax.set_yticks(rows, ticks)
@@ -209,7 +209,7 @@ class MarginDistributionDisplay(Display):
     ) -> MarginDistributionDisplay:
         """Returns the display of scores, one a sample or one a sample and class, drawn.
 
-        The classes are those of `y` in order unless told; scores of two classes speak for the second.
+        By default the classes are those of `y` in order; with two classes, a positive score stands for the second.
         """
         at, count = places(y, classes)
         scores = scores_shown(scores, len(at), count)
@@ -283,7 +283,7 @@ class ReliabilityDisplay(Display):
         name: str | None = None,
         ax: Any = None,
     ) -> ReliabilityDisplay:
-        """Returns the display of a fitted classifier for one class, the last unless told, drawn."""
+        """Returns the display of a fitted classifier for one class (by default the last), drawn."""
         check_classifier(estimator)
         classes = estimator.classes_.tolist()
         positive = classes[-1] if positive is None else positive

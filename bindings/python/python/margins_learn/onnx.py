@@ -158,7 +158,7 @@ def _kernel(graph: Graph, text: str, features: str, sections: np.ndarray) -> str
 
 
 def _split(text: str, sign: str) -> list[str]:
-    """Splits the text of a kernel at signs outside of parentheses; the `+` of a number such as `1e+3` is none."""
+    """Splits the text of a kernel at signs outside of parentheses, but not at the `+` of a number such as `1e+3`."""
     parts, start, depth = [], 0, 0
     for at, symbol in enumerate(text):
         depth += {"(": 1, ")": -1}.get(symbol, 0)

@@ -1,4 +1,4 @@
-//! The unit that all leaves of a tree are relative to: a power of two, chosen anew when their sum
+//! The unit that all leaves of a tree are relative to: a power of two, chosen again when their sum
 //! leaves its range.
 
 use super::SampleTree;
@@ -62,7 +62,7 @@ impl SampleTree {
         (1 << TOTAL_EXPONENTS.start..1 << TOTAL_EXPONENTS.end).contains(&self.total)
     }
 
-    /// Chooses the unit anew; `false`, and nothing changes, if all weights are 0.
+    /// Chooses a new unit; returns `false`, and changes nothing, if all weights are 0.
     #[cold]
     pub(super) fn rescale(&mut self) -> bool {
         // Rounding hides no more than half a unit a leaf, far less than this.
@@ -124,7 +124,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reading back sums all nodes anew.
+    /// Reading back recomputes the sums of all nodes.
     pub(in crate::sample_tree) fn sums_are_those_of_the_children(tree: &SampleTree) -> bool {
         let mut other = tree.clone();
         other.sum_all();

@@ -47,7 +47,7 @@ const EXAMPLES: [(&str, &str); 10] = [
     ),
     (
         "Print how far the misclassification risk can be above the Bayes error, if the logistic risk is \
-         within 0.02 of the least one of all functions.",
+         within 0.02 of its minimum over all functions.",
         "psi --loss logistic --at 0.02 --inverse",
     ),
 ];

@@ -101,7 +101,7 @@ fn settings(
     Ok(settings)
 }
 
-/// Refuses files that cannot be written where they are told to be, and two options that name one file.
+/// Returns an error if an output cannot be written, or two options name the same file.
 fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
     check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),

@@ -57,7 +57,7 @@ fn signs_of(source: Source<'_>, names: &[String]) -> Result<Option<(usize, usize
             match [one, other].iter().position(|name| same_class(name, positive)) {
                 Some(at) => Ok(Some((at, 1 - at))),
                 None => Err(Failure::job(format!(
-                    "{}: the positive class '{positive}' is none of the classes, '{one}' and '{other}'",
+                    "{}: the positive class '{positive}' is not one of the classes, '{one}' and '{other}'",
                     source.file.name()
                 ))),
             }

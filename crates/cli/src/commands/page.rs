@@ -113,8 +113,8 @@ impl<'a> Page<'a> {
         write(self.path, self.format, report, warnings)
     }
 
-    /// Adds a model and what it makes of the data that it was fitted to, if these are in memory, and
-    /// of those to test it on.
+    /// Adds a model, and its evaluations on the training data, if they are in memory, and on the test
+    /// data.
     pub(super) fn describe<Y: ClassLabels>(
         self,
         report: &mut Report,
@@ -139,7 +139,7 @@ impl<'a> Page<'a> {
 }
 
 /// Writes a report in a format to a file, or to standard output. Its warnings are those of the run
-/// and those of its numbers, and standard error is told all of them.
+/// and those of its numbers; all of them are printed to standard error too.
 pub(super) fn write(
     path: Option<&Path>,
     format: ReportFormat,
@@ -156,7 +156,8 @@ pub(super) fn write(
     })
 }
 
-/// Adds what a model makes of the labelled rows of a file, under a name, and returns their features.
+/// Adds the evaluation of a model on the labelled rows of a file, under a name, and returns their
+/// features.
 pub(super) fn evaluate(
     report: &mut Report,
     name: &str,

@@ -161,7 +161,7 @@ fn write_rows(
     })
 }
 
-/// Calls `take` for what the model makes of the rows, block by block in their order.
+/// Scores the rows, and calls `take` for each block in their order.
 fn each_block<E: From<margins::data::Error> + From<Failure>>(
     arguments: &PredictArguments,
     scorer: &Scorer<'_>,
@@ -170,8 +170,8 @@ fn each_block<E: From<margins::data::Error> + From<Failure>>(
     each_block_with(arguments, scorer, |scored| scored, take)
 }
 
-/// Calls `turn` for what the model makes of the rows, several blocks at the same time, and `take` for
-/// the results in order.
+/// Scores the rows, and calls `turn` for several blocks at the same time and `take` for the results in
+/// order.
 fn each_block_with<T: Send, E: From<margins::data::Error> + From<Failure>>(
     arguments: &PredictArguments,
     scorer: &Scorer<'_>,

@@ -103,8 +103,8 @@ impl Task<'_> {
         }
     }
 
-    /// Returns the rows as [`rows`](Self::rows) does, and says if folds cannot learn their encoding
-    /// anew.
+    /// Returns the rows as [`rows`](Self::rows) does, with a note if folds cannot learn an encoding of
+    /// their own.
     pub(super) fn rows_of_folds(self) -> Result<Rows<Labels>, Failure> {
         let rows = self.rows_with(Self::copies_of_folds())?;
         rows.here().inspect(|data| self.arguments.source().note_of_encoding(data));
@@ -171,7 +171,7 @@ impl Task<'_> {
         }
     }
 
-    /// Returns the lines on the objective and on the functions, of this dimension if it is told.
+    /// Returns the lines on the objective and on the functions, with their dimension if it is given.
     pub(super) fn describe(
         self,
         loss: String,
@@ -190,7 +190,7 @@ impl Task<'_> {
         lines
     }
 
-    /// Tells what fits at single lambdas leave open.
+    /// Returns the warnings about fits at single lambdas.
     pub(super) fn warnings<'f>(self, fits: impl Iterator<Item = &'f Fit>) -> Warnings {
         let mut warnings = Warnings::default();
         match &self.objective {

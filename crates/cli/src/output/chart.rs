@@ -55,7 +55,7 @@ pub(crate) struct Point {
     pub(crate) value: f64,
     /// Half the length of the bar around the value.
     pub(crate) spread: f64,
-    /// A letter that stands in the place of the point.
+    /// A letter drawn instead of the point.
     pub(crate) mark: Option<char>,
 }
 

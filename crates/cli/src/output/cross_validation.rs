@@ -155,7 +155,7 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
                 share => format!("to be within {} %", percent(share)),
             };
             format!(
-                "{exact} of {all} are proven to be those of exact minimisers, the least one {best}{hint}"
+                "{exact} of {all} are proven to be those of exact minimisers, the lowest {best}{hint}"
             )
         },
     ))

@@ -38,8 +38,8 @@ pub(crate) fn output<'a>(
     path.map(|path| Named { option, path: path.as_ref(), is_output: true })
 }
 
-/// Refuses, before any work is done, a file that cannot be written where it is told to be, and two options
-/// that name one file, of which at least one is written.
+/// Returns an error, before any work is done, if an output cannot be written, or if two options name
+/// the same file and at least one of them is written.
 pub(crate) fn check_files<'a>(
     files: impl IntoIterator<Item = Option<Named<'a>>>,
 ) -> Result<(), Failure> {

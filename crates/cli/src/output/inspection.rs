@@ -32,7 +32,7 @@ pub(crate) struct InspectionDocument<'a> {
     pub(crate) constant_columns: Vec<usize>,
     /// The first of two equal columns, and the later one.
     pub(crate) duplicate_columns: Vec<[usize; 2]>,
-    /// Columns each of which alone tells the class of every row.
+    /// Columns each of which alone determines the class of every row.
     pub(crate) telling_columns: Vec<String>,
     /// Null without `--encode`.
     pub(crate) raw_columns: Option<Vec<RawColumnDocument>>,
@@ -53,7 +53,7 @@ pub(crate) struct RawColumnDocument {
     pub(crate) missing: usize,
 }
 
-/// The least error possible on simulated data, and how far from it that number may be.
+/// The Bayes error of simulated data, and the error of that number.
 #[derive(Serialize)]
 pub(crate) struct BayesError {
     pub(crate) rate: f64,

@@ -1,4 +1,4 @@
-//! Block files in the place of text: written by the command, and read by all others.
+//! Block files instead of text: written by the command, and read by all others.
 
 use serde_json::Value;
 

@@ -174,7 +174,7 @@ fn costs_do_not_count_in_the_scaling() {
     }
 }
 
-/// The kernel of the least error is taken for several classes as for two.
+/// The kernel with the lowest error is chosen for several classes as for two.
 #[test]
 fn kernels_are_chosen_for_several_classes() {
     let workshop = Workshop::new();

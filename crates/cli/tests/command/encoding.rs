@@ -105,7 +105,7 @@ fn a_column_that_gives_the_label_away_is_named() {
     insta::assert_snapshot!(workshop.output(&["inspect", "--data", "leak.csv"]));
 }
 
-/// A column whose cells are empty in all rows of one class and in no other tells the class by its gaps.
+/// A column whose cells are empty in exactly the rows of one class gives the class away by its gaps.
 #[test]
 fn a_column_that_gives_the_label_away_by_its_gaps_is_named() {
     let workshop = Workshop::new();
@@ -292,15 +292,16 @@ fn a_word_among_numbers_is_noted() {
     workshop.write("odd.csv", table.as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--data", "odd.csv", "--encode"];
     let note = "note: odd.csv: column 'id' has categories because of 'unknown' among its numbers; \
-                --missing-words tells which words stand for gaps\n";
+                --missing-words sets the words that stand for missing values\n";
     assert_eq!(text(&workshop.run(&fit).stderr), note);
-    let told = ["--missing-words", "unknown"];
-    assert_eq!(text(&workshop.run(&[&fit[..], &told].concat()).stderr), "");
-    // What becomes of words needs no --encode beside columns to leave out.
+    let words = ["--missing-words", "unknown"];
+    assert_eq!(text(&workshop.run(&[&fit[..], &words].concat()).stderr), "");
+    // --missing-words needs no --encode beside columns to leave out.
     let dropped = ["fit", "--lambda", "0.1", "--data", "odd.csv", "--drop", "id"];
-    workshop.output(&[&dropped[..], &told].concat());
-    let message =
-        text(&workshop.run(&["fit", "--lambda", "0.1", "--data", "data.csv", told[0], "x"]).stderr);
+    workshop.output(&[&dropped[..], &words].concat());
+    let message = text(
+        &workshop.run(&["fit", "--lambda", "0.1", "--data", "data.csv", words[0], "x"]).stderr,
+    );
     assert!(message.contains("--encode|--categorical <COLUMN>|--drop <COLUMN>"), "{message}");
 }
 

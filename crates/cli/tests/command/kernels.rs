@@ -102,7 +102,7 @@ fn one_sample_at_a_time_is_left_out() {
     assert_eq!(run("exact", "lhs")["all_certified"], true);
 }
 
-/// A kernel matrix in the place of features.
+/// A kernel matrix instead of features.
 #[test]
 fn a_precomputed_kernel_is_the_kernel() {
     let workshop = Workshop::new();

@@ -52,7 +52,7 @@ height,width,label
 
 /// Says past the capture of the tests what a test leaves out on this machine, and why.
 fn skipped(what: &str) {
-    // Where nobody reads standard error nobody can be told.
+    // Nothing can be done if standard error is closed.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
 }
 

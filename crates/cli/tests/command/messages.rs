@@ -63,7 +63,7 @@ fn the_environment_says_the_threads() {
         &[&["report", "--quiet", "--format", "json"], &model[..]].concat(),
     ];
     for command in commands {
-        // The time is that of the run, and standard error may tell how the fit ended.
+        // The time is that of the run, and standard error may report the status of the fit.
         let without_origin = |text: String| match text.split_once("\"facts\"") {
             Some((_, rest)) => rest.to_owned(),
             None => text,

@@ -115,7 +115,7 @@ fn the_name_of_a_report_tells_its_format() {
     workshop.output(&[&report[..], &["model.json"]].concat());
     workshop.output(&[&report[..], &["told.json", "--format", "html"]].concat());
     let read = |name: &str| std::fs::read_to_string(workshop.path(name)).expect("a report");
-    // A fit has its rows at hand, a model alone has not.
+    // A fit has its rows in memory, a model alone has not.
     for (name, support) in [("fit.JSON", "row "), ("model.json", "support sample ")] {
         let document: serde_json::Value = serde_json::from_str(&read(name)).expect("a document");
         assert_eq!(document["format"], "margins-report", "{name}");
@@ -127,8 +127,7 @@ fn the_name_of_a_report_tells_its_format() {
     assert!(read("told.json").starts_with("<!DOCTYPE html>"));
 }
 
-/// Standard error is told every warning of a page, those of its numbers and those of the run, and none
-/// of them twice.
+/// Standard error has every warning of a page, those of its numbers and those of the run, each once.
 #[test]
 fn a_page_and_standard_error_have_the_same_warnings() {
     let workshop = Workshop::new();
@@ -163,7 +162,7 @@ fn a_page_and_standard_error_have_the_same_warnings() {
     }
 }
 
-/// The endings of other formats are refused before anything is read, unless --format tells which it is.
+/// The endings of other formats are refused before anything is read, unless --format is given.
 #[test]
 fn other_endings_of_reports_are_refused_by_name() {
     let workshop = Workshop::new();

@@ -42,7 +42,7 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns a page with its sessions run anew, one after the other in one folder, and the number of
+/// Returns a page with its sessions run again, one after the other in one folder, and the number of
 /// their commands. A folder `data` has the small tables of the repository.
 fn replayed(page: &str) -> (String, usize) {
     let folder = TempDir::new().expect("a temporary folder");

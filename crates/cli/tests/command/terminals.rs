@@ -7,7 +7,7 @@ use crate::{Workshop, skipped, text};
 const CV: [&str; 9] =
     ["cv", "--data", "data.csv", "--loss", "logistic", "--lambdas", "1:1e-3:9", "--folds", "3"];
 
-/// Returns what a terminal of UTF-8 shows of a run; `None`, which is told, where there is no `script`.
+/// Returns what a UTF-8 terminal shows of a run; `None`, with a message, if `script` is not installed.
 fn shown(workshop: &Workshop, variables: &[(&str, &str)], arguments: &[&str]) -> Option<String> {
     let line = [&[env!("CARGO_BIN_EXE_margins")], arguments].concat().join(" ");
     let output = Command::new("script")

@@ -27,9 +27,9 @@ const NOTE: &str = "note: 3 rows without a label are left out of gaps.csv\n";
 fn both(workshop: &Workshop, command: &[&str]) -> [Value; 2] {
     let run = |data: &[&str]| {
         let output = workshop.run(&[command, &["--format", "json", "--data"], data].concat());
-        let told = text(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {told}");
-        assert_eq!(told.contains(NOTE), data.len() == 2, "{command:?}: {told}");
+        let warnings = text(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {warnings}");
+        assert_eq!(warnings.contains(NOTE), data.len() == 2, "{command:?}: {warnings}");
         let document = text(&output.stdout).replace("gaps.csv", "data.csv");
         serde_json::from_str(&document).expect("JSON")
     };
@@ -37,7 +37,7 @@ fn both(workshop: &Workshop, command: &[&str]) -> [Value; 2] {
 }
 
 #[test]
-fn the_first_one_is_an_error_unless_told() {
+fn the_first_one_is_an_error_by_default() {
     let workshop = workshop();
     for command in [&["fit", "--lambda", "0.1"][..], &["stream", "--lambda", "0.1"], &["inspect"]] {
         let output = workshop.run(&[command, &["--data", "gaps.csv"]].concat());
@@ -72,15 +72,18 @@ fn every_command_is_as_without_them() {
                 hard["row"].take();
             }
         }
-        // The number of such rows is told by those that describe data.
-        let told = |document: &mut Value| match command[0] {
+        // The commands that describe data report the number of such rows.
+        let reported = |document: &mut Value| match command[0] {
             "report" => document["data"][0]["left_out"].take(),
             "inspect" => document["unlabelled_rows"].take(),
             _ => Value::Null,
         };
-        let told = [&mut gaps, &mut data].map(told);
-        let tells = ["report", "inspect"].contains(&command[0]);
-        assert_eq!(told, if tells { [3.into(), 0.into()] } else { [Value::Null, Value::Null] });
+        let numbers = [&mut gaps, &mut data].map(reported);
+        let describes = ["report", "inspect"].contains(&command[0]);
+        assert_eq!(
+            numbers,
+            if describes { [3.into(), 0.into()] } else { [Value::Null, Value::Null] }
+        );
         assert_eq!(gaps, data, "{command:?}");
     }
 }

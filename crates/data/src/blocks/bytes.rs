@@ -1,5 +1,5 @@
-/// The part of some bytes that has not been read: little-endian numbers, and texts of UTF-8 after
-/// their length. What cannot be read is told in words.
+/// The unread part of some bytes: little-endian numbers, and UTF-8 texts after their length. An
+/// error is a message for the reader of the file.
 pub(super) struct Bytes<'b>(&'b [u8]);
 
 impl<'b> Bytes<'b> {
@@ -7,7 +7,7 @@ impl<'b> Bytes<'b> {
         Bytes(bytes)
     }
 
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'b [u8], String> {
         let Some((taken, rest)) = self.0.split_at_checked(count) else {
             return Err(format!("{} bytes are left, but {count} are needed", self.0.len()));

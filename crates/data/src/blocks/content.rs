@@ -20,7 +20,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Returns no rows, with memory for so many rows and stored values.
+    /// Returns empty content with capacity for this many rows and stored values.
     pub(super) fn with_room(layout: Layout, rows: usize, stored: usize) -> Self {
         let some = |there: bool, count: usize| if there { count } else { 0 };
         Content {

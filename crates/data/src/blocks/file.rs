@@ -78,7 +78,7 @@ impl BlockFile {
     /// Returns the file with another class of two as the positive one.
     ///
     /// # Errors
-    /// A class that is none of the two; more than two classes.
+    /// The class is not one of the two, or there are more than two classes.
     pub fn with_positive(mut self, positive: &str) -> Result<Self, Error> {
         let [first, second] = &self.classes[..] else {
             let requirement = "left out where there may be several classes";
@@ -101,7 +101,7 @@ impl BlockFile {
         Ok(self)
     }
 
-    /// Returns the file with so many features, such as those of a model: a sparse file may have
+    /// Returns the file with this many features, such as those of a model: a sparse file may have
     /// fewer, because its last ones may be zero everywhere, and a dense one must have as many.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl BlockFile {
         whole.map_err(|error| Error::InFile { file: self.name(), error: Box::new(error) })
     }
 
-    /// Refuses all rows together if memory has no room for them.
+    /// Returns an error if all rows together do not fit in memory.
     fn check_room(&self) -> Result<(), Error> {
         let bytes = (0..self.partitions()).map(|partition| self.bytes_of(partition)).sum();
         Memory::from_bytes(bytes).check_free().map_err(|shortage| {

@@ -58,7 +58,7 @@ impl Index {
     /// Reads the index of a file whose blocks end at a place.
     pub(super) fn of_bytes(bytes: &[u8], layout: Layout, end: u64) -> Result<Self, String> {
         let Some(rest) = bytes.strip_prefix(&INDEX_TAG) else {
-            return Err("there is none where it should be".to_owned());
+            return Err("it is not where the end of the file says".to_owned());
         };
         let mut rest = Bytes::new(rest);
         let index = Index {

@@ -148,7 +148,7 @@ impl BlockHead {
         bytes.first() == Some(&BLOCK_TAG[0])
     }
 
-    /// Reads the head of a block; `None` if it is none.
+    /// Reads the header of a block; returns `None` if the bytes are not a block header.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = Bytes::new(bytes.strip_prefix(&BLOCK_TAG)?);
         let (rows, stored) = (rest.u32().ok()?, rest.u64().ok()?);

@@ -26,7 +26,7 @@ pub(crate) struct Ending {
     pub(crate) classes: Vec<String>,
     pub(crate) class_ranks: Vec<u32>,
     pub(crate) folds: Vec<String>,
-    /// The number of features; the largest that was seen unless told.
+    /// The number of features; by default the largest that was seen.
     pub(crate) features: Option<usize>,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) encoding: Option<Encoding>,

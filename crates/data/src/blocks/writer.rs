@@ -75,14 +75,14 @@ impl BlockWriter {
         self
     }
 
-    /// Tells the number of features of sparse rows, the last of which may be zero everywhere.
+    /// Sets the number of features of sparse rows, the last of which may be zero everywhere.
     #[must_use]
     pub fn with_features(mut self, features: usize) -> Self {
         self.features = Some(features);
         self
     }
 
-    /// Tells the encoding that the features are made by, which gives them their names.
+    /// Sets the encoding of the features, which gives them their names.
     #[must_use]
     pub fn with_encoding(mut self, encoding: Encoding) -> Self {
         self.feature_names = Some(encoding.feature_names());

@@ -22,7 +22,7 @@ pub struct DenseRows {
 }
 
 impl DenseRows {
-    /// Makes room for so many samples.
+    /// Reserves memory for this many samples.
     ///
     /// # Errors
     /// [`Error::Memory`]: they do not fit into memory. No columns.

@@ -10,7 +10,8 @@ pub(crate) const LABEL: usize = 32;
 const STATE: usize = 64;
 
 impl Design {
-    /// Refuses a table of so many labelled samples and dense features if memory has no room for it.
+    /// Returns an error if a table of this many labelled samples and dense features does not fit in
+    /// memory.
     ///
     /// # Errors
     /// [`Error::Memory`], with what is needed and what is free.
@@ -24,9 +25,9 @@ impl Design {
         })
     }
 
-    /// Refuses so many fits at the same time if memory has no room for what they hold of every sample,
-    /// for so many further designs of this size, and for so many square matrices a fit, whose order is
-    /// the number of features or of samples, whichever is smaller.
+    /// Returns an error if this many simultaneous fits do not fit in memory: their values for each
+    /// sample, this many further designs of this size, and this many square matrices for each fit,
+    /// whose order is the number of features or of samples, whichever is smaller.
     ///
     /// # Errors
     /// [`Error::Copies`], with what is needed and what is free.
@@ -52,7 +53,7 @@ impl Design {
         })
     }
 
-    /// Refuses columns if a vector with an entry for each has no room.
+    /// Returns an error if a vector with an entry for each column does not fit in memory.
     pub(super) fn check_vector(rows: usize, columns: usize) -> Result<(), Error> {
         let memory = Memory::from_bytes(columns.saturating_mul(size_of::<f64>()));
         memory.check_free().map_err(|shortage| Error::Memory {
@@ -62,7 +63,7 @@ impl Design {
         })
     }
 
-    /// Returns the error of a design of so many bytes that the system has refused.
+    /// Returns the error of a design of this many bytes that the system has refused.
     pub(super) fn no_room(rows: usize, columns: usize, bytes: usize) -> Error {
         let shortage = Shortage { needed: Memory::from_bytes(bytes), free: Memory::free() };
         Error::Memory { rows, columns: Some(columns), shortage }

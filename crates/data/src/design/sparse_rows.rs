@@ -58,8 +58,7 @@ impl SparseRows {
     /// Takes the value of a sample in a column.
     ///
     /// # Errors
-    /// A sample that there is none of, or that has its number of entries already; a column that there
-    /// is none of.
+    /// The sample or the column does not exist, or the sample has its number of entries already.
     #[inline]
     pub fn place(&mut self, row: usize, column: usize, value: f64) -> Result<(), Error> {
         let columns = self.columns;

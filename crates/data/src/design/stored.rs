@@ -46,7 +46,7 @@ impl Design {
     }
 }
 
-/// Refuses columns of a row that do not ascend, and those that are none.
+/// Returns an error if the columns of a row do not ascend, or one is not less than `features`.
 fn check_columns(row: usize, columns: &[u32], features: usize) -> Result<(), Error> {
     let mut least = 0;
     for column in columns.iter().map(|&column| column as usize) {

@@ -28,7 +28,7 @@ impl Entries {
     }
 }
 
-/// The cells of a raw column with what becomes of each.
+/// The cells of a raw column with the encoding of each.
 pub(super) struct Features<'c> {
     pub(super) cells: Source<'c>,
     pub(super) gap: Entries,

@@ -210,7 +210,7 @@ impl Column {
         }
     }
 
-    /// Returns the values that are not zero in so many rows, with those of an indicator.
+    /// Returns the number of nonzero values in this many rows, including those of an indicator.
     fn stored(&self, rows: u64) -> u64 {
         let (values, filled) = if self.has_median() {
             (self.nonzero, self.median.value() != 0.0)

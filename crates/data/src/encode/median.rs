@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 /// The most groups of numbers that are counted in a pass.
 const MOST_GROUPS: usize = 1 << 12;
 
-/// The median of numbers that pass by, once or several times, in bounded memory: numbers are counted
-/// in groups of equal leading bits, as fine as the bound lets them be. The groups in the middle are
-/// looked at again in the next pass, until they are single numbers.
+/// The median of streaming numbers, read once or several times, in bounded memory: numbers are
+/// counted in groups of equal leading bits, as fine as the bound allows. The groups in the middle are
+/// refined in the next pass, until they are single numbers.
 #[derive(Debug, Default)]
 pub(super) struct Median {
     /// The middle of all numbers: one, or two if their count is even. None before the first pass ends.
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the median of numbers that pass by as often as it takes, and the number of passes.
+    /// Returns the median of numbers that are read as often as needed, and the number of passes.
     fn median(numbers: &[f64]) -> (f64, usize) {
         let mut median = Median::default();
         for pass in 1.. {

@@ -9,9 +9,9 @@ pub struct EncodeOptions {
     pub categorical: Vec<String>,
     /// The columns to leave out.
     pub drop: Vec<String>,
-    /// What becomes of gaps.
+    /// How missing values are encoded.
     pub missing: Missing,
-    /// What becomes of levels that were not seen in the rows learned from.
+    /// How levels that were not seen in the training rows are encoded.
     pub unknown: Unknown,
     /// The words that stand for a gap.
     pub missing_words: MissingWords,
@@ -24,29 +24,28 @@ impl EncodeOptions {
     }
 }
 
-/// What becomes of gaps.
+/// How missing values are encoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Missing {
-    /// The median of the column stands in the place of missing values, and a column of its own
-    /// tells where they are.
+    /// The median of the column replaces missing values, and an indicator column marks them.
     #[default]
     Median,
     /// A missing value is an error.
     Refuse,
 }
 
-/// What becomes of a level that was not seen in the rows learned from.
+/// How a level that was not seen in the training rows is encoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Unknown {
-    /// An unknown level is an error. In the folds of a cross-validation, whose training rows may
-    /// lack a level that all of the rows have, it is none.
+    /// An unknown level is an error, except in the folds of a cross-validation, whose training rows
+    /// may lack a level that other rows have.
     #[default]
     Refuse,
-    /// An unknown level is none of the levels: the features of all of them are 0.
+    /// The features of all levels are 0 for an unknown one.
     None,
 }
 
@@ -57,7 +56,7 @@ pub enum Unknown {
 pub struct MissingWords(Vec<String>);
 
 impl MissingWords {
-    /// Takes these words in the place of the usual ones.
+    /// Takes these words instead of the usual ones.
     pub fn new<S: AsRef<str>>(words: &[S]) -> Self {
         MissingWords(words.iter().map(|word| word.as_ref().trim().to_ascii_lowercase()).collect())
     }

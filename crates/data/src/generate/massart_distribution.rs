@@ -144,7 +144,7 @@ impl MassartDistribution {
         &self.rates
     }
 
-    /// Returns `opt = E eta(x)`, the least error that there is.
+    /// Returns `opt = E eta(x)`, the error of the Bayes rule.
     pub fn opt(&self) -> f64 {
         self.masses.iter().zip(&self.rates).map(|(p, r)| p * r).sum()
     }

@@ -79,7 +79,7 @@ pub(super) fn bayes_error(mixture: &GaussianMixture, tolerance: f64) -> Quadratu
             squares.push(square);
         }
     }
-    // Summed anew, in a fixed order and without the rounding of the running sum.
+    // Summed again, in a fixed order and without the rounding of the running sum.
     let squares = squares.into_sorted_vec();
     Quadrature {
         rate: squares.iter().map(Square::integral).sum(),

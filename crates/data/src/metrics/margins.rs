@@ -1,8 +1,8 @@
 use super::{Weights, check_scores};
 use crate::Error;
 
-/// The distribution of the margins y_i f(x_i), each with the weight c_i of its sample; samples of
-/// weight 0 are none.
+/// The distribution of the margins y_i f(x_i), each with the weight c_i of its sample. Samples of
+/// weight 0 do not count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarginStatistics {
     /// The mean m.

@@ -38,8 +38,8 @@ fn needs_parquet(name: &str) -> Error {
 }
 
 /// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
-/// the order of the rows; of Parquet, for one row group after the other. The number of rows left out is
-/// returned. Unless the columns of an svmlight file are told, each table has its own number.
+/// the order of the rows; of Parquet, for one row group after the other. Returns the number of
+/// rows left out. If the number of columns of an svmlight file is not given, each table has its own.
 pub(super) fn each_table<T: Send, E: From<Error>>(
     source: Source<'_>,
     name: &str,

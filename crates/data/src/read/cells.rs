@@ -45,7 +45,7 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Takes memory for so many further rows with so many features each.
+    /// Reserves memory for this many further rows with this many features each.
     pub(super) fn reserve(&mut self, rows: usize, features: usize) {
         match self {
             Cells::Numbers(values) => values.reserve(rows.saturating_mul(features)),
@@ -126,7 +126,7 @@ impl<'m> Cells<'m> {
     }
 }
 
-/// Returns the number of a cell, or why there is none.
+/// Returns the number in a cell, or why it is not a number.
 #[inline]
 pub(super) fn number(cell: &str) -> Result<f64, String> {
     match decimal::parse(cell) {
@@ -153,7 +153,7 @@ fn missing(cell: &str) -> String {
     format!("{what}; a fit takes tables with gaps with --encode")
 }
 
-/// Returns the weight of a sample, or why there is none.
+/// Returns the weight of a sample, or why it is not a weight.
 pub(super) fn weight(cell: &str) -> Result<f64, String> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),

@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
         part.table(&self.layout, labels)
     }
 
-    /// Reads all rows, in blocks; `None` if there are none.
+    /// Reads all rows, in blocks; returns `None` for a file without rows.
     fn all(&mut self, labels: &mut LabelSink<'_>) -> Result<Option<Table>, Error> {
         let Rows { lines, layout, dropped } = self;
         let (layout, name) = (&*layout, lines.name().to_owned());
@@ -269,7 +269,7 @@ impl Layout {
     }
 }
 
-/// Returns a cell without the blanks around it, of which there mostly are none.
+/// Returns a cell without the blanks around it; most cells have no blanks.
 #[inline]
 fn trimmed(cell: &str) -> &str {
     let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);

@@ -1,4 +1,4 @@
-//! The memory that a table will take, told by the beginning of its file, so that one that has no room
+//! Estimates the memory of a table from the beginning of its file, so that a table that does not fit
 //! is refused before it is read.
 
 use std::fs::{self, File};
@@ -31,8 +31,8 @@ struct Estimate {
     bytes: usize,
 }
 
-/// Refuses a file of text, and those that follow it, if memory has no room for the table in them. What
-/// is no regular file tells nothing, and what cannot be read is the business of its reader.
+/// Returns an error if the table in a text file and the files that follow it does not fit in memory.
+/// A path that is not a regular file, or cannot be read, passes: its reader reports the error.
 ///
 /// # Errors
 /// [`Error::Memory`] in the file, with an estimate of what is needed.
@@ -43,7 +43,8 @@ pub(super) fn check_room(path: &Path, format: Format, options: &ReadOptions) -> 
     check_within(path, size, format, options, free)
 }
 
-/// Refuses files of so many bytes together if so much memory has no room for their table.
+/// Returns an error if the table in files of this many bytes together does not fit in this much
+/// memory.
 fn check_within(
     path: &Path,
     size: u64,
@@ -79,7 +80,7 @@ fn size_of_regular(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-/// Returns what the beginning of a file says of files of so many bytes together; nothing of one that
+/// Returns what the beginning of a file says of files of this many bytes together; nothing of one that
 /// has no rows, or is no text.
 fn estimate(
     path: &Path,

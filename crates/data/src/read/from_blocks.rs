@@ -1,4 +1,4 @@
-//! Block files in the place of text.
+//! Reads block files through the same functions as text.
 
 use std::path::Path;
 

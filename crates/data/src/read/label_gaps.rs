@@ -1,4 +1,4 @@
-//! Cells in the place of labels that are none.
+//! Missing labels: which cells they are, and how their rows are treated.
 
 use super::ReadOptions;
 use super::table::Purpose;
@@ -6,7 +6,7 @@ use crate::encode::MissingWords;
 use crate::error::quoted;
 use crate::missing::is_missing_label;
 
-/// The cells that are no labels, and what becomes of their rows.
+/// Which cells of the label column are missing labels, and whether their rows are left out.
 pub(super) struct LabelGaps {
     /// The words for gaps among features, where they are not the usual ones.
     words: Option<MissingWords>,

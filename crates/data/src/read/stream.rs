@@ -16,8 +16,8 @@ use crate::{ClassLabels, Dataset, Design, Error, Labels, Listed, Place};
 /// row group after the other, with a page of every column beside them; from a reader that is no file
 /// its compressed content is held.
 ///
-/// The columns of an svmlight file must be told. The classes are those of the first chunk, which
-/// needs both, or are told; a label of another class is refused where it stands. There are two, unless
+/// The number of columns of an svmlight file must be given. The classes are given, or are those of
+/// the first chunk, which must have both; the error for a label of another class names its line. There are two, unless
 /// chunks are read by [`next_chunk_of`](Stream::next_chunk_of) several.
 ///
 /// ```
@@ -128,7 +128,7 @@ impl<'a> Stream<'a> {
         let columns = rows.feature_names().map(<[String]>::len).or(options.columns);
         let labels = classes
             .map_or_else(|| Ok(ClassCollector::of_two_labels()), ClassCollector::of_known)?;
-        // The classes are told with their signs.
+        // The classes are given with their signs.
         let positive = match classes {
             Some([_, positive]) => Some((*positive).to_owned()),
             Some(_) => None,
@@ -140,7 +140,7 @@ impl<'a> Stream<'a> {
         Ok(Stream { content, columns: columns.unwrap_or_default(), read: 0 })
     }
 
-    /// Begins with the first block of a file, whose classes may be told as those of text.
+    /// Starts at the first block of a file; the classes may be given, as for text.
     fn of_blocks(file: BlockFile, classes: Option<&[&str]>) -> Result<Self, Error> {
         let file = match (classes, file.classes().len()) {
             (None, _) => file,

@@ -23,7 +23,7 @@ pub(super) fn read(
     table.ok_or_else(|| rows.none())
 }
 
-/// What is wrong with a file whose lines tell no number of columns.
+/// The error for a file whose lines do not determine the number of columns.
 pub(super) const NO_FEATURE: &str = "no line has a feature (index:value) that is not 0";
 
 /// The rows of a file, some at a time.
@@ -72,7 +72,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Calls `turn` for the table of every block of rows with its labels, several at the same time,
-    /// and `take` for the results in order. Unless the number of columns was told, each table has
+    /// and `take` for the results in order. If the number of columns is not given, each table has
     /// its own.
     pub(super) fn each_block<T: Send, E: From<Error>>(
         mut self,
@@ -198,7 +198,7 @@ impl Taken {
         Ok(())
     }
 
-    /// Returns the table of the rows; `None` if there are none.
+    /// Returns the table of the rows; `None` for no rows.
     fn into_table(self) -> Result<Option<Table>, Error> {
         let Taken { offsets, columns, values, p, .. } = self;
         let rows = offsets.len() - 1;

@@ -141,7 +141,7 @@ pub(super) fn unlabelled(
     })
 }
 
-/// Names the file of a table that memory has no room for.
+/// Adds the name of the file to the error of a table that does not fit in memory.
 pub(super) fn without_room(name: &str, error: Error) -> Error {
     if matches!(error, Error::Memory { .. }) { in_file(name, error) } else { error }
 }

@@ -16,9 +16,9 @@ use crate::encode::{EncodeOptions, Encoding, Learner};
 use crate::{Design, Error, Place};
 
 /// Writes a labelled file, with those that follow it in the options, as a block file of any number of
-/// classes, in memory that does not grow with the rows. Labels are told from measurements as
-/// [`Classes::of_labels`](crate::Classes::of_labels) does it; a positive class is for two classes. The
-/// number of rows that were left out for want of a label is returned.
+/// classes, in memory that does not grow with the rows. [`Classes::of_labels`](crate::Classes::of_labels)
+/// says which labels are taken for measurements; a positive class is for two classes. Returns the
+/// number of rows that were left out because they have no label.
 ///
 /// A table with words and gaps is read several times: to learn its encoding from all rows, and to
 /// write them.

@@ -48,7 +48,7 @@ fn data() -> impl Strategy<Value = Dataset<Classes>> {
     )
 }
 
-/// Writes data to a file of its own, in blocks of so many rows.
+/// Writes data to a file of its own, in blocks of this many rows.
 fn written<Y: ClassLabels>(
     data: &Dataset<Y>,
     rows: usize,

@@ -142,7 +142,7 @@ fn sparse_blocks_are_the_rows_in_order() {
     assert_eq!(Some(labels), whole.labels);
 }
 
-/// A fault is told with its line, after what comes before it.
+/// Errors name their line, and come after the blocks before them.
 #[test]
 fn faults_far_down_have_their_line() {
     let (text, features) = text(SEVERAL / 20, true);

@@ -344,9 +344,9 @@ fn long_tables_are_encoded_alike_on_any_number_of_threads() {
     }
 }
 
-/// The first fault in the order of the columns is told, and in it the first row.
+/// The error is that of the first faulty column, and names its first faulty row.
 #[test]
-fn the_first_fault_of_several_columns_is_told() {
+fn the_first_fault_of_several_columns_is_reported() {
     let column = |name: &str, cells: [&str; 4]| {
         RawColumn::cells(name, cells.map(Some), &MissingWords::default()).unwrap()
     };

@@ -322,9 +322,9 @@ fn large_labels_differ() {
     );
 }
 
-/// A fault in the second of the groups is told by its row in the file.
+/// An error in the second group names the row in the file.
 #[test]
-fn a_level_unknown_to_the_encoding_is_told_by_its_row() {
+fn an_unknown_level_is_reported_with_its_row() {
     let folder = Folder::new();
     write_csv(&folder.path("three.csv"), &[], 0..3);
     // The first of the three rows has no weight.
@@ -342,7 +342,7 @@ fn a_level_unknown_to_the_encoding_is_told_by_its_row() {
     assert_eq!(blocks.unwrap_err().to_string(), whole);
 }
 
-/// The columns that hold no numbers, or are none of a stream.
+/// The columns that hold no numbers, or are not read by a stream.
 const NOT_STREAMED: [&str; 8] =
     ["income", "half", "code", "owner", "town", "digits", "day", "fold"];
 
@@ -385,9 +385,9 @@ fn a_stream_is_the_same_as_from_csv() {
     assert_eq!(stream.columns(), 2);
 }
 
-/// Faults in the third row group are told by their rows, and so are those in a further file.
+/// Errors in the third row group, and in a further file, name their rows.
 #[test]
-fn a_stream_tells_a_fault_by_its_row() {
+fn a_stream_reports_errors_with_their_row() {
     let folder = Folder::new();
     let without = &NOT_STREAMED[1..];
     let good: Vec<usize> = [0, 1, 3, 4].into_iter().cycle().take(40).collect();
@@ -475,9 +475,9 @@ fn a_stream_goes_over_rows_without_a_label() {
     assert_eq!((stream.rows(), stream.dropped_rows()), (ROWS as u64 - 10, 10));
 }
 
-/// A fault after rows that were left out is told by its row in the file.
+/// An error after rows that were left out names the row in the file.
 #[test]
-fn rows_left_out_are_counted_in_the_place_of_a_fault() {
+fn rows_left_out_are_counted_in_the_row_of_an_error() {
     let folder = Folder::new();
     let path = folder.path("all.parquet");
     let without = ["half", "code", "town", "digits", "day", "fold", "label"];

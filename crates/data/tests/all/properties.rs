@@ -267,7 +267,7 @@ fn measurements_are_told_from_classes() {
     assert_eq!(two("1,1\n1,0.37\n1,1\n"), Err(format!("y.csv, line 3, {refused}")));
     assert_eq!(two("1,1\n1,2\n1,1.0\n"), Ok(3));
 
-    // A stream: at its first buffer, unless the classes are told.
+    // A stream: at its first buffer, unless the classes are given.
     let stream = |classes| {
         let text = "x,label\n1,1\n1,0.37\n1,1\n";
         let options = ReadOptions::default();

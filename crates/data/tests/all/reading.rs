@@ -81,7 +81,7 @@ fn column_roles() {
     assert_eq!(full.weights, Some(vec![1.0, 0.5, 0.0]));
     let unlabelled = predict("w,part,x\n,,5\nbad,?,6\n0,0,7\n");
     assert_eq!((&unlabelled.design, unlabelled.weights), (data.design(), None));
-    // A name that was told and differs by capitals is a slip; a feature named like the label of others is none.
+    // A given name that differs only in case is a mistake; a feature with the default name of labels is not.
     let slip = read::features_from("w,part,x,Y\n".as_bytes(), "f.csv", Format::Csv, &options);
     assert!(slip.unwrap_err().to_string().starts_with("f.csv: no column 'y' for the label"));
     let untold = ReadOptions::default();

@@ -53,8 +53,8 @@ fn raw_rows() -> impl Strategy<Value = String> {
     })
 }
 
-/// Zeros alone tell no number of features, in memory and on the way to blocks; fuzzing found that
-/// they did in one of the two.
+/// Zeros alone do not determine the number of features, in memory or on the way to blocks; fuzzing
+/// found that they did in one of the two.
 #[test]
 fn zeros_alone_are_no_features() {
     let (text, options) = ("0 1:0\n1\n".as_bytes(), ReadOptions::default());

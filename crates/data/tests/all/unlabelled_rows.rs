@@ -86,9 +86,9 @@ fn they_are_refused_unless_told() {
     );
 }
 
-/// Words that are told in the place of the usual ones count among labels too.
+/// Words given instead of the default ones count among labels too.
 #[test]
-fn words_that_are_told_are_no_labels() {
+fn given_words_are_missing_labels() {
     let text = "size,label\n1,a\n2,Unknown\n-,b\n4,none\n";
     let with = |words: MissingWords, drop_unlabelled| {
         let features =
@@ -132,7 +132,7 @@ fn later_faults_keep_their_lines() {
         &dropping(),
     );
     assert!(message(two).starts_with("t.csv, line 15, column 'label': label 'third' is a third"));
-    // A gap among the features of a raw table is told by its line as well.
+    // The error for a gap among the features of a raw table names its line as well.
     let missing = margins_data::encode::Missing::Refuse;
     let features = FeatureColumns::Learn(EncodeOptions { missing, ..Default::default() });
     let options = ReadOptions { features, drop_unlabelled: true, ..ReadOptions::default() };
@@ -169,7 +169,7 @@ fn predictions_are_made_of_the_others() {
         },
     );
     assert_eq!((dropped.unwrap(), blocks), (6, vec![told]));
-    // Without the option words in the place of labels do not harm predictions, as ever.
+    // Without the option, words that are not labels do not affect predictions.
     let plain = ReadOptions::default();
     let some = read::features_from(&b"size,label\n1,NA\n"[..], "t.csv", Format::Csv, &plain);
     assert_eq!(some.unwrap().labels, Some(RowLabels::from_iter(["NA"])));

@@ -16,7 +16,7 @@ use super::settings::{SlackBudget, Subsampling};
 const NUMBER: &str = "a number";
 const WHOLE: &str = "a whole number";
 
-/// Returns the reason why a name is refused that is none of those known.
+/// Returns the known names, with a suggestion, for the error about an unknown name.
 fn known_are(given: &str, known: &[&str]) -> String {
     format!("known are {}{}", known.join(", "), did_you_mean(given, known.iter().copied()))
 }

@@ -179,7 +179,7 @@ impl FileSample {
         Ok(wrong / self.weights.iter().sum::<f64>())
     }
 
-    /// Returns the features of some rows of a block, all of them unless told.
+    /// Returns the features of some rows of a block, or of all rows.
     fn part(
         &mut self,
         k: usize,

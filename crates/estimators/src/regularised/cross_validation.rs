@@ -39,10 +39,10 @@ impl Selection {
     }
 }
 
-/// The way to get the fits without one sample.
+/// How the fits without one sample are obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveOneOut {
-    /// Each is fitted anew, from the fit to all samples.
+    /// Each fit is solved exactly, starting at the fit to all samples.
     Exact,
     /// Each is one Newton step from the fit to all samples: an approximation.
     OneStep,
@@ -65,7 +65,7 @@ pub enum LeaveOneOut {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// The lambdas to choose from; 100 from 1 down to 1e-7 unless told.
+    /// The lambdas to choose from; by default 100 from 1 down to 1e-7.
     pub lambdas: Vec<Lambda>,
     /// The number of folds, stratified by class and drawn by the seed. The folds of the data, if they
     /// have some, are distributed over so many folds. `None` takes the folds of the data, or
@@ -81,7 +81,7 @@ pub struct CrossValidation {
     /// True to leave lambdas that the earlier folds show to be hopeless out of the later ones; see
     /// [`error_curve`](margins_optim::error_curve).
     pub abandon_hopeless: bool,
-    /// The way to leave one sample out at a time in the place of a fold: for two classes, and for
+    /// How one sample at a time is left out instead of a fold, if so: for two classes, and for
     /// kernels without approximation.
     pub leave_one_out: Option<LeaveOneOut>,
 }
@@ -207,7 +207,7 @@ impl Folds {
     }
 }
 
-/// The number of folds unless told.
+/// The default number of folds.
 pub const DEFAULT_FOLDS: usize = 5;
 
 /// Returns the cross-validation fold of every row: the folds of the data, [distributed](grouped_folds)

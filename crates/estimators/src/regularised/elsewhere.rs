@@ -1,4 +1,5 @@
-//! Classifiers, linear in features, of samples that are elsewhere: workers hold them, and answer with sums.
+//! Fits classifiers that are linear in features to distributed samples: workers hold the samples and
+//! answer messages with sums.
 
 mod folds;
 
@@ -23,7 +24,7 @@ use super::time_limit::TimeLimit;
 use crate::Error;
 use crate::certificate::summary;
 
-/// Fits to samples elsewhere on the way.
+/// The state of fits to distributed samples.
 struct Search<'s> {
     settings: &'s Settings,
     table: &'s DataSummary,
@@ -120,7 +121,7 @@ impl Settings {
     /// at its index.
     ///
     /// # Errors
-    /// The errors of [`fit_elsewhere`](Self::fit_elsewhere). Another way to lambda.
+    /// The errors of [`fit_elsewhere`](Self::fit_elsewhere). The settings do not ask for a path.
     pub fn path_elsewhere(
         &self,
         workers: &mut dyn Workers,
@@ -346,7 +347,7 @@ impl<'s> Search<'s> {
         fits.map_err(|error| self.named(error, problem))
     }
 
-    /// Returns an error with the names of classes in the place of signs.
+    /// Returns an error with the names of classes instead of their signs.
     fn named(&self, error: margins_optim::Error, problem: &BinaryProblem) -> Error {
         let margins_optim::Error::OneClass(sign) = error else { return error.into() };
         let classes = &self.table.classes;

@@ -18,7 +18,7 @@ use crate::Error;
 #[derive(Debug)]
 pub struct FileRows {
     shares: Vec<OnDisk>,
-    /// The bytes for the sample that a fit begins with, and for features in the place of those of
+    /// The bytes for the sample that a fit begins with, and for features instead of the features of
     /// the blocks in use.
     for_sample: usize,
     table: DataSummary,
@@ -131,7 +131,7 @@ type MappedThreads<'r> = Threads<LandmarkBlocks<&'r mut OnDisk>, dyn MarginLoss>
 impl Settings {
     /// Fits a classifier to the rows of a block file, with a certificate over all of them: a linear
     /// one, or one in Nystrom features, whose landmarks are the rows that a fit in memory draws. The
-    /// features are made anew in every pass. The bits of the result do not depend on the number of threads, nor
+    /// features are recomputed in every pass. The bits of the result do not depend on the number of threads, nor
     /// on the memory from 800 MB on, a quarter of which holds the largest sample that a fit begins with.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Settings {
     /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index.
     ///
     /// # Errors
-    /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: another way to lambda, or
+    /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: the settings do not ask for a path, or
     /// probabilities of a path.
     ///
     /// ```
@@ -69,7 +69,7 @@ impl Settings {
             Err(Error::contradiction("the fits of a path".to_owned(), other.to_owned(), reason))
         };
         if !matches!(self.regularisation, Regularisation::Path { .. }) {
-            return refuse("another way to lambda", "give the lambdas as a path");
+            return refuse("another choice of lambda", "give the lambdas as a path");
         }
         if self.probabilities != Probabilities::OfTheLoss {
             return refuse("Platt scaling", "scores are scaled at one lambda: fit a classifier");

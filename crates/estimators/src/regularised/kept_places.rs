@@ -1,4 +1,4 @@
-//! The points that fits to samples elsewhere have reached, in a file.
+//! The points reached by fits to distributed samples, in a file.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -124,8 +124,8 @@ impl Settings {
         Ok(Some(KeptPlaces { file, state }))
     }
 
-    /// Returns what makes the problems, in words: a file of others is refused by it. Every point is
-    /// certified anew, so that the samples themselves need not be compared.
+    /// Returns the settings that define the problems, in words, by which a file of other problems is
+    /// recognised. Every point is certified again, so the samples need not be compared.
     fn describe_problem(&self, table: &DataSummary) -> BTreeMap<String, String> {
         let DataSummary { classes, class_rows, features, partitions, folds, .. } = table;
         let data = format!("{classes:?} {class_rows:?} {features} {partitions:?} {folds:?}");

@@ -46,8 +46,8 @@ impl LandmarkFeatures {
         Ok(LandmarkFeatures { kernel: kernel.into(), scales, map })
     }
 
-    /// Returns the features that a message tells of.
-    fn told(landmarks: &Landmarks, registry: &KernelRegistry) -> Result<Self, Failure> {
+    /// Returns the features that a message describes.
+    fn from_message(landmarks: &Landmarks, registry: &KernelRegistry) -> Result<Self, Failure> {
         let Landmarks { kernel, features, scales, sparse, samples, factor } = landmarks;
         let wrong = |s: &Vec<f64>| s.len() != *features || !s.iter().all(|s| s.is_finite());
         if scales.as_ref().is_some_and(wrong) {
@@ -59,7 +59,7 @@ impl LandmarkFeatures {
         Ok(LandmarkFeatures { kernel, scales: scales.clone(), map })
     }
 
-    /// Returns what shards must be told to make the features.
+    /// Returns the message from which shards compute the features.
     pub(super) fn message(&self) -> Landmarks {
         let landmarks = self.map.landmarks();
         Landmarks {
@@ -116,8 +116,8 @@ pub struct LandmarkBlocks<B> {
 }
 
 impl<B: Blocks> LandmarkBlocks<B> {
-    /// Returns partitions that make their features anew whenever they are asked for others, with the
-    /// kernels that fits may name.
+    /// Returns partitions that recompute their features when other landmarks are asked for; the
+    /// registry has the kernels that fits may name.
     pub fn new(blocks: B, registry: KernelRegistry) -> Self {
         LandmarkBlocks { blocks, registry, keeps: false, features: None, made: Vec::new() }
     }
@@ -158,7 +158,7 @@ impl<B: Blocks> Blocks for LandmarkBlocks<B> {
 
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
         self.made.clear();
-        let told = |landmarks| LandmarkFeatures::told(landmarks, &self.registry);
+        let told = |landmarks| LandmarkFeatures::from_message(landmarks, &self.registry);
         self.features = landmarks.map(told).transpose()?;
         Ok(())
     }

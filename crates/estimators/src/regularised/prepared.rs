@@ -40,7 +40,7 @@ enum Form {
 
 impl<'d> Prepared<'d> {
     /// Returns the data made ready for linear classifiers; with `standardize` features are scaled
-    /// to unit standard deviation, anew in every fold.
+    /// to unit standard deviation, separately in every fold.
     pub fn linear(data: &'d Dataset) -> Self {
         Prepared { data: Cow::Borrowed(data), form: Form::Linear }
     }

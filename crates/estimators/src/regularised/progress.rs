@@ -14,7 +14,7 @@ pub struct Progress<'a> {
     pub total: usize,
     /// The kernel as it was specified; `None` of a linear classifier.
     pub kernel: Option<&'a str>,
-    /// The classes that are told apart, as [`MemberReport::name`](super::MemberReport::name) has
+    /// The classes that the member distinguishes, as [`MemberReport::name`](super::MemberReport::name) has
     /// it.
     pub member: &'a str,
     /// The fold held out, counted from 0; `None` of a fit to all rows.

@@ -42,7 +42,7 @@ impl Sigmas {
         }
     }
 
-    /// Refuses sigmas of which there is none or too many, or one that is no finite positive number.
+    /// Returns an error if there are no sigmas or too many, or one is not a finite positive number.
     pub(super) fn check(&self) -> Result<(), Error> {
         let count = self.count();
         if !(1..=MOST).contains(&count) {

@@ -6,20 +6,20 @@ use super::prepared::{PRECOMPUTED, kernel_features};
 use super::sigmas::{Sigmas, filled_in};
 use crate::Error;
 
-/// The kernels that a classifier may have; linear functions where there is none.
+/// The kernels that a classifier may have; without any it is linear.
 #[derive(Debug, Clone, Default)]
 pub struct KernelChoice {
     /// The specifications, such as `gaussian:sigma=0.5`. `gaussian` alone takes sigma from the
     /// data, and [`PRECOMPUTED`] takes the samples for rows of a kernel matrix. Cross-validation
-    /// chooses among several: the one of the least error on the same folds, of several the first.
+    /// chooses among several: the first with the lowest error on the same folds.
     pub specifications: Vec<String>,
     /// The values of sigma to choose from, each of them a kernel, for all specifications that leave
-    /// their sigma out. Unless told, a Gaussian kernel takes one from the data.
+    /// their sigma out. By default a Gaussian kernel takes sigma from the data.
     pub sigmas: Option<Sigmas>,
     /// The approximation of every kernel.
     pub approximation: Approximation,
     /// The most memory for the matrix of a kernel that is not approximated; half of what is free
-    /// unless told. The values of a larger matrix are computed anew wherever they are needed.
+    /// by default. The values of a larger matrix are recomputed wherever they are needed.
     pub memory: Option<Memory>,
     /// The kernels that specifications may name.
     pub registry: KernelRegistry,
@@ -87,7 +87,7 @@ impl KernelChoice {
     /// Returns the spaces for the values of sigmas.
     fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<Space>, Error> {
         if matches!(sigmas, Sigmas::Auto { .. }) {
-            // Distances tell the sigma of a Gaussian kernel alone.
+            // Distances suggest a sigma for Gaussian kernels only.
             self.check_names(&self.specifications)?;
         }
         let filled = filled_in(&self.specifications, values, &self.registry)?;

@@ -117,7 +117,7 @@ pub(super) fn side(labels: &Classes, member: usize) -> Labels {
 }
 
 impl Settings {
-    /// Returns a learner of samples of these classes, with so many features, before the first of them.
+    /// Returns a learner of samples of these classes, with this many features, before the first of them.
     /// The epochs, the sampling and the history are for [`fit`](Self::fit) alone.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ const LEARNERS: [&str; 7] = [
     "mlp:hidden=8,step=0.05,loss=logistic",
 ];
 
-/// A way to a classifier, which is told in full.
+/// A fit, which returns its whole result as text.
 type Job = Box<dyn Fn() -> Result<String, Error> + Send + Sync>;
 
 /// Rows of two classes, enough of them for threads to have several parts each.

@@ -149,7 +149,7 @@ fn the_hinge_agrees_with_that_in_memory() {
     }
 }
 
-/// What an interrupted fit has reached is kept, certified anew by the next run, and refused for
+/// The point of an interrupted fit is kept, certified again by the next run, and refused for
 /// other settings and other fits.
 #[test]
 fn fits_go_on_from_their_points() {

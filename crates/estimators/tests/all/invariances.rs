@@ -20,7 +20,7 @@ struct Table {
     weights: Vec<f64>,
 }
 
-/// The minimum of an objective: a value at most `gap` above the least one.
+/// The minimum of an objective: a value at most `gap` above it.
 #[derive(Debug, Clone, Copy)]
 struct Minimum {
     value: f64,

@@ -154,7 +154,7 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
     }
 }
 
-/// Workers of which a shard is lost and made anew before some of the rounds.
+/// Workers of which a shard is lost and rebuilt before some of the rounds.
 struct Forgetful<'d> {
     data: &'d Dataset<Classes>,
     loss: Loss,
@@ -174,7 +174,7 @@ impl Workers for Forgetful<'_> {
             let mut request = message.request().clone();
             if lost == Some(k) {
                 self.shards[k] = shard(self.data, &self.loss, k, count);
-                request = message.anew();
+                request = message.for_new_shard();
             } else if matches!(request.features, margins_optim::shards::Features::Of(_)) {
                 self.told += 1;
             }
@@ -196,7 +196,7 @@ fn lost_shards_get_the_landmarks_again_and_others_once() {
     let found = settings.fit_elsewhere(&mut workers, &table).expect("a fit");
     assert_eq!(bits(&found), bits(&expected));
     assert!(workers.rounds > 30, "{}", workers.rounds);
-    assert_eq!(workers.told, 3, "every shard hears of the landmarks once");
+    assert_eq!(workers.told, 3, "every shard gets the landmarks once");
 }
 
 /// Shards whose samples had the features of landmarks serve a linear fit after that.

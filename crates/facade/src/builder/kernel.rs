@@ -15,7 +15,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Chooses among kernels by cross-validation, together with lambda: the one of the least error
+    /// Chooses among kernels by cross-validation, together with lambda: the one with the lowest error
     /// on the same folds, of several the first. Distances between samples are computed once a
     /// kernel, for all folds, lambdas and members.
     ///
@@ -71,7 +71,7 @@ impl ClassifierBuilder {
     }
 
     /// Bounds the memory of the matrix of a kernel that is not approximated, half of what is free
-    /// unless told. The values of a larger matrix are computed anew wherever they are needed: the
+    /// by default. The values of a larger matrix are recomputed wherever they are needed: the
     /// fits are the same, certified, and take longer.
     ///
     /// ```

@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 use crate::{all_coefs, build, corners, two, two_of_classes};
 
 /// Each of several kernels has the curve that it has alone, on the same folds, and the classifier
-/// is that of the least error alone.
+/// has the lowest error alone.
 #[test]
 fn kernels_are_chosen_by_their_least_error() {
     use margins::Approximation;

@@ -1,4 +1,4 @@
-//! Labels of every type, and what is none.
+//! Labels of every type, and values that are not labels.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

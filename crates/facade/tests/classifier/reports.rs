@@ -88,8 +88,8 @@ fn progress_says_where_it_is() {
     }
 }
 
-/// However little of the path there is time for, the classifier is that of a certified lambda, or
-/// there is none.
+/// If the time suffices for only a part of the path, the classifier has a certified lambda, or the fit
+/// is an error.
 #[test]
 fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
     let data = corners(3, 60);
@@ -139,8 +139,8 @@ impl MarginLoss for Mistaken {
     }
 }
 
-/// Whoever solves it, in whatever space, a loss that contradicts itself gets no certificate; its
-/// correct form does.
+/// With any solver, in any space, a loss that contradicts itself gets no certificate, and its correct
+/// form does.
 #[test]
 fn a_mistaken_loss_is_not_certified() {
     let two = two_of_classes();
@@ -195,7 +195,7 @@ fn a_report_is_a_page_of_text() {
     let builder = Classifier::builder().loss(margins::losses::SquaredHinge).cross_validation(how);
     let classifier = build(builder).fit(&data).unwrap();
     let text = classifier.report().to_string();
-    // The gaps are what rounding makes of them.
+    // The gaps depend on rounding.
     let without_gaps = |text: &str| -> String {
         let lines: Vec<&str> = text.lines().filter(|line| !line.contains("gap")).collect();
         lines.join("\n")

@@ -1,4 +1,4 @@
-//! A kernel matrix that is never held: products with it compute its entries anew, block by block.
+//! A kernel matrix that is never stored: products with it recompute its entries, block by block.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;

@@ -30,8 +30,8 @@ pub(super) struct Face<'p, 'a> {
 }
 
 impl<'p, 'a> Face<'p, 'a> {
-    /// Returns the face that a point lies in; nothing if it has no room to move in, if it is too
-    /// large for the memory, or if its matrix has no factor.
+    /// Returns the face that a point lies in; `None` if no step in it is possible, if it is too large
+    /// for the memory, or if its matrix has no factor.
     pub(super) fn of(
         problem: &'p Problem<'a>,
         values: Values<'_>,

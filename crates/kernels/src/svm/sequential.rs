@@ -238,7 +238,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     }
 
     /// Begins steps in single precision if enough in double precision have gone before: a path that ends
-    /// sooner does without the copy of K. Its columns are cached in the place of those of K.
+    /// sooner does without the copy of K. Its columns are cached instead of columns of K.
     fn begin_single(&mut self) {
         let Steps::Double(_, Some(0)) = self.steps else { return };
         let Some(copy) = self.problem.entries.single_columns() else { return };

@@ -63,7 +63,7 @@ fn products_agree_with_the_matrix() {
     }
 }
 
-/// Minima lie between F less the gap and F, whoever finds them.
+/// The minimum lies between F less the gap and F, for either solver.
 fn agree(one: &KernelFit, other: &KernelFit) {
     for fit in [one, other] {
         assert!(fit.report.converged(), "{:?}", fit.report);
@@ -119,7 +119,7 @@ fn the_support_vector_machine_has_the_same_minima() {
     }
 }
 
-/// The certificate counts the rounding of updates: it must hold for scores that are computed anew.
+/// The certificate counts the rounding of updates: it must hold for recomputed scores.
 #[test]
 fn certificates_hold_for_scores_computed_anew() {
     let n = 1300;
@@ -162,7 +162,7 @@ fn what_needs_the_matrix_says_so() {
     let (_, free) = both(Gaussian::new(1.0).unwrap(), &design);
     let refused = free.eigenspace().unwrap_err().to_string();
     assert!(refused.contains("its eigenspace needs the kernel matrix of 40 rows"), "{refused}");
-    assert!(refused.contains("take another solver, which computes it anew"), "{refused}");
+    assert!(refused.contains("take another solver, which recomputes it"), "{refused}");
     let objective = KernelObjective::new(&Logistic, &free, &labels).unwrap();
     let options = Options::default();
     let fit = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap();

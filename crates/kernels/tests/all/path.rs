@@ -16,7 +16,7 @@ fn compatible(one: &Report, other: &Report) -> bool {
     one.dual_objective <= other.objective + slack && other.dual_objective <= one.objective + slack
 }
 
-/// F from its definition, and what rounding can make of it.
+/// F from its definition, and a bound on its rounding.
 fn value_and_rounding(
     loss: &dyn MarginLoss,
     gram: &Gram,

@@ -294,7 +294,7 @@ impl Long {
 fn value(table: &Table, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (f64, f64, f64) {
     let n = table.rows.len();
     let at_origin = table.weights.iter().sum::<f64>() * loss.value(0.0).abs() / n as f64;
-    // Nothing is told from zero that is this small beside F at the origin.
+    // A number this small beside F at the origin cannot be distinguished from zero.
     let (mut risk, mut slack, mut without) = (0.0, 1e-15 * at_origin, 0.0);
     let mut norm = Long { high: 0.0, low: 0.0 };
     for i in 0..n {

@@ -40,7 +40,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads a frame, or returns the reason why there is none.
+    /// Reads a frame, or returns the reason why the bytes are not one.
     pub(super) fn of(bytes: &'a [u8], magic: &[u8; 8]) -> Result<Self, String> {
         let Some((prefix, _)) = bytes.split_first_chunk::<PREFIX>() else {
             return Err(format!("it has {} bytes, fewer than {PREFIX}", bytes.len()));

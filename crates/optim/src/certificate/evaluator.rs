@@ -18,8 +18,9 @@ pub struct Evaluator<S> {
     pub(crate) gradient: Vec<f64>,
     /// The number of products with the samples or their transpose so far.
     pub(crate) passes: usize,
-    /// The rounding that steps have left in the products since these were computed anew: the root
-    /// of the sum of the squares of the rounding of the scores of each point certified since.
+    /// The rounding that has accumulated in the products since they were last computed from
+    /// scratch: the root of the sum of the squared rounding of the scores of each point certified
+    /// since.
     drift: f64,
 }
 
@@ -58,14 +59,14 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns true if the steps to a point have left far more rounding in its products than
-    /// computing them anew leaves.
+    /// recomputing them would.
     pub(crate) fn has_drifted(&self, point: &Point<S::Products>) -> bool {
         const FAR: f64 = 32.0;
         let extent = self.samples.extent();
         self.drift > FAR * extent.score_error(&point.coef, point.intercept.abs())
     }
 
-    /// Computes the products of a point anew.
+    /// Recomputes the products of a point.
     pub(crate) fn refresh(&mut self, point: &mut Point<S::Products>) {
         point.products = self.samples.products(&point.coef);
         self.passes += 1;

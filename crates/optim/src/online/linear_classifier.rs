@@ -8,7 +8,7 @@ use super::Scorer;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LinearClassifier {
-    /// The intercept `b`, 0 where there is none.
+    /// The intercept `b`, 0 for a classifier without one.
     pub intercept: f64,
     /// The coefficients `w`, one a feature.
     pub coef: Vec<f64>,

@@ -77,8 +77,8 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     })
 }
 
-/// Refuses paths in the folds if memory has no room for the copies of the table of those that run at the
-/// same time: each makes one of its rows, and others of that.
+/// Returns an error if the paths of the folds that run at the same time do not fit in memory: each
+/// copies its rows of the table, and its fits copy that again.
 fn check_room<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     design: &Design,
@@ -132,9 +132,8 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
 ///
 /// If [`abandon_hopeless`](Training::abandon_hopeless) is set, the later half of the folds goes
 /// without the lambdas that the earlier half, of two folds at least, has shown to be hopeless.
-/// Compared with the lambda of the least error so far, these are wrong on so many more of the
-/// samples that only one of the two gets right, that a fair coin would be four standard deviations
-/// off.
+/// A lambda is hopeless if, among the samples that only one of it and the best lambda so far gets
+/// right, it is wrong on more than a fair coin would be at four standard deviations.
 ///
 /// Folds [share the time](crate::path::TimeShares) until the deadline of the options, so that one that ends
 /// the search early finds about as many lambdas solved in every fold. Where a fold has left time, folds

@@ -141,7 +141,7 @@ impl ErrorCurve {
     }
 
     /// Returns the index of the best mean of the measure among the lambdas for which `counts` is true,
-    /// and that of the largest lambda within one standard error of it; `None` if there are none. Of
+    /// and that of the largest lambda within one standard error of it; `None` if no lambda counts. Of
     /// equal means the one with the smallest log-loss is best, and of these the largest lambda.
     pub fn choose(&self, counts: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let value = |k: usize| self.rank(k).0;
@@ -154,8 +154,8 @@ impl ErrorCurve {
     }
 
     /// Returns numbers that are the smaller, in their order, the better the lambda at an index is: the
-    /// mean of the measure, or its negative if larger is better, and the mean log-loss, infinite if
-    /// there is none.
+    /// mean of the measure, or its negative if larger is better, and the mean log-loss, infinite if it
+    /// is unknown.
     pub fn rank(&self, k: usize) -> (f64, f64) {
         let sign = if self.measure.larger_is_better() { -1.0 } else { 1.0 };
         (sign * self.mean_measure[k], self.mean_log_loss[k].unwrap_or(f64::INFINITY))

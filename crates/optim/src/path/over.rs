@@ -18,8 +18,8 @@ use crate::solve::{Ending, Fit, Nearness, Newton, Observed, Observer, Options, S
 ///
 /// # Errors
 /// [`Error::Unsuitable`]: the loss is not convex, or has a kink that the samples cannot smooth. [`Error::Tolerance`]: the tolerance
-/// is not positive. [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: samples elsewhere
-/// could no longer be asked.
+/// is not positive. [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: the
+/// workers that hold the samples no longer answer.
 pub fn path_over<S: Samples>(
     samples: S,
     lambdas: &[Lambda],

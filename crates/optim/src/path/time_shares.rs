@@ -29,7 +29,7 @@ impl TimeShares {
         TimeShares { deadline, tasks, begun: AtomicUsize::new(0) }
     }
 
-    /// Returns the deadline of the task that begins now; `None` if there is none.
+    /// Returns the deadline of the task that begins now; `None` without a deadline for all tasks.
     pub fn begin(&self) -> Option<Instant> {
         let deadline = self.deadline?;
         let threads = parallel::threads();

@@ -37,7 +37,7 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// The weights of the classes.
     pub class_weights: ClassWeights,
     /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses
-    /// are then divided by it, so that `C = 1/(2 n lambda)` is the same for every part. Unless told
+    /// are then divided by it, so that `C = 1/(2 n lambda)` is the same for every part. By default
     /// the losses are divided by the number of rows of the fit, and lambda is the same for every
     /// part.
     pub of_rows: Option<usize>,
@@ -48,8 +48,8 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// True if cross-validation may leave lambdas out of the later folds that the earlier ones have
     /// shown to be hopeless; [`error_curve`](crate::error_curve) has the rule.
     pub abandon_hopeless: bool,
-    /// The folds of a cross-validation that an earlier run has finished, and that this one will;
-    /// nothing is kept unless told.
+    /// Where the finished folds of a cross-validation are stored, and those of an earlier run are
+    /// found; by default nowhere.
     pub finished: Option<&'a dyn FinishedFolds>,
     /// The observer that sees every fit as it is made, from any thread that makes one.
     pub observer: &'a Observer<'a>,
@@ -101,7 +101,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 
     /// Returns the fits to some of the rows at every lambda, largest first, from the features of all
-    /// rows in the place of those of the data: the other rows weigh nothing, and nothing is copied.
+    /// rows instead of the features of the data: the other rows have weight 0, and nothing is copied.
     /// These features are fitted as they are, whether or not the training standardises.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// another number of rows.
     ///
     /// # Panics
-    /// The function panics if a row is none of the data.
+    /// The function panics if a row is out of range.
     pub fn path_of_rows(
         &self,
         data: &Dataset,
@@ -121,8 +121,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         path(&objective, lambdas, &self.options, self.observer)
     }
 
-    /// Returns the fits that `solve` makes of the objective, with coefficients for the features as
-    /// given.
+    /// Returns the fits of `solve` to the objective, with coefficients for the features as given.
     ///
     /// # Errors
     /// The errors of `solve` and [`Objective::of`].
@@ -178,7 +177,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok((fit, loss))
     }
 
-    /// Returns the number of copies that a path makes of a table at most: scaled, and shifted.
+    /// Returns the maximal number of copies of a table during a path: scaled, and shifted.
     pub(super) fn copies(&self, design: &Design) -> usize {
         usize::from(self.standardize) + usize::from(self.intercept && !design.is_sparse())
     }
@@ -200,8 +199,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Sensitivity { held_out: norms(held_out), training }
     }
 
-    /// Returns what `solve` makes of the data, with features scaled if the settings say so, and the
-    /// scales.
+    /// Applies `solve` to the data, with features scaled if the settings say so; returns its result
+    /// and the scales.
     fn on_scaled<T, E: From<Error>>(
         &self,
         data: &Dataset,
@@ -246,7 +245,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// The errors of [`risk`](Self::risk).
     ///
     /// # Panics
-    /// The function panics if a row is none of the data.
+    /// The function panics if a row is out of range.
     pub fn risk_of_rows<'d>(
         &self,
         data: &'d Dataset,

@@ -126,8 +126,8 @@ pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Erro
         .collect()
 }
 
-/// Returns the decimal of at most nine digits that a positive number is within rounding of, or the
-/// number if there is none.
+/// Returns the decimal of at most nine digits that equals a positive number up to rounding; else the
+/// number itself.
 fn decimal_near(x: f64) -> f64 {
     // Exponents of e are at most 1420 in size, so that rounding them changes the power by 3e-13.
     const ROUNDING: f64 = 4e-13;

@@ -21,9 +21,9 @@ impl MarginSummary {
         MarginSummary { error: none, mean: none, variance: none, skewness: none }
     }
 
-    /// Returns the summary of samples, each told by its margin `u_i = y_i f(x_i)`, its sign `y_i` and the
-    /// weight by which it counts; those of weight 0 are none. No weight overflows a sum, and no margin a
-    /// power: both are taken relative to the largest.
+    /// Returns the summary of samples, each given by its margin `u_i = y_i f(x_i)`, its sign `y_i` and
+    /// its weight; samples of weight 0 do not count. No weight overflows a sum, and no margin a power:
+    /// both are taken relative to the largest.
     pub fn of(samples: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Self {
         let (mut scale, mut heaviest) = (0.0f64, 0.0f64);
         for (margin, _, weight) in samples.clone().filter(|(_, _, weight)| *weight > 0.0) {

@@ -49,7 +49,7 @@ impl<'s> Scores<'s> {
     }
 }
 
-/// Returns the blocks of so many samples.
+/// Returns the blocks of `count` samples.
 fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(BLOCK).map(move |first| first..(first + BLOCK).min(count))
 }

@@ -16,7 +16,7 @@ pub(crate) type Room = [f64; BLOCK];
 pub(crate) enum Signs<'a> {
     /// The signs of labels, which have a byte for each.
     Of { positive: &'a [bool], labels: &'a Labels },
-    /// Signs that are at hand.
+    /// Signs given as numbers.
     Given(Cow<'a, [f64]>),
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Weights {
 }
 
 impl Weights {
-    /// Returns the same weight for so many samples.
+    /// Returns the same weight for `count` samples.
     pub(crate) fn equal(weight: f64, count: usize) -> Self {
         Weights::Equal { weight, block: Box::new([weight; BLOCK]), count, all: OnceLock::new() }
     }

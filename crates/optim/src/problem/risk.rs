@@ -113,8 +113,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         Ok(self)
     }
 
-    /// Counts samples by weights of their own, 1 unless told, in summaries of margins, those of
-    /// positive weight in the risk: costs of classes are for the fit alone.
+    /// Sets the weights by which summaries of margins count the samples of positive weight in the
+    /// risk; by default each counts once. The costs of classes matter for the fit alone.
     pub(crate) fn counted_by(mut self, counts: Option<Cow<'a, [f64]>>) -> Self {
         self.counts = counts.map_or(Counts::Ones, Counts::Given);
         self

@@ -30,7 +30,7 @@ pub trait Samples {
     /// Returns n and p, the numbers of samples and of features.
     fn shape(&self) -> (usize, usize);
 
-    /// Returns true if the samples are stored sparsely, so that a Gram matrix of features is dear.
+    /// Returns true if the samples are stored sparsely, so that a Gram matrix of features is expensive.
     fn is_sparse(&self) -> bool;
 
     /// Returns true if the problem has an intercept.
@@ -100,7 +100,7 @@ pub trait Samples {
         None
     }
 
-    /// Returns some of the samples where others are elsewhere and these at hand.
+    /// Returns a subsample that is in memory, if the samples are distributed.
     fn sampled(&mut self) -> Option<SampledCurvatures> {
         None
     }
@@ -160,18 +160,17 @@ pub trait Samples {
         None
     }
 
-    /// Hears of the intercept and the coefficients of a point that was certified, from which another
-    /// search could go on.
+    /// Is notified of the intercept and the coefficients of a certified point, from which a later
+    /// search can continue.
     fn reached(&mut self, _lambda: Lambda, _intercept: f64, _coef: &[f64]) {}
 
-    /// Puts `max_s -L*(-s) - s u - (strength/2) (s - a)^2` in the place of the loss for all that is asked
-    /// from now on, the loss itself for a strength of 0. The duals a are zeros until a
-    /// [centre](Self::centre) is set. Samples that are [never smoothed](Self::is_smoothed) have nothing
-    /// to do.
+    /// Replaces the loss with `max_s -L*(-s) - s u - (strength/2) (s - a)^2` in all further calls; a
+    /// strength of 0 restores the loss. The duals a are zeros until a [centre](Self::centre) is set.
+    /// Samples that are [never smoothed](Self::is_smoothed) ignore the call.
     fn smooth(&mut self, _strength: f64) {}
 
-    /// Lets the loss be smoothed about the duals at a point from now on, the slopes of the loss as it is
-    /// smoothed so far; about zeros again without a point.
+    /// Sets the centre of the smoothing to the duals at a point, which are the slopes of the loss as it
+    /// is smoothed now; without a point, to zeros.
     fn centre(&mut self, _at: Option<&Point<Self::Products>>) {}
 
     /// Returns intercept, coefficients and duals of the minimum of a merged problem; `None` if it is not far
@@ -184,9 +183,9 @@ pub trait Samples {
         None
     }
 
-    /// Returns the largest of some radii about the margins at a point with which the samples whose loss is on
-    /// no line within it take at most half of what a [merged problem](Self::solve_merged) may; `None` if
-    /// there is none.
+    /// Returns the largest of some radii about the margins at a point for which the samples that stay
+    /// unmerged, because their loss is not linear within the radius, take at most half of what a
+    /// [merged problem](Self::solve_merged) may; `None` if no radius does.
     fn widest_radius(&mut self, _about: &Point<Self::Products>) -> Option<f64> {
         None
     }
@@ -211,13 +210,13 @@ pub trait Samples {
     /// `from`.
     fn all_beyond(&mut self, point: &Point<Self::Products>, from: f64) -> bool;
 
-    /// Returns the number of rounds of messages to samples elsewhere so far.
+    /// Returns the number of rounds of messages to distributed samples so far.
     fn rounds(&self) -> usize {
         0
     }
 
-    /// Returns the reason why samples elsewhere can no longer be asked, once: from then on every
-    /// sum is not a number, which ends a solver at once.
+    /// Returns, once, the reason why distributed samples no longer answer. From then on every sum is
+    /// NaN, which ends a solver immediately.
     fn failure(&mut self) -> Option<Error> {
         None
     }

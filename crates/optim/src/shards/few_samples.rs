@@ -25,8 +25,7 @@ impl FewSamples {
         EmpiricalRisk::of_part(loss, &self.signs, self.weights.clone())
     }
 
-    /// Puts the duals to which a step leads, given in the units of the fit, in the place of those about
-    /// which the loss is smoothed.
+    /// Makes the duals to which a step leads, given in the units of the fit, the centre of the smoothing.
     pub(super) fn take<L: MarginLoss + ?Sized>(
         &mut self,
         loss: &L,

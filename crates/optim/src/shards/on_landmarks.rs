@@ -12,8 +12,8 @@ use crate::shards::{
     Ask, Failure, Features, Landmarks, Message, Reply, Request, Weighting, Workers,
 };
 
-/// Workers whose samples have the features of landmarks. The first message brings the landmarks, and
-/// so does every message to a shard that is made anew.
+/// Workers whose samples have the features of landmarks. The first message contains the landmarks,
+/// and so does every message to a rebuilt shard.
 pub struct OnLandmarks<'w> {
     workers: &'w mut dyn Workers,
     landmarks: Arc<Landmarks>,
@@ -47,8 +47,8 @@ impl Workers for OnLandmarks<'_> {
     }
 }
 
-/// Returns the features of some rows in the order given, from shards with so many rows in their
-/// partitions; the rows are counted through all partitions.
+/// Returns the features of some rows in the order given. `rows` are counted through all partitions,
+/// whose lengths are given too.
 ///
 /// # Errors
 /// [`Error::Shards`]: the round of messages failed. [`Error::Data`]: there are no rows to return.
@@ -71,7 +71,7 @@ pub fn rows_over_shards(
         wanted.entry(partition).or_default().push((rows[place] - start) as u32);
     }
     let request = Request {
-        anew: false,
+        reset: false,
         define: Vec::new(),
         forget: Vec::new(),
         features: Features::Own,

@@ -21,7 +21,7 @@ pub struct BinaryProblem {
     /// The costs of the classes, one each, by which the weights of their samples are multiplied; 1
     /// for classes beyond them.
     pub costs: Vec<f64>,
-    /// The folds of the samples; those that they come with unless told.
+    /// The folds of the samples; by default those stored with them.
     pub draw: Option<FoldDraw>,
     /// The fold whose samples weigh nothing, if there is one.
     pub held_out: Option<u32>,
@@ -35,8 +35,8 @@ impl Default for BinaryProblem {
 
 /// Returns the minimisers of `F` at every lambda, largest first, over samples in shards, with
 /// coefficients for the features as given. The observer of the training sees every fit as it is
-/// made; that the training has an encoding or folds to keep does not count. A path with places keeps
-/// the points that it reaches there, and begins at those that it finds: each is certified anew.
+/// made; that the training has an encoding or folds to keep does not count. A path with stored
+/// points keeps each point that it reaches, and starts at those that it finds: each is certified again.
 ///
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed. [`Error::OneClass`]: no positive, or no negative
@@ -105,7 +105,7 @@ pub fn errors_over_shards(
     let mut errors = Vec::with_capacity(rules.len());
     for some in rules.chunks(most) {
         let request = Request {
-            anew: false,
+            reset: false,
             define: Vec::new(),
             forget: Vec::new(),
             features: Features::Same,

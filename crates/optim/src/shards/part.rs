@@ -65,7 +65,7 @@ impl State {
         design: &mut FetchDesign<'_>,
         request: &Request,
     ) -> Result<(), Failure> {
-        if request.anew {
+        if request.reset {
             *self = State::default();
         }
         // Duals that others follow from are dropped after these.
@@ -129,7 +129,7 @@ impl State {
     /// Returns what a slot holds.
     pub(super) fn slot(&self, number: u64) -> Result<&[f64], Failure> {
         let kept = self.slots.get(&number).map(Vec::as_slice);
-        kept.ok_or_else(|| format!("slot {number} is unknown: the shard was made anew").into())
+        kept.ok_or_else(|| format!("slot {number} is unknown: the shard was rebuilt").into())
     }
 
     /// Returns +1 for the samples of a class and -1 for all others.

@@ -7,7 +7,7 @@ pub trait Places: Sync {
     /// Returns the intercept and the coefficients reached last at a lambda, if they were kept.
     fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)>;
 
-    /// Keeps the intercept and the coefficients reached at a lambda in the place of others there.
+    /// Stores the intercept and the coefficients reached at a lambda, in place of earlier ones.
     ///
     /// # Errors
     /// The intercept and the coefficients cannot be kept.

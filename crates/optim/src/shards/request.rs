@@ -12,7 +12,7 @@ use crate::shards::{Landmarks, StoredRows};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Request {
     /// True if a shard drops all slots first: the message then defines every slot in use.
-    pub anew: bool,
+    pub reset: bool,
     /// The numbers to compute and to keep, in this order.
     pub define: Vec<Definition>,
     /// The slots to drop; those that new ones follow from once these are computed.
@@ -56,7 +56,7 @@ pub enum Kept {
     Products(Arc<Vec<f64>>),
     /// The duals that proximal steps lead to, one after another.
     Duals {
-        /// The slot of the duals before the first of these steps; zeros unless told.
+        /// The slot of the duals before the first of these steps; by default zeros.
         from: Option<u64>,
         /// The steps.
         steps: Vec<ProximalStep>,
@@ -119,7 +119,7 @@ pub struct Weighting {
     /// The costs of the classes, one each, by which weights are multiplied too; 1 for classes beyond
     /// them.
     pub costs: Vec<f64>,
-    /// The folds of the samples; those that they come with unless told.
+    /// The folds of the samples; by default those stored with them.
     pub draw: Option<FoldDraw>,
     /// The fold whose samples weigh nothing, if there is one.
     pub held_out: Option<u32>,
@@ -154,7 +154,7 @@ pub struct Spot {
     /// The strength with which the loss is [smoothed](crate::problem::Samples::smooth); 0 for the
     /// loss itself.
     pub smoothing: f64,
-    /// The slot of the duals about which it is smoothed; zeros unless told.
+    /// The slot of the duals about which it is smoothed; by default zeros.
     pub centre: Option<u64>,
 }
 
@@ -179,8 +179,7 @@ pub enum DualStep {
     Kept(u64),
 }
 
-/// A question about the samples. Its answer is one of sums, which `added` holds unless told
-/// otherwise.
+/// A question about the samples. Its answer is sums in `added`, unless the variant says otherwise.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Ask {

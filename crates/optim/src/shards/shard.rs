@@ -23,7 +23,7 @@ pub trait Blocks {
     /// The partition cannot be read.
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure>;
 
-    /// Puts the features of landmarks in the place of those that the samples came with, or these back.
+    /// Replaces the features of the samples with those of landmarks, or restores the original ones.
     ///
     /// # Errors
     /// The partitions have no kernels, or not that of the landmarks; the landmarks contradict
@@ -108,8 +108,7 @@ impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
         &mut self.blocks
     }
 
-    /// Puts other features in the place of those that the samples have; what followed from these is
-    /// dropped.
+    /// Replaces the features of the samples, and drops what was computed from the former ones.
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
         self.states.clear();
         self.blocks.map(landmarks)

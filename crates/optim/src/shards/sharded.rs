@@ -11,8 +11,8 @@ use crate::shards::{
     Request, Spot, Weighting, Workers,
 };
 
-/// The largest number of slots that make up the products of a point: a step adds one, and more are
-/// computed anew into one.
+/// The largest number of slots that make up the products of a point: a step adds one, and more than
+/// this many are recomputed as one.
 const MOST_SLOTS: usize = 3;
 
 /// Samples in shards, as [`Newton's method`](crate::path::path_over) sees them.
@@ -36,7 +36,7 @@ pub struct Sharded<'a> {
     pub(super) factors: Option<Vec<f64>>,
     /// The strength with which the loss is smoothed.
     pub(super) smoothing: f64,
-    /// The duals about which it is smoothed; zeros unless told.
+    /// The duals about which it is smoothed; by default zeros.
     pub(super) centre: Option<Centre>,
     pub(super) places: Option<&'a dyn Places>,
     /// Some of the samples, where conjugate gradients are preconditioned by them.
@@ -130,10 +130,10 @@ impl Sharded<'_> {
         self.rounds += 1;
         let (define, forget) = self.slots.news();
         let weighting = self.weighting.clone();
-        // What an earlier problem has left with the shards is dropped.
-        let anew = self.rounds == 1;
-        let features = if anew { Features::Own } else { Features::Same };
-        let request = Request { anew, define, forget, features, weighting, ask };
+        // The first message drops what an earlier problem has left with the shards.
+        let reset = self.rounds == 1;
+        let features = if reset { Features::Own } else { Features::Same };
+        let request = Request { reset, define, forget, features, weighting, ask };
         self.workers.round(&Message { slots: self.slots.all(), ..Message::of(&request) })
     }
 

@@ -31,7 +31,7 @@ struct Slot<T> {
     slots: Slots,
 }
 
-/// The slots in use. What each follows from is known here, so that a shard can be made anew.
+/// The slots in use, with what each was computed from, so that a shard can be rebuilt.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots(Rc<RefCell<Register>>);
 
@@ -83,8 +83,8 @@ impl Slots {
         Spread(Rc::new(Slot { number, source: (), slots: self.clone() }))
     }
 
-    /// Returns a combination in at most `most` slots: where it has more, its products are computed
-    /// anew, into one.
+    /// Reduces a combination to at most `most` slots: if it has more, its products are recomputed as
+    /// one.
     pub(super) fn compact(&self, handle: &Handle, most: usize) {
         if handle.0.borrow().len() > most {
             let coef = handle.coefficients();

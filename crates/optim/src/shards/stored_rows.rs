@@ -22,7 +22,7 @@ impl StoredRows {
     /// Returns rows of a design.
     ///
     /// # Panics
-    /// The function panics if a row is none of the design.
+    /// The function panics if a row is out of range.
     pub fn of(design: &Design, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut stored = StoredRows::default();
         for row in rows {
@@ -68,7 +68,7 @@ impl StoredRows {
         "a shard sent rows whose parts do not fit".into()
     }
 
-    /// Returns the rows as a design with so many features.
+    /// Returns the rows as a design with this many features.
     ///
     /// # Errors
     /// [`Error::Shards`]: the lists do not belong to the same rows. [`Error::Data`]: there are no rows,

@@ -59,9 +59,9 @@ impl<'a> Message<'a> {
 
     /// Returns the request for a shard that has just been made, or that has got partitions of
     /// another one: it answers with the same bits as the lost one would have.
-    pub fn anew(&self) -> Request {
+    pub fn for_new_shard(&self) -> Request {
         Request {
-            anew: true,
+            reset: true,
             define: self.slots.clone(),
             forget: Vec::new(),
             features: self.features.clone(),

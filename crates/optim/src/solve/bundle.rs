@@ -109,8 +109,8 @@ impl Bundle {
                 self.cut(evaluator, &at);
             }
         };
-        let anew = certified_anew(evaluator, lambda, point, lower);
-        monitor.end(status, certificate).certified_by(anew, options.tolerance)
+        let recomputed = recertify(evaluator, lambda, point, lower);
+        monitor.end(status, certificate).certified_by(recomputed, options.tolerance)
     }
 
     /// Adds the plane that touches the risk at a point whose intercept is settled.
@@ -296,8 +296,8 @@ fn bounds(objective: f64, rounding: f64, lower: f64) -> Certificate {
 }
 
 /// Returns the certificate of a point by a lower bound on the minimum. The products of the point
-/// are computed anew: far larger ones on the way have left their rounding in them.
-fn certified_anew<L: MarginLoss + ?Sized>(
+/// are recomputed, because far larger ones on the way have left their rounding in them.
+fn recertify<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
     point: &mut Point,

@@ -20,7 +20,7 @@ use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
 
-/// The number of steps after which the products with the data are computed anew.
+/// The number of steps after which the products with the data are recomputed.
 const FRESH: usize = 64;
 
 /// The parts of gradient descent that serve a whole path.

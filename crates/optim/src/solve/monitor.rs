@@ -40,8 +40,8 @@ pub struct Monitor<'o> {
 }
 
 impl<'o> Monitor<'o> {
-    /// Returns a monitor of a solver at one lambda that takes `default_limit` iterations at most
-    /// unless told otherwise.
+    /// Returns a monitor of a solver at one lambda, whose default limit of iterations is
+    /// `default_limit`.
     pub fn new(options: &'o Options<'o>, lambda: Lambda, default_limit: usize) -> Self {
         Monitor {
             options,

@@ -91,7 +91,7 @@ impl<'e, S: Samples> Newton<'e, S> {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
-        /// The number of times that the search goes on with products computed anew.
+        /// The number of times that the search continues with recomputed products.
         const ROUNDS: usize = 2;
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
         self.deadline = options.deadline;

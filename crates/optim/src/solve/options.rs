@@ -65,8 +65,7 @@ impl Solver {
     /// Gradient descent with a line search.
     pub const GRADIENT_DESCENT: Solver = Solver::GradientDescent { step: StepRule::LineSearch };
 
-    /// The methods by the names that they have in texts, such as the command line and Python, each
-    /// with the settings that it has unless told.
+    /// The methods by their names on the command line and in Python, each with its default settings.
     pub const NAMED: [(&'static str, Solver); 10] = [
         ("auto", Solver::Auto),
         ("mm", Solver::MM),

@@ -41,8 +41,8 @@ pub(crate) struct ProximalNewton {
     radius: f64,
     /// The duals of the last lambda.
     duals: Option<Vec<f64>>,
-    /// The number of lambdas so far at which the search began anew at the origin.
-    anew: usize,
+    /// The number of lambdas so far at which the search restarted at the origin.
+    restarts: usize,
 }
 
 impl ProximalNewton {
@@ -51,7 +51,7 @@ impl ProximalNewton {
         /// The strength from which a neighbouring lambda is reached in a few steps.
         const LEAST: f64 = 0.006;
         let steps = ProximalSteps::new(system, 1.0, LEAST);
-        ProximalNewton { steps, radius: f64::INFINITY, duals: None, anew: 0 }
+        ProximalNewton { steps, radius: f64::INFINITY, duals: None, restarts: 0 }
     }
 
     /// Returns the duals of the last lambda.
@@ -68,14 +68,15 @@ impl ProximalNewton {
         self.steps.begin_with(NEAR);
     }
 
-    /// Returns true if the origin is worth a try where the way from another lambda has ended like
-    /// this, and counts the try.
-    fn may_begin_anew(&mut self, status: Status) -> bool {
-        /// The number of tries on a path: each takes as long as a whole fit.
+    /// Returns true if the search should restart at the origin after it ended with this status from
+    /// the point of another lambda, and counts the restart.
+    fn may_restart(&mut self, status: Status) -> bool {
+        /// The number of restarts on a path: each takes as long as a whole fit.
         const MOST: usize = 5;
-        let tries = matches!(status, Status::Stalled | Status::RoundingLimit) && self.anew < MOST;
-        self.anew += usize::from(tries);
-        tries
+        let ended_early = matches!(status, Status::Stalled | Status::RoundingLimit);
+        let restarts = ended_early && self.restarts < MOST;
+        self.restarts += usize::from(restarts);
+        restarts
     }
 
     /// Minimises F from a point and the duals of the last lambda.
@@ -114,7 +115,7 @@ impl ProximalNewton {
             let Some(merged) = merged else {
                 let given = best.point.clone();
                 let end = self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
-                break if is_warm && self.may_begin_anew(end.0) {
+                break if is_warm && self.may_restart(end.0) {
                     self.steps.begin_anew(evaluator, lambda, &mut best, end, &mut monitor)
                 } else {
                     end

@@ -49,8 +49,8 @@ pub struct Report {
     pub iterations: usize,
     /// Products of the design or its transpose with a vector, a Gram matrix counting as one.
     pub passes: usize,
-    /// Rounds of messages since the fit before, to samples that are elsewhere: on disk, or with workers;
-    /// 0 for samples in memory.
+    /// Rounds of messages since the previous fit to distributed samples, on disk or on workers; 0 for
+    /// samples in memory.
     pub rounds: usize,
     /// The reason why the solver stopped.
     pub status: Status,

@@ -289,8 +289,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())
     }
 
-    /// Moves the centre of the intercept to the intercept, and takes over the coefficients of the
-    /// duals, computed anew, which undoes their rounding.
+    /// Moves the centre of the intercept to the intercept, and takes the coefficients recomputed from
+    /// the duals, which removes their rounding.
     fn recentre(&mut self, coef: Vec<f64>) {
         self.coef = coef;
         let risk = &self.objective.risk;
@@ -301,7 +301,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         }
     }
 
-    /// Runs at most this number of epochs, which visit at most so many samples, but for the first one;
+    /// Runs at most `epochs` epochs, which visit at most `most` samples after the first epoch;
     /// returns the number of samples visited.
     fn round(&mut self, epochs: usize, most: usize, random: &mut ChaCha8Rng) -> usize {
         let mut active = self.samples.clone();

@@ -219,8 +219,8 @@ impl Smoothing {
     }
 }
 
-/// Minimises F by way of problems in which samples are merged, the few others at hand; returns the
-/// reason to end and the certificate if these lead there.
+/// Minimises F by way of merged problems, whose few unmerged samples are in memory; returns the status
+/// and the certificate if these problems reach the end.
 ///
 /// Where no radius in which margins lie is known, as many samples as can be held stay alone. Those that
 /// leave their lines join them, which is the working set method (Osuna, Freund and Girosi, *An improved

@@ -35,7 +35,7 @@ fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
 
 fn agree(one: &Report, other: &Report, case: &str) {
     assert!(one.converged() && other.converged(), "{case}: {one:?} {other:?}");
-    // Each objective is at least any lower bound, whoever found it.
+    // Each objective is at least any lower bound, from either solver.
     assert!(one.dual_objective <= other.objective + other.rounding, "{case}: {one:?} {other:?}");
     assert!(other.dual_objective <= one.objective + one.rounding, "{case}: {one:?} {other:?}");
 }

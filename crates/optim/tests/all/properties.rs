@@ -553,7 +553,7 @@ fn limits_are_reported_and_not_hidden() {
     }
 }
 
-/// A sample of weight 0 is none, though its loss is beyond floating point.
+/// A sample of weight 0 does not count, even if its loss overflows.
 #[test]
 fn a_sample_of_no_weight_may_have_any_loss() {
     let rows = [[0.5, 1.0], [-1.0, 0.5], [1.0, 2.0], [-0.5, -1.5], [2.0, -0.5], [-1e6, 3e6]];
@@ -636,7 +636,7 @@ fn deadlines_are_kept_and_reported() {
     }
 }
 
-/// With so many samples Newton starts from the minimiser for a part of them; here the part has both
+/// With this many samples Newton starts from the minimiser for a part of them; here the part has both
 /// classes, or, where only one sample in 20,000 is positive, most likely not.
 #[test]
 fn newton_reaches_the_same_from_a_part_of_many_samples() {

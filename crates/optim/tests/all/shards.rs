@@ -207,7 +207,7 @@ fn bits_do_not_depend_on_the_number_of_shards() {
     }
 }
 
-/// A lost shard makes products anew, and the duals about which a loss with a kink is smoothed.
+/// A rebuilt shard recomputes products, and the duals about which a loss with a kink is smoothed.
 #[test]
 fn lost_shards_change_no_bit() {
     let data = weighted(data());
@@ -334,7 +334,7 @@ mod bytes {
             centre: Some(4),
         };
         Request {
-            anew: true,
+            reset: true,
             define: vec![
                 Definition { slot: 3, kept: Kept::Products(Arc::new(vec![0.1, -2.0, 1e300])) },
                 Definition {
@@ -466,7 +466,7 @@ fn factors_that_are_not_finite_are_refused() {
     let (data, loss) = (data(), loss("logistic"));
     let factors = Some(vec![f64::INFINITY; data.columns()]);
     let request = Request {
-        anew: true,
+        reset: true,
         define: Vec::new(),
         forget: Vec::new(),
         features: Features::Own,
@@ -653,7 +653,7 @@ impl Workers for Counted<'_> {
         self.workers.round(message)
     }
 
-    /// A driver that could hold all samples would begin anew in as few rounds.
+    /// A driver that could hold all samples would start again in as few rounds.
     fn most_sampled(&self) -> usize {
         0
     }

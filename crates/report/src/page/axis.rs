@@ -12,7 +12,7 @@ pub struct Axis {
     pub label: &'static str,
     /// True for a logarithmic axis.
     pub is_log: bool,
-    /// The ends of the axis; those of the points unless told.
+    /// The ends of the axis; by default those of the points.
     pub range: Option<(f64, f64)>,
     /// The names of the places 0, 1, 2, ..., where these are categories.
     pub names: &'static [&'static str],
@@ -68,7 +68,7 @@ impl Axis {
         RangedCoordf64::from(low..high).key_points(self.most_named(low, high))
     }
 
-    /// Returns as many significant digits as tell the places named between these ends apart.
+    /// Returns the number of significant digits that distinguish the labels between these ends.
     pub(super) fn digits(&self, low: f64, high: f64) -> usize {
         let tells = |digits: &usize| {
             let names = self.named(low, high).into_iter().map(|at| self.label_of(at, *digits));

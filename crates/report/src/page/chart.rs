@@ -41,7 +41,7 @@ pub struct Chart {
     pub description: String,
     /// The axis at the bottom.
     pub x: Axis,
-    /// The axis on the left. Points above or below a range that is told are left out.
+    /// The axis on the left. Points outside of a given range are left out.
     pub y: Axis,
     /// The curves and points, each in a colour of its own.
     pub series: Vec<Series>,

@@ -246,9 +246,9 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     );
     let chart = Chart {
         key: "excess-risk".to_owned(),
-        title: "What Psi makes of the excess risk".to_owned(),
+        title: "Bound on the excess error from the excess risk".to_owned(),
         description: words.clone(),
-        x: Axis::new("excess of the mean loss over the least of all functions"),
+        x: Axis::new("excess of the mean loss over its minimum over all functions"),
         y: Axis::share("excess over the Bayes error, at most"),
         series: vec![Series::line("inverse of Psi", points)],
     };

@@ -13,7 +13,7 @@ use crate::{Failure, files};
 
 const FIT: [&str; 3] = ["fit", "--lambda", "0.1"];
 
-/// Nothing that is written to the device is kept, and the writer is told so.
+/// Nothing that is written to the device is kept, and the writer gets an error.
 pub(super) fn full_device(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     const FAULT: &str = "`/dev/full`";
     let (full, data) = ("/dev/full", ["--data", "small.csv"]);

@@ -138,13 +138,13 @@ pub(super) fn no_folder(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     // The experiment would make the folder, and names it.
     let experiment = writers.pop();
     let mut rows =
-        refuse_all("a file in the place of the folder", writers, &file, &stays, &|command| {
+        refuse_all("a file where the folder should be", writers, &file, &stays, &|command| {
             command
         })?;
     if let Some(mut writer) = experiment {
         let ended = run(&mut writer.command)?;
         let name = file.display().to_string();
-        let fault = "a file in the place of the folder";
+        let fault = "a file where the folder should be";
         rows.push(Seen::refused(fault, writer.shown, &ended, &name, folder.path()));
     }
     Ok(rows)

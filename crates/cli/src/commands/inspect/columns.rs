@@ -67,8 +67,8 @@ struct Range {
     stored: usize,
 }
 
-/// Returns the columns, by their names or numbers from 1, each of which alone tells the class of
-/// every row: a number whose ranges in the classes do not touch, or whose gaps are all rows of one
+/// Returns the columns, by their names or numbers from 1, each of which alone determines the class
+/// of every row: a number whose ranges in the classes do not touch, or whose gaps are all rows of one
 /// of two classes, or a category all of whose levels, at most half as many as rows, have one class
 /// each.
 pub(super) fn telling(data: &Dataset<Classes>) -> Vec<String> {

@@ -184,7 +184,7 @@ impl Scored {
     }
 
     /// Returns the rows whose label is a class of the model, with a warning about the others; `None`
-    /// if there are none.
+    /// if no row has such a label.
     fn known(&self, model: &Model) -> Option<Known> {
         let labels = self.labels.as_ref()?;
         let classes: Vec<Option<usize>> =
@@ -214,7 +214,7 @@ struct Known {
     classes: Vec<usize>,
 }
 
-/// Returns a measure of predictions; `None`, with a warning, where there is none.
+/// Returns a measure of predictions; `None`, with a warning, if it is not defined.
 fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
     let reason = |error: margins::data::Error| {
         warn(format!("the predictions are not measured: {error}"));

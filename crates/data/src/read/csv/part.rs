@@ -39,7 +39,7 @@ impl<'m> Part<'m> {
         }
     }
 
-    /// Takes memory for so many further rows with so many features each.
+    /// Reserves memory for this many further rows with this many features each.
     pub(super) fn reserve(&mut self, rows: usize, features: usize) {
         self.cells.reserve(rows, features);
         self.labels.reserve(rows);

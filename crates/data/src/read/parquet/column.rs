@@ -160,7 +160,8 @@ impl Cells {
         }
     }
 
-    /// Returns what a function makes of the text of every cell, or its refusal with the row.
+    /// Applies a function to the text of every cell; returns the results, or the first error with its
+    /// row.
     pub(super) fn each<'c, T>(
         &'c self,
         column: &'c str,

@@ -80,7 +80,7 @@ impl Layout {
     fn has_codes(&self, at: usize) -> bool {
         match self.roles[at] {
             Role::Feature => self.codes.contains(&self.header[at]),
-            // Whole numbers in the place of names: all of their digits count.
+            // Whole numbers serve as names: all of their digits count.
             Role::Label | Role::Fold => true,
             Role::Weight | Role::Dropped => false,
         }

@@ -60,7 +60,7 @@ impl Rows {
         self.layout.feature_names()
     }
 
-    /// Refuses the rows of the first file if memory has no room for their cells and the table of them.
+    /// Returns an error if the cells of the first file and their table do not fit in memory.
     pub(super) fn check_room(&self) -> Result<(), Error> {
         let rows = (0..self.file.groups())
             .map(|group| self.file.rows_of(group))
@@ -126,7 +126,7 @@ impl Rows {
                     .map_err(|error| self.damaged(number, at, &error))
             });
             let cells = cell_readers.collect::<Result<_, _>>()?;
-            // Rows of which no column is read are none.
+            // No rows are returned if no column is read.
             let is_read = self.kinds.iter().any(Option::is_some);
             let left = if is_read { self.file.rows_of(number)? } else { 0 };
             self.group = Some(Group { number, cells, left });

@@ -88,9 +88,9 @@ fn digit(byte: &u8) -> Option<usize> {
     byte.is_ascii_digit().then(|| usize::from(byte - b'0'))
 }
 
-/// Takes in features with ascending indices and finite values, and returns the last index, 0 if
-/// there is none; `None` of any other text, and of features that are refused, of which some may have
-/// been taken in.
+/// Takes in features with ascending indices and finite values, and returns the last index, or 0
+/// for no features. Returns `None` for any other text and for invalid features, some of which may
+/// have been taken in.
 #[inline]
 pub(super) fn push_ascending(
     text: &[u8],

@@ -22,7 +22,7 @@ pub(super) use part::Part;
 use super::{Approximation, Prepared, coefs, linear_norm, linear_scores_of};
 use crate::Error;
 
-/// The specification of a kernel matrix given in the place of features.
+/// The specification of a kernel matrix given instead of features.
 pub const PRECOMPUTED: &str = "precomputed";
 
 /// Data in the function space of a kernel.
@@ -196,7 +196,7 @@ impl Form {
         Some(gram.map_err(Error::from))
     }
 
-    /// Returns the features in the place of those of the data, if there are any.
+    /// Returns the features that replace those of the data, if there are any.
     pub(super) fn features(&self) -> Option<&Design> {
         match self {
             Form::Features(space) => Some(&space.features),

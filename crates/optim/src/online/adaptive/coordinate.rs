@@ -39,7 +39,7 @@ pub(super) struct Shrinkage {
     pub(super) lengths: [f64; LENGTHS.len()],
 }
 
-/// What a sample tells the experts.
+/// The information in one sample that updates the experts.
 #[derive(Clone, Copy)]
 pub(super) struct Lesson {
     /// The weighted slope `h L'(u) y` at the score of the coin bettor.

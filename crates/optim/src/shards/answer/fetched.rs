@@ -69,7 +69,7 @@ impl<L: MarginLoss + ?Sized> Question<'_, L> {
         };
         let count = self.part.rows.len();
         if let Some(row) = wanted.iter().find(|&&row| row as usize >= count) {
-            return Err(format!("row {row} is none of {count}").into());
+            return Err(format!("row {row} is not among the {count} rows, counted from 0").into());
         }
         let rows = wanted.iter().map(|&row| row as usize);
         Ok(Answer::Rows(Box::new(StoredRows::of(&*self.design()?, rows))))

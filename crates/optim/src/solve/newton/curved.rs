@@ -267,8 +267,8 @@ mod tests {
         matrix.cholesky().expect("definite").solve(&right).as_slice().to_vec()
     }
 
-    /// Samples gain curvature and lose it from step to step; each time the factor, kept or made
-    /// anew, is that of the present curvatures.
+    /// Samples gain curvature and lose it from step to step; each time the factor, updated or rebuilt,
+    /// belongs to the present curvatures.
     #[test]
     fn the_inverse_is_that_of_the_dense_matrix_whatever_samples_come_and_go() {
         let design = sparse();

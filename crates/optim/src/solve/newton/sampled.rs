@@ -3,15 +3,15 @@ use margins_data::Design;
 use crate::problem::SampledCurvatures;
 use crate::problem::summation::dot;
 
-/// The inverse of H of some of the samples, for which those stand that are at hand where the others are
-/// elsewhere. It preconditions conjugate gradients, of which every step takes a round of messages
+/// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
+/// conjugate gradients, each step of which takes a round of messages
 /// (Zhang and Lin, *DiSCO: distributed optimization for self-concordant empirical loss*, 2015).
 ///
 /// Equations with it are solved by conjugate gradients as well, here and as exactly as a preconditioner
 /// needs to be.
 pub(super) struct SampledInverse {
     sample: SampledCurvatures,
-    /// The factor of the penalty, and what stands for the samples that are not at hand.
+    /// The factor of the penalty, plus a term for the samples outside the subsample.
     ridge: f64,
     /// The diagonal of H; infinite where the intercept does not move.
     diagonal: Vec<f64>,
@@ -20,8 +20,8 @@ pub(super) struct SampledInverse {
 impl SampledInverse {
     /// Returns the inverse for a penalty with this factor.
     ///
-    /// Each of m samples of n stands for n/m. Along a sample that is not at hand H has its share
-    /// `d_i ||x_i||^2` and this matrix has not: the mean of these shares is added to the ridge.
+    /// Each of m samples of n stands for n/m. Along a sample outside the subsample H has the term
+    /// `d_i ||x_i||^2`, which this matrix lacks: the mean of these terms is added to the ridge.
     pub(super) fn new(sample: SampledCurvatures, ridge: f64, moves_intercept: bool) -> Self {
         let SampledCurvatures { design, curvatures, share } = &sample;
         let mut diagonal = vec![0.0; design.columns() + 1];

@@ -19,25 +19,25 @@ pub(crate) const LARGEST_DENSE_ORDER: usize = 3000;
 /// The method that solves the Newton system `H d = -g`, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)`
 /// with `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
 pub(crate) enum System {
-    /// Cholesky of H, of order p + 1, solves the system; where that is dear, conjugate gradients
+    /// Cholesky of H, of order p + 1, solves the system; where that is expensive, conjugate gradients
     /// preconditioned by the factor of an earlier H.
     Dense(Factor),
     /// Conjugate gradients with products with X and X' solve the system, preconditioned by the
-    /// diagonal of H, or by some of the samples: those that have curvature where these are few, or those
-    /// at hand where the others are elsewhere.
-    ConjugateGradients(Box<CurvedFactor>, Tries),
+    /// diagonal of H or by some of the samples: those with curvature if they are few, or the subsample
+    /// in memory if the samples are distributed.
+    ConjugateGradients(Box<CurvedFactor>, StepCounts),
 }
 
-/// The steps that the latest equations took with the diagonal, and with the samples at hand.
+/// The steps that the latest equations took with each preconditioner.
 #[derive(Default)]
-pub(crate) struct Tries {
+pub(crate) struct StepCounts {
     by_diagonal: Option<usize>,
     by_sample: Option<usize>,
 }
 
-impl Tries {
-    /// Returns true if the next equation is for the samples: where they are few beside the features,
-    /// only a try tells if they are like all.
+impl StepCounts {
+    /// Returns true if the next equation should use the subsample. If it is small beside the number of
+    /// features, only a trial shows whether it represents all samples.
     fn prefer_sample(&self) -> bool {
         match (self.by_diagonal, self.by_sample) {
             (None, _) => false,
@@ -56,10 +56,10 @@ impl System {
     }
 
     pub(crate) fn conjugate_gradients() -> Self {
-        System::ConjugateGradients(Box::default(), Tries::default())
+        System::ConjugateGradients(Box::default(), StepCounts::default())
     }
 
-    /// Returns true if there is a factor of H at hand.
+    /// Returns true if there is a factor of H.
     pub(crate) fn is_factorised(&self) -> bool {
         matches!(self, System::Dense(factor) if factor.is_made)
     }
@@ -69,8 +69,8 @@ impl System {
         if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::conjugate_gradients() }
     }
 
-    /// Solves the equation for another right side than the last one: with the factor at hand, if
-    /// there is one.
+    /// Solves the equation for another right side than the last one, with the present factor if there
+    /// is one.
     pub(super) fn solve_again<S: Samples>(
         &mut self,
         equation: &mut Equation<'_, S>,
@@ -90,8 +90,8 @@ impl System {
     ) -> (f64, Vec<f64>) {
         let factor = match self {
             System::Dense(factor) => factor,
-            System::ConjugateGradients(factor, tries) => {
-                return iterate(factor, tries, equation, passes);
+            System::ConjugateGradients(factor, counts) => {
+                return iterate(factor, counts, equation, passes);
             }
         };
         if let Some(patience) = factor.patience(equation) {
@@ -99,7 +99,7 @@ impl System {
             let target = SHARE * equation.gradient_norm();
             let Iterated { solution, steps, reached } =
                 equation.iterate(precondition, Exactness::Exact, target, patience, passes);
-            factor.pay(steps);
+            factor.count_steps(steps);
             if reached {
                 return solution;
             }
@@ -144,17 +144,17 @@ fn by_diagonal<S: Samples>(
     equation.iterate(precondition, Exactness::Exact, target, most_steps, passes)
 }
 
-/// Returns the solution by conjugate gradients with samples that stand for all, or with the diagonal
-/// where none are at hand or that takes fewer steps.
+/// Returns the solution by conjugate gradients, preconditioned by the subsample, or by the diagonal
+/// if there is no subsample or the diagonal takes fewer steps.
 fn by_sampled<S: Samples>(
-    tries: &mut Tries,
+    counts: &mut StepCounts,
     equation: &mut Equation<'_, S>,
     passes: &mut usize,
 ) -> (f64, Vec<f64>) {
-    let sample = tries.prefer_sample().then(|| equation.samples.sampled()).flatten();
+    let sample = counts.prefer_sample().then(|| equation.samples.sampled()).flatten();
     let Some(sample) = sample else {
         let Iterated { solution, steps, .. } = by_diagonal(equation, MOST_STEPS, passes);
-        tries.by_diagonal = Some(steps);
+        counts.by_diagonal = Some(steps);
         return solution;
     };
     let inverse = SampledInverse::new(sample, equation.ridge, equation.samples.has_intercept());
@@ -162,23 +162,23 @@ fn by_sampled<S: Samples>(
     let precondition = |r: &[f64]| inverse.solve(r);
     let Iterated { solution, steps, .. } =
         equation.iterate(precondition, Exactness::Rough, target, MOST_STEPS, passes);
-    tries.by_sample = Some(steps);
+    counts.by_sample = Some(steps);
     solution
 }
 
-/// Returns the solution by conjugate gradients: with the diagonal until that has cost as much as a
-/// factor of the samples that have curvature, and with the factor from then on; of samples that are
-/// elsewhere with those at hand.
+/// Returns the solution by conjugate gradients: with the diagonal until it has cost as much as a
+/// factor of the samples with curvature, and with the factor from then on. Distributed samples use
+/// their subsample in memory.
 fn iterate<S: Samples>(
     factor: &mut CurvedFactor,
-    tries: &mut Tries,
+    counts: &mut StepCounts,
     equation: &mut Equation<'_, S>,
     passes: &mut usize,
 ) -> (f64, Vec<f64>) {
-    /// The steps that a factor of other curvatures may take before it is made anew.
+    /// The steps that a factor of other curvatures may take before it is rebuilt.
     const PATIENCE: usize = 20;
     let Some(price) = factor.price(equation.samples) else {
-        return by_sampled(tries, equation, passes);
+        return by_sampled(counts, equation, passes);
     };
     if !factor.is_made() {
         let Iterated { solution, reached, .. } =
@@ -189,8 +189,8 @@ fn iterate<S: Samples>(
     }
     let target = target(equation);
     let moves_intercept = equation.samples.has_intercept();
-    for anew in [false, true] {
-        if anew {
+    for rebuild in [false, true] {
+        if rebuild {
             factor.clear();
         }
         let Some(inverse) = factor.prepare(equation.samples, equation.ridge, moves_intercept)
@@ -241,15 +241,16 @@ impl Factor {
         Shape { n, p, stored: 0.0, is_sparse }.feature_gram() + costs::cholesky(p)
     }
 
-    /// Returns the number of steps that it pays to try with the factor at hand; `None` if a new one
-    /// is the better choice.
+    /// Returns the number of steps that are worth trying with the present factor; `None` if a new
+    /// factor is the better choice.
     fn patience<S: Samples>(&self, equation: &mut Equation<'_, S>) -> Option<usize> {
         const LEAST: usize = 4;
         let price = self.price(equation);
         (self.is_made && price >= LEAST && self.steps < price).then_some(price)
     }
 
-    fn pay(&mut self, steps: usize) {
+    /// Counts steps taken with the factor; the first few of each equation are free.
+    fn count_steps(&mut self, steps: usize) {
         const FREE: usize = 3;
         self.steps += steps.saturating_sub(FREE);
     }

@@ -74,7 +74,7 @@ fn lead_to_the_minimum_in_few_rounds() {
         let alone = threads(&data, &loss, 3).with_most_sampled(0);
         let alone = fits(alone, &loss, &problem, &lambdas, standardize);
         let (few, many) = (rounds(&whole), rounds(&alone));
-        assert!(2 * few < many, "{name} {standardize}: {few} rounds in the place of {many}");
+        assert!(2 * few < many, "{name} {standardize}: {few} rounds instead of {many}");
         assert_eq!(bits(&solve(1)), bits(&whole), "{name}");
         let lost = Forgetful::new(&data, &loss);
         let lost = fits(lost, &loss, &problem, &lambdas, standardize);
@@ -117,8 +117,8 @@ fn take_no_more_iterations_than_the_limit() {
     }
 }
 
-/// Rows of ten features that tell the classes and three of many others, more than a system of equations with
-/// a factor may have: by their number, a fit to a part says nothing of how far margins move.
+/// Rows with ten informative features and three of many others, more than a factorised system of equations
+/// may have: with so few rows for them, a fit to a part does not predict how far margins move.
 fn wide_rows() -> Dataset {
     const FEATURES: usize = 3600;
     let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
@@ -151,7 +151,7 @@ fn grow_where_no_radius_is_known() {
     let expected = Training::new(&*loss).path(&data, &lambdas).expect("a path");
     assert_meet(&whole, &expected, "wide rows");
     let (few, many) = (rounds(&whole), rounds(&solve(3, 0)));
-    assert!(4 * few < many, "{few} rounds in the place of {many}");
+    assert!(4 * few < many, "{few} rounds instead of {many}");
     assert_eq!(bits(&solve(1, MOST)), bits(&whole));
     let lost = Forgetful::new(&data, &loss).with_most_sampled(MOST);
     assert_eq!(bits(&fits(lost, &loss, &problem, &lambdas, false)), bits(&whole));

@@ -83,7 +83,7 @@ pub(crate) fn bits(fits: &[Fit]) -> Vec<u64> {
     fits.iter().flat_map(numbers).collect()
 }
 
-/// Workers of which a shard is lost and made anew before some of the rounds.
+/// Workers of which a shard is lost and rebuilt before some of the rounds.
 pub(crate) struct Forgetful {
     data: Dataset,
     loss: Loss,
@@ -123,9 +123,9 @@ impl Workers for Forgetful {
         }
         let mut replies = Vec::new();
         for (k, shard) in self.shards.iter_mut().enumerate() {
-            let anew = Some(k) == lost;
-            replies.extend(if anew {
-                shard.answer(&message.anew())?
+            let is_lost = Some(k) == lost;
+            replies.extend(if is_lost {
+                shard.answer(&message.for_new_shard())?
             } else {
                 shard.answer(message.request())?
             });

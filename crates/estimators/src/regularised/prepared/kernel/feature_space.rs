@@ -15,7 +15,7 @@ use super::super::{linear_cross_validate, linear_path, linear_scores_of};
 use super::{FeatureMap, KernelBasis, unscaled};
 use crate::Error;
 
-/// Features of a map in the place of the features of the data.
+/// Features of a map, which replace the features of the data.
 #[derive(Debug)]
 pub(in crate::regularised::prepared) struct FeatureSpace {
     pub(super) features: Design,
