@@ -1,3 +1,5 @@
+//! The fuzz targets: the readers of bytes, each with a corpus and checks.
+
 mod block_file;
 mod checkpoint;
 mod journal;

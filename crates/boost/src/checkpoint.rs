@@ -1,3 +1,5 @@
+//! The state of a game between two rounds, which can be stored and resumed.
+
 use margins_data::{Design, Labels};
 use margins_optim::online::Scorer;
 use rand_chacha::ChaCha8Rng;

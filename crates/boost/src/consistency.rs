@@ -1,3 +1,6 @@
+//! Checks incrementally whether a growing ensemble is right on every sample, so that a game can
+//! end early.
+
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::online::Scorer;

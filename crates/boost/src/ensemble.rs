@@ -1,3 +1,5 @@
+//! Ensembles of classifiers, which decide by majority or by the average score.
+
 use margins_data::Sample;
 use margins_optim::online::{LinearClassifier, Scorer};
 use serde::{Deserialize, Serialize};

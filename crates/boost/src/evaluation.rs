@@ -1,3 +1,5 @@
+//! The losses and margins of a classifier on every sample of a game.
+
 use margins_data::{Design, Labels};
 use margins_losses::MarginLoss;
 use margins_optim::online::Scorer;

@@ -1,3 +1,5 @@
+//! The game between a player who draws samples and an online learner.
+
 use margins_data::{Design, Labels};
 use margins_losses::{MarginLoss, ZeroOne};
 use margins_optim::online::OnlineLearner;

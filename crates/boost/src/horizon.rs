@@ -1,3 +1,6 @@
+//! The number of rounds of a game and of the classifiers in its ensemble, with the bound on the
+//! mean loss that sets them.
+
 use margins_losses::{MarginLoss, OutOfRange};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

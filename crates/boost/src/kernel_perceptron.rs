@@ -1,3 +1,5 @@
+//! The kernel perceptron on a budget, with the expansions that it leaves behind.
+
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -1,3 +1,6 @@
+//! A small multilayer perceptron as an online learner, written out so that it can be stored and
+//! compared bit by bit.
+
 use margins_data::Sample;
 use margins_losses::{MarginLoss, OutOfRange};
 use margins_optim::online::{OnlineLearner, Scorer};

@@ -1,3 +1,5 @@
+//! The player of a game, who draws the samples: the trait, the focused player and the uniform one.
+
 use margins_losses::OutOfRange;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,3 +1,5 @@
+//! A tree of sample weights: drawing and updating take logarithmic time, with exact sums.
+
 mod page;
 mod unit;
 mod weights;

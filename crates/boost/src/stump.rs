@@ -1,3 +1,5 @@
+//! Decision stumps: the exact search for boosting, an online learner, and weighted votes.
+
 use std::sync::Arc;
 
 use margins_data::{Design, Labels, Sample};

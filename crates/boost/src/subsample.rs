@@ -1,3 +1,5 @@
+//! The size of a random subsample that keeps rare samples and misses outliers.
+
 use margins_losses::OutOfRange;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

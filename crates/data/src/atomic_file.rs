@@ -1,3 +1,5 @@
+//! Files written so that an interruption leaves either the old content or the new one.
+
 mod destination;
 
 use std::cell::Cell;

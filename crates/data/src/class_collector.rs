@@ -1,3 +1,5 @@
+//! Turns label values into classes while they are read, and recognises measurements.
+
 use crate::class_name::{check_distinct, ranks, sorted_order};
 use crate::codes::Codes;
 use crate::exact_decimal::ExactDecimal;

@@ -1,3 +1,6 @@
+//! An index that finds classes by their names in constant time; spellings of one number are one
+//! class.
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 

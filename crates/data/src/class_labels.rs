@@ -1,3 +1,5 @@
+//! What labels of two classes and of several have in common.
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Labels of two or more classes.
+
 use std::sync::Arc;
 
 use crate::class_collector::ClassCollector;

@@ -1,3 +1,5 @@
+//! A design with labels, and optionally weights, names and folds.
+
 mod dropped;
 mod folds;
 

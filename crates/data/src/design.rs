@@ -1,3 +1,5 @@
+//! The matrix of samples and features, dense or compressed sparse, with contiguous samples.
+
 mod columns;
 mod dense_rows;
 mod grams;

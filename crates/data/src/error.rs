@@ -1,3 +1,5 @@
+//! The error type of the crate; each variant names the value and its place.
+
 mod checks;
 mod place;
 mod words;

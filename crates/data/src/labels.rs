@@ -1,3 +1,5 @@
+//! Labels of two classes as signs.
+
 use std::sync::{Arc, OnceLock};
 
 use crate::class_collector::ClassCollector;

@@ -1,3 +1,5 @@
+//! Amounts of memory: parsing, display, and how much is free under the limits of the system.
+
 use std::fmt;
 use std::fs;
 use std::path::Path;

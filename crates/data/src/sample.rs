@@ -1,3 +1,5 @@
+//! A borrowed sample, dense or sparse, with its inner products and norms.
+
 use crate::inner_loops::{axpy, dot, dot_sparse};
 
 /// A sample, borrowed from a [`Design`](crate::Design).

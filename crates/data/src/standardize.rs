@@ -1,3 +1,5 @@
+//! Scaling of features to unit standard deviation.
+
 mod weighted_rows;
 
 use std::convert::Infallible;

@@ -144,13 +144,13 @@ impl CheckpointFile<'_> {
                     format!("{name} '{found}', not '{value}'")
                 };
                 let reason = format!(
-                    "it is of {job} with {difference}; another file name starts from scratch"
+                    "it is of {job} with {difference}; use another file name to start from scratch"
                 );
                 return Err(self.fail(reason));
             }
         }
         if header.hash != hash(state.trim_end()) {
-            return Err(self.fail("it is damaged; another file name starts from scratch"));
+            return Err(self.fail("it is damaged; use another file name to start from scratch"));
         }
         serde_json::from_str(state).map(Some).map_err(|error| self.fail(error))
     }

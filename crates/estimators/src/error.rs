@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use margins_data::{Listed, Shortage};
 use margins_model::Scheme;
 use margins_robust::Learner;

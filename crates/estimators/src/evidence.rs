@@ -1,3 +1,5 @@
+//! The evidence for how good a fit is.
+
 /// The evidence for how good a fit is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

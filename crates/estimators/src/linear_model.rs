@@ -1,3 +1,5 @@
+//! Builds models of linear classifiers.
+
 use margins_losses::MarginLoss;
 use margins_model::{Error, Member, Model, Scheme, TrainingSummary};
 use margins_optim::Lambda;

@@ -1,3 +1,5 @@
+//! Runs a job on a given number of threads.
+
 use crate::Error;
 
 /// Runs a job on a pool of that many threads, or on the current rayon pool for `None`.

@@ -1,3 +1,5 @@
+//! The builder of an estimator.
+
 mod kernel;
 
 use std::ops::ControlFlow;

@@ -1,3 +1,5 @@
+//! Fitted classifiers.
+
 #[cfg(feature = "serde")]
 mod file;
 

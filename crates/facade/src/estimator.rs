@@ -1,3 +1,5 @@
+//! Checked settings that fit classifiers.
+
 use std::fmt::Display;
 
 use margins_data::encode::{EncodeOptions, RawTable};

@@ -1,3 +1,5 @@
+//! The forms of samples that classifiers take.
+
 use std::borrow::Cow;
 
 use margins_data::{ClassLabels, Dataset, Design, Error};

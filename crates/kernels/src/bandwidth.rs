@@ -1,3 +1,5 @@
+//! Suggests the sigma of a Gaussian kernel from the distances between samples.
+
 use std::cmp::Ordering;
 
 use margins_data::Design;

@@ -1,3 +1,6 @@
+//! Blocks of pairs of samples, whose kernel values are computed together from their inner products
+//! and distances.
+
 use std::borrow::Cow;
 
 use faer::{Accum, MatMut, MatRef, Par};

@@ -1,3 +1,5 @@
+//! Certifies functions of the space of a kernel that were found in any way.
+
 use std::borrow::Cow;
 
 use margins_losses::MarginLoss;

@@ -1,3 +1,5 @@
+//! Cross-validation over the rows of one kernel matrix.
+
 use std::cell::OnceCell;
 
 use margins_data::Dataset;

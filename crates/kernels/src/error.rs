@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use margins_data::{Memory, Shortage};
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;

@@ -1,3 +1,5 @@
+//! The kernel matrix of samples, stored or recomputed.
+
 mod entries;
 mod feature_products;
 mod matrix_free;

@@ -1,3 +1,5 @@
+//! The trait of kernels.
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

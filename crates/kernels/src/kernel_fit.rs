@@ -1,3 +1,5 @@
+//! A kernel classifier with its certificate.
+
 use margins_optim::{Fitted, Lambda, Report};
 use nalgebra::{DMatrix, DVector};
 

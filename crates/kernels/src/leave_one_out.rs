@@ -1,3 +1,5 @@
+//! Exact leave-one-out scores by refits that share one factorisation.
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use margins_data::parallel;

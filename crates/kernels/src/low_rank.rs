@@ -1,3 +1,5 @@
+//! A low-rank preconditioner from landmarks, for Newton's method in sample space.
+
 use std::ops::Range;
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};

@@ -1,3 +1,5 @@
+//! The objective of a kernel classifier in sample space.
+
 use margins_data::Labels;
 use margins_losses::MarginLoss;
 use margins_optim::path::Minimizer;

@@ -1,3 +1,5 @@
+//! Paths over lambda with a kernel: chooses the solver, and certifies every fit.
+
 use std::ops::ControlFlow;
 
 use margins_data::Design;

@@ -1,3 +1,5 @@
+//! The pivoted Cholesky factorisation of a kernel matrix, and fits in its coordinates.
+
 use margins_data::{Design, Memory};
 use margins_losses::MarginLoss;
 use margins_optim::problem::{EmpiricalRisk, Margins};

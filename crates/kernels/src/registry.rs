@@ -1,3 +1,5 @@
+//! The registry that reads specifications of kernels.
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,3 +1,5 @@
+//! The response of scores to a force on them, on which leave-one-out and the refits of folds rest.
+
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, Par, Side};

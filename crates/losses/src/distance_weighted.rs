@@ -1,3 +1,5 @@
+//! The loss of distance-weighted discrimination.
+
 use crate::scalar_search::newton_root;
 use crate::vectorized::{batch, power};
 use crate::{Error, HomogeneousTail, Interval, MarginLoss};

@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use thiserror::Error;
 
 use crate::elsewhere::ELSEWHERE;

@@ -1,3 +1,5 @@
+//! The exponential loss.
+
 use crate::logistic::{log_odds, sigmoid};
 use crate::vectorized::{batch, exp};
 use crate::{Interval, MarginLoss};

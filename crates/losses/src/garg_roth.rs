@@ -1,3 +1,5 @@
+//! The projection profile of Garg and Roth.
+
 mod calibration;
 
 use crate::scalar_search::monotone_root;

@@ -1,3 +1,5 @@
+//! The hinge loss.
+
 use crate::vectorized::batch;
 use crate::{Interval, MarginLoss, SpecialCase};
 

@@ -1,3 +1,5 @@
+//! Closed intervals, such as the domain of a conjugate.
+
 /// A closed interval of the extended real line; an infinite end stands for no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {

@@ -1,3 +1,5 @@
+//! The leaky hockey stick loss.
+
 use crate::vectorized::{batch, ln};
 use crate::{HomogeneousTail, Interval, MarginLoss};
 

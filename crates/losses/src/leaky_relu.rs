@@ -1,3 +1,5 @@
+//! The leaky rectifier of the negated margin.
+
 use crate::vectorized::batch;
 use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 

@@ -1,3 +1,5 @@
+//! Margin pursuit with log cosh.
+
 use crate::logistic::entropy_deficit;
 use crate::margin_pursuit::location_and_scale;
 use crate::scalar_search::newton_root;

@@ -1,3 +1,5 @@
+//! The logistic loss.
+
 use crate::scalar_search::newton_root;
 use crate::vectorized::{batch, exp, ln_1p};
 use crate::{Interval, MarginLoss};

@@ -1,3 +1,5 @@
+//! The trait of margin losses.
+
 use std::fmt::Debug;
 
 use crate::scalar_search::{last_zero, lowest_minimum, monotone_root};

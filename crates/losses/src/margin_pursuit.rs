@@ -1,3 +1,5 @@
+//! Margin pursuit.
+
 use crate::catoni::{SATURATION, psi, psi_prime, rho, rho_conjugate};
 use crate::scalar_search::newton_root;
 use crate::vectorized::batch;

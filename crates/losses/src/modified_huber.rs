@@ -1,3 +1,5 @@
+//! The modified Huber loss.
+
 use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 

@@ -1,3 +1,5 @@
+//! The error of a parameter outside its range, which all crates share.
+
 use thiserror::Error;
 
 /// A parameter that is outside its range: the error of every check of a number, here and in the

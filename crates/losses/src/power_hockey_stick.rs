@@ -1,3 +1,5 @@
+//! The family of losses between a line and the leaky hockey stick.
+
 use crate::scalar_search::newton_root;
 use crate::vectorized::{batch, exp, exp_m1, ln};
 use crate::{Error, HomogeneousTail, Interval, MarginLoss};

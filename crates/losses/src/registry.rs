@@ -1,3 +1,5 @@
+//! The registry that reads specifications of losses.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

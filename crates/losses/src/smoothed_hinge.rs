@@ -1,3 +1,5 @@
+//! The smoothed hinge loss.
+
 use crate::vectorized::batch;
 use crate::{Error, Interval, MarginLoss};
 

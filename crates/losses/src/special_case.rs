@@ -1,3 +1,5 @@
+//! The losses that solvers or theory treat specially.
+
 /// A loss of this crate that a solver or a theory treats by itself, with its parameters: see
 /// [`MarginLoss::special_case`](crate::MarginLoss::special_case).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,3 +1,5 @@
+//! Parses specifications such as `name:key=value`, for losses, kernels and learners alike.
+
 use std::str::FromStr;
 
 use crate::did_you_mean;

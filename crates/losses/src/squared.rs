@@ -1,3 +1,5 @@
+//! The squared loss.
+
 use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 

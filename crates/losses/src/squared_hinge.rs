@@ -1,3 +1,5 @@
+//! The squared hinge loss.
+
 use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 

@@ -1,3 +1,5 @@
+//! Suggests the known name nearest to a misspelt one.
+
 /// Returns `; did you mean 'NAME'?` for the known name that is nearest to the one given, for the
 /// end of a message; nothing if none is near.
 ///

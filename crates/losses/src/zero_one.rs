@@ -1,3 +1,5 @@
+//! The misclassification loss.
+
 use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 

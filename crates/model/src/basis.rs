@@ -1,3 +1,5 @@
+//! The functions of a sample that members combine.
+
 mod kernel;
 
 use margins_data::Design;

@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use std::fmt::Display;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! The type of labels before they became names.
+
 /// The type that the labels had before their classes got names, such as the type of an array. Labels
 /// of text files have none: their names are all that is known.
 ///

@@ -1,3 +1,5 @@
+//! A binary classifier of a model, with the certificate of its fit.
+
 use margins_calibration::probability::PlattScaling;
 use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]

@@ -1,3 +1,5 @@
+//! The model: classes, members and functions, with scores and decisions.
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;

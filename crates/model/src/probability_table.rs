@@ -1,3 +1,5 @@
+//! The probabilities of every class for every sample.
+
 use std::fmt;
 use std::ops::Deref;
 

@@ -1,3 +1,5 @@
+//! The losses and kernels that a model may name.
+
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 

@@ -1,3 +1,5 @@
+//! How binary classifiers decide between several classes.
+
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 

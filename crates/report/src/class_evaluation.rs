@@ -1,3 +1,5 @@
+//! The evaluation of a model on one class against the rest.
+
 use margins_calibration::probability::{Binning, Reliability};
 use margins_data::metrics::{Ranking, brier, log_loss};
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! The score of every class, from the scores of the members.
+
 use margins_model::{Model, Scheme};
 use nalgebra::DMatrix;
 

@@ -1,3 +1,5 @@
+//! The summary of data, and labelled samples for evaluations.
+
 use std::collections::HashMap;
 
 use margins_data::encode::{ColumnEncoding, Kind};

@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 /// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

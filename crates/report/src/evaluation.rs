@@ -1,3 +1,5 @@
+//! The evaluation of a model on labelled samples.
+
 use margins_data::metrics::mistake_rate;
 use margins_losses::MarginLoss;
 use margins_model::Model;

@@ -1,3 +1,5 @@
+//! The bound on the excess error by the Psi-transform.
+
 use margins_calibration::PsiTransform;
 use margins_data::metrics::mean_loss;
 use margins_losses::MarginLoss;

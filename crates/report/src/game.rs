@@ -1,3 +1,5 @@
+//! The end of a game of focused online learning.
+
 use serde::Serialize;
 
 use crate::Error;

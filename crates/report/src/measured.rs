@@ -1,3 +1,5 @@
+//! A number with its standard error.
+
 use margins_data::metrics::{Area, ErrorRate};
 use serde::Serialize;
 

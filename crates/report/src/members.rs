@@ -1,3 +1,5 @@
+//! The members of a model with their certificates and largest coefficients.
+
 use margins_data::{Design, Standardizer};
 use margins_model::{Basis, Functions, Model, Scheme};
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! The points of curves, thinned for documents and pictures.
+
 use margins_data::metrics::MarginStatistics;
 
 use crate::Error;

@@ -1,3 +1,5 @@
+//! The coefficients of features along a path.
+
 use serde::Serialize;
 
 /// The most features whose coefficients are followed along a path.

@@ -1,3 +1,5 @@
+//! The numbers of a report.
+
 use margins_data::{ClassLabels, Dataset, Design};
 use margins_model::{Model, Registry};
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! The choice of lambda and of a kernel by cross-validation.
+
 use margins_optim::ErrorCurve;
 use serde::Serialize;
 

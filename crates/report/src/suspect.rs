@@ -1,3 +1,5 @@
+//! Rows that may be outliers.
+
 use margins_data::{ClassLabels, Dataset, Standardizer};
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! The warnings that the numbers of a report give rise to.
+
 use margins_data::{Counted, Listed};
 
 use crate::class_evaluation::{ClassEvaluation, ReliabilityDiagram};

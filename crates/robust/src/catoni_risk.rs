@@ -1,3 +1,5 @@
+//! Catoni's estimate of the mean loss, minimised.
+
 use margins_losses::catoni::{location, psi_prime};
 use margins_losses::{MarginLoss, OutOfRange};
 

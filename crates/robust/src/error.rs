@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use margins_losses::OutOfRange;
 use thiserror::Error;
 

@@ -1,3 +1,5 @@
+//! Margin distribution optimisation by descent on a loss that may be nonconvex.
+
 use margins_losses::MarginLoss;
 
 use crate::Error;

@@ -1,3 +1,5 @@
+//! The robust learners, and their specifications.
+
 use std::fmt;
 use std::str::FromStr;
 

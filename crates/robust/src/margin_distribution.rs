@@ -1,3 +1,5 @@
+//! The large-margin distribution machine.
+
 mod metric;
 
 use margins_losses::{MarginLoss, OutOfRange};

@@ -1,3 +1,5 @@
+//! The median of means of the losses, minimised.
+
 use margins_losses::{MarginLoss, OutOfRange};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -1,3 +1,5 @@
+//! AdaBoost by resampling, for comparison with focused online learning.
+
 use margins_data::{Design, Labels, Sample};
 use margins_optim::online::{OnlineLearner, Scorer};
 use rand_chacha::ChaCha8Rng;

@@ -1,3 +1,5 @@
+//! The bandit EXP3.P.1 as the player of a game, for comparison with the focused player.
+
 use margins_losses::OutOfRange;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,3 +1,6 @@
+//! The sublinear perceptron of Clarkson, Hazan and Woodruff, for comparison with focused online
+//! learning.
+
 use margins_data::{Design, Labels};
 use margins_losses::OutOfRange;
 use margins_optim::online::LinearClassifier;

@@ -1,3 +1,5 @@
+//! Probabilities of several classes from the probabilities of every pair.
+
 use crate::Error;
 
 /// Returns the probabilities of k classes from those of every pair: `later[m]` is P(j | i or j) for

@@ -1,3 +1,5 @@
+//! Isotonic regression of outcomes on scores, by pooling adjacent violators.
+
 use super::{check_scores, outcome, relative_weights};
 use crate::Error;
 

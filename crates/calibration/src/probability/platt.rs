@@ -1,3 +1,5 @@
+//! Platt scaling of scores to probabilities, by Newton's method.
+
 use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

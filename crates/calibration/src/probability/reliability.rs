@@ -1,3 +1,5 @@
+//! Reliability diagrams, calibration errors and the decomposition of the Brier score.
+
 use std::f64::consts::FRAC_2_PI;
 
 use super::{check_signs, outcome, relative_weights};

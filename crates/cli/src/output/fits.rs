@@ -100,7 +100,7 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
     let state = match report.status {
         Status::Converged => String::new(),
-        other => format!(", NOT CERTIFIED, {other}: {}", other.explanation()),
+        other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
     };
     let mut lines = vec![
         ("lambda", number(fit.lambda.get())),

@@ -1,3 +1,5 @@
+//! Reads and writes the little-endian numbers, lists and texts of block files.
+
 /// The unread part of some bytes: little-endian numbers, and UTF-8 texts after their length. An
 /// error is a message for the reader of the file.
 pub(super) struct Bytes<'b>(&'b [u8]);

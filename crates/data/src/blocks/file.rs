@@ -1,3 +1,5 @@
+//! Block files open for reading.
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

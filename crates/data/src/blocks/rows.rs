@@ -1,3 +1,6 @@
+//! Writes rows whose classes and folds are coded already: the part that the writers of block files
+//! share.
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Writes block files from rows with labels, in the memory of one block.
+
 use std::path::Path;
 
 use super::BlockSettings;

@@ -1,3 +1,5 @@
+//! Builds a dense design sample by sample, in memory that is reserved once.
+
 use nalgebra::DMatrix;
 
 use super::Design;

@@ -1,3 +1,5 @@
+//! Builds a sparse design from entries in any order, in memory that is reserved once.
+
 use super::Design;
 use crate::{Error, Memory};
 

@@ -1,3 +1,5 @@
+//! The encoding of one raw column.
+
 use std::collections::{HashMap, HashSet};
 
 use super::features::{Entries, Features, Source};

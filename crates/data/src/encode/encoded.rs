@@ -1,3 +1,5 @@
+//! The encoding of a data set, with the raw table if it is kept so that folds can learn their own.
+
 use std::sync::Arc;
 
 use super::{EncodeOptions, Encoding, RawTable, Unknown};

@@ -1,3 +1,5 @@
+//! Applies an encoding: the features of each cell, without copying the cells.
+
 use std::borrow::Cow;
 
 use nalgebra::DMatrix;

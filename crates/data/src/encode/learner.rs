@@ -1,3 +1,5 @@
+//! Learns an encoding from a table in parts, in bounded memory.
+
 use std::collections::HashMap;
 
 use super::column::{Kind, MOST_LEVELS, refused_gap, truth};

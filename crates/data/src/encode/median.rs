@@ -1,3 +1,5 @@
+//! Medians of streaming numbers in bounded memory.
+
 use std::collections::BTreeMap;
 
 /// The most groups of numbers that are counted in a pass.

@@ -1,3 +1,5 @@
+//! Raw columns of numbers with gaps.
+
 use super::level_name::{MOST_EXACT, name_of, name_of_written};
 
 /// Numbers with gaps, in the order of the rows.

@@ -1,3 +1,5 @@
+//! The options of an encoding.
+
 use crate::missing::{USUAL_WORDS, is_gap};
 
 /// The settings of an [`Encoding`](super::Encoding).

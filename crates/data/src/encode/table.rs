@@ -1,3 +1,5 @@
+//! Raw tables: named columns of numbers or words, with gaps.
+
 use std::borrow::Cow;
 
 use super::MissingWords;

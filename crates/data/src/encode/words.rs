@@ -1,3 +1,5 @@
+//! Raw columns of words: each word is stored once, and cells hold its number.
+
 use std::collections::HashMap;
 
 use super::level_name::name_of;

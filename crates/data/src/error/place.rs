@@ -1,3 +1,5 @@
+//! The place of an error in a file: its line or row, and its column.
+
 use std::fmt;
 
 /// A place in a file: `train.csv, line 7, column 'age'`, or `train.parquet, row 5, column 'age'`.

@@ -1,3 +1,5 @@
+//! Words and lists in messages, so that all errors phrase the same thing alike.
+
 use std::fmt;
 
 /// The advice where a table has a column too many.

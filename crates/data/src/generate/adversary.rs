@@ -1,3 +1,5 @@
+//! Adversaries that choose the noise rates of a Massart distribution.
+
 use crate::error::{check_len, check_signs};
 use crate::{Design, Error};
 

@@ -1,3 +1,5 @@
+//! A halfspace and uniform points of the sphere with a margin to it.
+
 use nalgebra::DMatrix;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

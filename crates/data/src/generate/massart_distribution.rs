@@ -1,3 +1,5 @@
+//! Distributions on finitely many points with Massart noise, and draws from them.
+
 use rand::RngExt;
 
 use super::{Adversary, MarginHalfspace, RandomStream, generator};

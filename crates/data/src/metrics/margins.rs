@@ -1,3 +1,5 @@
+//! The weighted distribution of margins.
+
 use super::{Weights, check_scores};
 use crate::Error;
 

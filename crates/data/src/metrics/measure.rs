@@ -1,3 +1,5 @@
+//! The measures of held-out predictions by which a cross-validation chooses.
+
 use std::fmt;
 use std::str::FromStr;
 

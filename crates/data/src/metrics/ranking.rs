@@ -1,3 +1,5 @@
+//! Curves over thresholds (ROC and precision-recall) and the areas under them.
+
 use super::{Weights, check_both_classes, check_scores};
 use crate::Error;
 

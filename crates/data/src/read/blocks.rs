@@ -1,3 +1,5 @@
+//! Runs a function over blocks of a file on several threads, and takes the results in order.
+
 use super::lines::Block;
 use crate::{Error, parallel};
 

@@ -1,3 +1,5 @@
+//! The feature cells of rows while they are read: numbers, or raw columns to be encoded.
+
 use nalgebra::DMatrix;
 
 use super::columns::{FeatureColumns, Features, RowPlaces};

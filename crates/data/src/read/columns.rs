@@ -1,3 +1,5 @@
+//! Which columns of a file are features, and where each row comes from.
+
 use super::lines::Lines;
 use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable, Unknown};
 use crate::{Column, Design, Error, Place, RowNumber};

@@ -1,3 +1,5 @@
+//! The column of cross-validation folds of a file.
+
 use crate::codes::Codes;
 use crate::dataset::Folds;
 use crate::encode::Words;

@@ -1,3 +1,5 @@
+//! The formats of files, and how names of files select them.
+
 use std::path::Path;
 
 /// The format of a file.

@@ -1,3 +1,5 @@
+//! The labels of a file as they are read, before they become classes.
+
 use crate::class_collector::ClassCollector;
 use crate::encode::Words;
 use crate::{Error, Place};

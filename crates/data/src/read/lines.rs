@@ -1,3 +1,5 @@
+//! The numbered lines of a text file, plain or gzip, one at a time or in blocks.
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Cursor, Read};

@@ -1,3 +1,5 @@
+//! Labelled files in chunks of bounded size.
+
 use std::io::Read;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! The svmlight format.
+
 mod features;
 
 use nalgebra_sparse::CsrMatrix;

@@ -1,3 +1,5 @@
+//! The ensembles that games leave behind, one variant per kind of learner.
+
 use std::borrow::Cow;
 
 use margins_boost::KernelExpansion;

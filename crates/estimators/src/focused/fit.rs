@@ -1,3 +1,5 @@
+//! Plays a game on a data set, and returns its ensemble.
+
 use margins_boost::{Combination, Ensemble, Evaluation, GameOutcome, Horizon};
 use margins_data::{ClassLabels, Dataset, Standardizer};
 use margins_losses::ZeroOne;

@@ -1,3 +1,5 @@
+//! Runs a game with one learner: rounds, limits and checkpoints.
+
 use std::time::{Duration, Instant};
 
 use margins_boost::KernelPerceptron;

@@ -1,3 +1,5 @@
+//! The online learners of games, and their specifications.
+
 use std::fmt;
 use std::sync::Arc;
 

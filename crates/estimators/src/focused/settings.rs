@@ -1,3 +1,5 @@
+//! The settings of games.
+
 #[cfg(feature = "serde")]
 use std::collections::BTreeMap;
 #[cfg(feature = "serde")]

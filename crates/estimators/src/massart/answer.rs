@@ -1,3 +1,5 @@
+//! Turns the halfspace of a learner into a result for the features as given.
+
 use margins_losses::LeakyRelu;
 use margins_massart::cutting_planes::End;
 use margins_massart::{Adaptive, HeldOut, Learned, LearnedByCuts, Problem, Target};

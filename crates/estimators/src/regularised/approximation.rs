@@ -1,3 +1,5 @@
+//! The approximations of a kernel, and their specifications.
+
 use std::fmt;
 use std::str::FromStr;
 

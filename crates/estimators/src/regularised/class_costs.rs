@@ -1,3 +1,5 @@
+//! The costs of errors by class.
+
 use margins_data::{ClassIndex, ClassLabels, Dataset};
 
 use crate::Error;

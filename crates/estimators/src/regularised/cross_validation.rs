@@ -1,3 +1,5 @@
+//! The settings of cross-validation.
+
 use margins_data::metrics::Measure;
 use margins_data::split::{Split, Splits, grouped_folds, stratified_folds};
 use margins_data::{ClassLabels, Classes, Dataset};

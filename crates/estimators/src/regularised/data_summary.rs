@@ -1,3 +1,6 @@
+//! What a fit to distributed samples must know before the first message: classes, rows, features
+//! and folds.
+
 use margins_data::encode::Encoding;
 use margins_data::{ClassLabels, Dataset};
 

@@ -1,3 +1,5 @@
+//! Fits and paths to data in memory.
+
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;

@@ -1,3 +1,5 @@
+//! The results of fits, and the scores and errors that they give on the training data.
+
 use std::time::{Duration, Instant};
 
 use margins_calibration::probability::PlattScaling;

@@ -1,3 +1,5 @@
+//! Judges held-out samples of several classes by the scores of all members.
+
 use margins_data::metrics::{Judged, Measure};
 use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;

@@ -1,3 +1,5 @@
+//! The large-margin distribution machine with a kernel, by the eigenspace of its matrix.
+
 use margins_kernels::{KernelFit, KernelObjective};
 use margins_losses::MarginLoss;
 use margins_optim::problem::Point;

@@ -1,3 +1,5 @@
+//! Observers of fits and iterations.
+
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The report on a fit, as text and as numbers.
+
 use std::fmt;
 
 use margins_data::Listed;
@@ -148,7 +150,7 @@ impl fmt::Display for MemberReport {
         let state = match (&self.report, self.summary.converged) {
             (_, true) => "certified".to_owned(),
             (Some(Report { status, .. }), false) => {
-                format!("NOT CERTIFIED, {status}: {}", status.explanation())
+                format!("NOT CERTIFIED ({status}): {}", status.explanation())
             }
             (None, false) => "NOT CERTIFIED".to_owned(),
         };

@@ -1,3 +1,5 @@
+//! The settings of regularised classifiers.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

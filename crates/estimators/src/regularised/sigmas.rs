@@ -1,3 +1,5 @@
+//! The values of sigma to choose from, for kernels without one.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! The choice of kernels, and the space of functions of each.
+
 use margins_data::{Dataset, Memory};
 use margins_kernels::KernelRegistry;
 

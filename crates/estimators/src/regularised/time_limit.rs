@@ -1,3 +1,5 @@
+//! Divides the time of a search for lambda between the folds and the final fit.
+
 use std::time::{Duration, Instant};
 
 use margins_optim::ErrorCurve;

@@ -1,3 +1,5 @@
+//! Stochastic gradient over data in memory and over streams.
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! The learner of a stream, chunk by chunk, with its state.
+
 use std::sync::Arc;
 
 use margins_data::{ClassLabels, Classes, Design, Labels, parallel};

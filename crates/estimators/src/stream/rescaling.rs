@@ -1,3 +1,5 @@
+//! Sets the scale of margin pursuit from the data once, during a run.
+
 use margins_calibration::scale;
 use margins_losses::MarginPursuit;
 use margins_optim::online::stochastic::Rescaled;

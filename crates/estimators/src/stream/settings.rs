@@ -1,3 +1,5 @@
+//! The settings of stochastic gradient.
+
 use std::sync::Arc;
 use std::time::Duration;
 

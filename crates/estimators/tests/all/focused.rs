@@ -235,7 +235,7 @@ fn files_of_other_games_are_refused() {
     let other = Settings { seed: 2, ..settings.clone() };
     assert!(
         refusal(&other).ends_with(
-            "it is of a game with seed '1', not '2'; another file name starts from scratch"
+            "it is of a game with seed '1', not '2'; use another file name to start from scratch"
         ),
         "{}",
         refusal(&other)

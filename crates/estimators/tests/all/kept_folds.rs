@@ -163,7 +163,7 @@ fn files_of_other_jobs_are_refused() {
     let other = Settings { loss: Arc::new(Hinge), ..made.clone() };
     assert_eq!(
         refusal(&other, &data),
-        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'; another file name starts from scratch"
+        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'; use another file name to start from scratch"
     );
     let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
     let other = kept(CrossValidation { lambdas, ..grid() }, &path);
@@ -181,11 +181,11 @@ fn files_of_other_jobs_are_refused() {
     };
     assert_eq!(
         damage(whole.replacen("\"converged\":true", "\"converged\":false", 1)),
-        "FILE: it is damaged; another file name starts from scratch"
+        "FILE: it is damaged; use another file name to start from scratch"
     );
     assert_eq!(
         damage(whole[..whole.len() - 9].to_owned()),
-        "FILE: it is damaged; another file name starts from scratch"
+        "FILE: it is damaged; use another file name to start from scratch"
     );
     let words = "FILE: it is no checkpoint of cross-validation";
     assert_eq!(damage("height,width\n".to_owned()), words);

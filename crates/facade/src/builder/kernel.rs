@@ -1,3 +1,5 @@
+//! The settings of kernels in the builder.
+
 use margins_data::Memory;
 use margins_estimators::regularised::{Approximation, KernelChoice, Sigmas};
 

@@ -1,3 +1,5 @@
+//! Classifiers in files.
+
 use std::path::Path;
 
 use serde::de::Error as _;

@@ -33,7 +33,7 @@ fn progress_is_seen_and_time_is_kept() {
         assert!(!report.is_certified());
         let statuses = report.members.iter().filter_map(|member| member.report.as_ref());
         assert!(statuses.map(|report| report.status).all(|status| status == Status::TimeLimit));
-        assert!(report.to_string().contains("NOT CERTIFIED: the time limit came first"));
+        assert!(report.to_string().contains("NOT CERTIFIED (time-limit): the time limit was reached first"));
     }
 }
 
@@ -173,7 +173,7 @@ fn a_mistaken_loss_is_not_certified() {
             let status = report.members[0].report.as_ref().unwrap().status;
             assert_eq!(status, Status::Contradicted, "{mistaken:?} by {builder:?}");
             assert_eq!(report.members[0].summary.relative_gap, None);
-            assert!(report.to_string().contains("NOT CERTIFIED: the loss contradicts itself"));
+            assert!(report.to_string().contains("NOT CERTIFIED (contradicted): the values and"));
         }
         let right = build(builder.clone().loss(Mistaken::Factor(1.0))).fit(&two).unwrap();
         assert!(right.report().is_certified(), "{builder:?}");
@@ -224,7 +224,7 @@ fn an_objective_without_a_minimum_says_so() {
     assert_eq!(report.members[0].report.as_ref().unwrap().status, Status::Unbounded);
     let page = report.to_string();
     assert!(
-        page.contains("NOT CERTIFIED: the objective falls without bound along the intercept"),
+        page.contains("NOT CERTIFIED (unbounded): the objective falls without bound along the intercept"),
         "{page}"
     );
     let balanced = build(builder.balanced_classes()).fit_samples(&rows, &labels).unwrap();

@@ -1,3 +1,5 @@
+//! Nystrom features from landmarks.
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt_pivoting;
 use faer::linalg::triangular_solve::{

@@ -1,3 +1,5 @@
+//! Random Fourier features of the Gaussian kernel.
+
 use margins_data::{Design, parallel};
 use nalgebra::DMatrix;
 use rand::SeedableRng;

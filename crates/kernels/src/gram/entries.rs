@@ -1,3 +1,5 @@
+//! The entries of a kernel matrix as solvers access them, stored or recomputed.
+
 use std::sync::OnceLock;
 
 use margins_data::Memory;

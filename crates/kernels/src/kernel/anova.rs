@@ -1,3 +1,5 @@
+//! The ANOVA kernel.
+
 use margins_data::Sample;
 
 use super::positive;

@@ -1,3 +1,5 @@
+//! Sums and products of kernels.
+
 use margins_data::{Design, Sample};
 
 use crate::grammar::operand;

@@ -1,3 +1,5 @@
+//! The kernels that are functions of the inner product.
+
 use margins_data::Sample;
 
 use super::{check, positive};

@@ -1,3 +1,5 @@
+//! A kernel that a callback can interrupt.
+
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;

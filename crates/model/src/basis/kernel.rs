@@ -1,3 +1,5 @@
+//! Evaluates the functions of a basis with their kernel.
+
 use std::borrow::Cow;
 
 use margins_data::Design;

@@ -1,3 +1,5 @@
+//! Certifies a given classifier from outside of a solver.
+
 use std::rc::Rc;
 
 use margins_data::Design;

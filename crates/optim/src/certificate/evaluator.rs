@@ -1,3 +1,5 @@
+//! Evaluates and certifies an objective at one point after another, reusing memory.
+
 use std::rc::Rc;
 
 use margins_losses::MarginLoss;

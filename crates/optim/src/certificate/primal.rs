@@ -1,3 +1,5 @@
+//! The sums over margins that a primal point needs for its certificate.
+
 use margins_losses::MarginLoss;
 
 use crate::Lambda;

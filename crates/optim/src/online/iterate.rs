@@ -1,3 +1,6 @@
+//! A weight vector with lazy scaling and averaging, so that a sparse step costs only its stored
+//! values.
+
 use margins_data::Sample;
 #[cfg(feature = "serde")]
 use margins_losses::OutOfRange;

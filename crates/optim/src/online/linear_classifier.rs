@@ -1,3 +1,5 @@
+//! A linear classifier, the snapshot of linear learners.
+
 use margins_data::Sample;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

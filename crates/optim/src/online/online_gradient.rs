@@ -1,3 +1,5 @@
+//! Online gradient descent.
+
 use margins_data::Sample;
 use margins_losses::{MarginLoss, OutOfRange};
 #[cfg(feature = "serde")]

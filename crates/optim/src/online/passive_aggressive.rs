@@ -1,3 +1,5 @@
+//! Passive-aggressive learners.
+
 use margins_data::Sample;
 use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]

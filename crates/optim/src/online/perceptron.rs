@@ -1,3 +1,5 @@
+//! The perceptron.
+
 use margins_data::Sample;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The step lengths of online gradient descent.
+
 use margins_losses::{MarginLoss, OutOfRange};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Cross-validation of paths in memory.
+
 use std::ops::Range;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! The solvers of a path in memory, with what each prepares once.
+
 use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;

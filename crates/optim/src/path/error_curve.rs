@@ -1,3 +1,5 @@
+//! Cross-validated errors along a path, and the choice of lambda by them.
+
 use margins_data::metrics::{Measure, is_mistake};
 use margins_data::{ClassLabels, Dataset};
 use margins_losses::MarginLoss;

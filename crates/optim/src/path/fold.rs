@@ -1,3 +1,5 @@
+//! The state of one fold along the path, and which lambdas are hopeless.
+
 use margins_data::metrics::MistakeTally;
 use margins_data::{ClassLabels, Dataset};
 

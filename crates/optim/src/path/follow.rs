@@ -1,3 +1,5 @@
+//! Follows a path with any solver, with warm starts and the closed-form ray.
+
 use std::ops::ControlFlow;
 
 use margins_losses::HomogeneousTail;

@@ -1,3 +1,5 @@
+//! The outcomes of held-out samples, and where finished folds are kept.
+
 use margins_data::metrics::{Judged, Measure};
 
 use crate::{Error, Lambda, Report, Status};

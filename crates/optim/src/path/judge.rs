@@ -1,3 +1,5 @@
+//! Judges held-out samples of two classes by their scores.
+
 use margins_data::metrics::{Judged, Measure, is_mistake};
 use margins_data::{ClassLabels, Dataset};
 use margins_losses::MarginLoss;

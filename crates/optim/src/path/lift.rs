@@ -1,3 +1,5 @@
+//! Takes fits in row-space coordinates back to the features, and certifies them there.
+
 use margins_losses::MarginLoss;
 
 use crate::Lambda;

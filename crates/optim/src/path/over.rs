@@ -1,3 +1,5 @@
+//! Paths by Newton's method over any implementation of samples.
+
 use std::ops::ControlFlow;
 
 use margins_losses::HomogeneousTail;

@@ -1,3 +1,5 @@
+//! Bounds how far scores can move with the gap of a fit.
+
 use super::error_curve::Fitted;
 use crate::Lambda;
 

@@ -1,3 +1,5 @@
+//! Shares the time until a deadline between tasks.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! The settings between a data set and its fits.
+
 use std::borrow::Cow;
 
 use margins_data::metrics::Measure;

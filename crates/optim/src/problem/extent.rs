@@ -1,3 +1,5 @@
+//! The sizes of samples and features, on which bounds on rounding depend.
+
 use margins_data::Design;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

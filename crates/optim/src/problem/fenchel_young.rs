@@ -1,3 +1,5 @@
+//! The part of a gap that belongs to the loss.
+
 use std::cell::Cell;
 
 use margins_losses::MarginLoss;

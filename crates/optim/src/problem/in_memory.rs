@@ -1,3 +1,5 @@
+//! Samples in memory, for the solvers that are generic over samples.
+
 use std::rc::Rc;
 
 use margins_data::Design;

@@ -1,3 +1,5 @@
+//! Minimises a convex function of the intercept.
+
 /// Returns the intercept that minimises a convex function of it, to the last bits, and the slope
 /// that is left there, by Newton steps from `intercept` kept inside a bracket.
 ///

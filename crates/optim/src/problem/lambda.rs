@@ -1,3 +1,5 @@
+//! The regularisation lambda, and grids of it.
+
 use std::fmt;
 
 #[cfg(feature = "serde")]

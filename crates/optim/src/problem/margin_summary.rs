@@ -1,3 +1,5 @@
+//! A summary of margins for histories and callbacks.
+
 use margins_data::metrics::is_mistake;
 
 /// A summary of the margins of the samples that the objective counts, by their own weights, without

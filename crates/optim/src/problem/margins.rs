@@ -1,3 +1,5 @@
+//! Margins at a point with the slopes there, computed block by block.
+
 use margins_losses::MarginLoss;
 
 use std::ops::Range;

@@ -1,3 +1,5 @@
+//! The objective over samples in memory.
+
 use std::borrow::Cow;
 
 use margins_data::{Dataset, Design, Labels};

@@ -1,3 +1,5 @@
+//! A point of an objective with its products.
+
 use margins_data::Design;
 
 /// The products `X w`, one number a sample, wherever the samples are: a vector in memory, or a

@@ -1,3 +1,5 @@
+//! The empirical risk as a function of scores, and its smoothed form.
+
 use std::borrow::Cow;
 
 use margins_data::Labels;

@@ -1,3 +1,5 @@
+//! Row-space coordinates for more features than samples, and eigenspaces of matrices.
+
 use faer::{MatRef, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;

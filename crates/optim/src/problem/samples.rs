@@ -1,3 +1,5 @@
+//! The trait that solvers see samples by, in memory or distributed.
+
 use std::sync::Arc;
 use std::time::Instant;
 

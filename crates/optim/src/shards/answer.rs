@@ -1,3 +1,5 @@
+//! Answers the questions of messages about one partition.
+
 mod fetched;
 
 use std::borrow::Cow;

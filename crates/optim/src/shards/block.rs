@@ -1,3 +1,5 @@
+//! The samples of one partition.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

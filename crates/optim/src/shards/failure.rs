@@ -1,2 +1,4 @@
+//! The error type of shards.
+
 /// The reason why shards cannot answer.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

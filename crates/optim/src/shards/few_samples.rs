@@ -1,3 +1,5 @@
+//! Samples that the driver itself keeps: the unmerged ones, and those it starts with.
+
 use std::sync::Arc;
 
 use margins_data::Design;

@@ -1,3 +1,5 @@
+//! The partitions of a block file, cached in memory and read ahead.
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;

@@ -1,3 +1,5 @@
+//! The entry points for fits to samples in shards.
+
 use margins_data::Standardizer;
 use margins_losses::MarginLoss;
 

@@ -1,3 +1,5 @@
+//! A partition with what a shard keeps of it between messages.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

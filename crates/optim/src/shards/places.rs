@@ -1,3 +1,5 @@
+//! Where the points of a path are stored for a later run.
+
 use crate::Lambda;
 use crate::shards::Failure;
 

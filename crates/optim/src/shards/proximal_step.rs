@@ -1,3 +1,5 @@
+//! Applies proximal steps to duals.
+
 use margins_data::Design;
 use margins_losses::MarginLoss;
 

@@ -1,3 +1,5 @@
+//! The messages to shards.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

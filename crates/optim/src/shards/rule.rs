@@ -1,3 +1,5 @@
+//! The scores, decisions and losses of a linear rule, as shards compute them.
+
 use margins_data::Design;
 use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;

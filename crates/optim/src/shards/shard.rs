@@ -1,3 +1,5 @@
+//! A shard: partitions with the vectors kept for them.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

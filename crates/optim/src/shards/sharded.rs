@@ -1,3 +1,5 @@
+//! Samples in shards as the driver sees them.
+
 mod samples;
 
 use margins_losses::{Interval, MarginLoss};

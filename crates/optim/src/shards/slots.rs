@@ -1,3 +1,5 @@
+//! The numbered vectors that shards keep, and how the driver refers to combinations of them.
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,3 +1,5 @@
+//! The features of some rows, as messages carry them.
+
 use margins_data::Design;
 use nalgebra::DMatrix;
 #[cfg(feature = "serde")]

@@ -1,3 +1,5 @@
+//! Shards on the threads of this process.
+
 use margins_data::parallel;
 use margins_losses::MarginLoss;
 

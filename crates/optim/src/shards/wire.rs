@@ -1,3 +1,5 @@
+//! Messages as bytes.
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -1,3 +1,5 @@
+//! The trait that carries messages to shards, and how their answers are combined.
+
 use crate::problem::MOST_OF_A_PART;
 use crate::shards::{
     Answer, Definition, Description, Failure, Features, Partial, Reply, Request, SampledRows,

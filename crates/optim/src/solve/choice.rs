@@ -1,3 +1,5 @@
+//! The automatically chosen method, with its predicted time.
+
 use std::fmt;
 
 use crate::solve::Solver;

@@ -1,3 +1,5 @@
+//! A Cholesky factor that rows and columns are added to and removed from.
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::triangular::{self, BlockStructure};

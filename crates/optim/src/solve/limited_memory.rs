@@ -1,3 +1,5 @@
+//! The limited-memory approximation of the inverse Hessian.
+
 use std::collections::VecDeque;
 
 use crate::problem::summation::dot;

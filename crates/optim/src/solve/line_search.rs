@@ -1,3 +1,5 @@
+//! The search along a line for a step of a convex function.
+
 /// The condition on the slope at which a search along a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {

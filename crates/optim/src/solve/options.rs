@@ -1,3 +1,5 @@
+//! The solvers and the options that they share.
+
 use std::time::Instant;
 
 use margins_losses::{MarginLoss, OutOfRange};

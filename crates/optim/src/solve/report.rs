@@ -1,3 +1,5 @@
+//! The report on a fit: its values, its gap and its history.
+
 use std::ops::Add;
 use std::time::Duration;
 

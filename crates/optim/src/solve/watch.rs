@@ -1,3 +1,5 @@
+//! Callbacks and deadlines.
+
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

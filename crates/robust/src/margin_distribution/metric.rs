@@ -1,3 +1,5 @@
+//! The metric of the large-margin distribution machine, and its inverse.
+
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 use margins_data::Design;

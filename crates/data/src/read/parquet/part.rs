@@ -1,3 +1,5 @@
+//! Some rows of a Parquet file: their cells and their places.
+
 use super::column::Cells;
 use crate::read::columns::RowPlaces;
 

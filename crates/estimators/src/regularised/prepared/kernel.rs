@@ -1,3 +1,5 @@
+//! Data prepared for a kernel: scaled features, the matrix or map, and its basis for models.
+
 mod feature_space;
 mod part;
 

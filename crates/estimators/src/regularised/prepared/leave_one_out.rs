@@ -1,3 +1,5 @@
+//! Leave-one-out for prepared data.
+
 use margins_kernels::KernelObjective;
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, Lambda, Options, Training};

@@ -1,3 +1,5 @@
+//! The coin-betting expert of one weight.
+
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 

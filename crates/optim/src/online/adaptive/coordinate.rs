@@ -1,3 +1,5 @@
+//! The state of all experts for one feature.
+
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! The mixture of experts, weighted by their losses so far.
+
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Collects the samples of a stream into batches.
+
 use margins_data::Sample;
 use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]

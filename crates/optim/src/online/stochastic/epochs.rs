@@ -1,3 +1,5 @@
+//! The order of samples in epochs, and the loop over them.
+
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use prefetch_index::prefetch_index;

@@ -1,3 +1,5 @@
+//! The learner of a run: one enum over the stochastic methods.
+
 use margins_data::Sample;
 use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]

@@ -1,3 +1,5 @@
+//! A run of a stochastic method over data in memory, with early stopping.
+
 use margins_data::{Labels, split};
 use margins_losses::MarginLoss;
 

@@ -1,3 +1,5 @@
+//! The settings of stochastic gradient methods.
+
 use margins_losses::{MarginLoss, OutOfRange};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,3 +1,5 @@
+//! Implements the trait of samples by messages to shards.
+
 use std::cell::Cell;
 use std::sync::Arc;
 

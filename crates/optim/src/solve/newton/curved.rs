@@ -1,3 +1,5 @@
+//! The inverse of the Newton matrix from the samples with curvature, updated as these change.
+
 use margins_data::Design;
 
 use crate::problem::Samples;

@@ -1,3 +1,5 @@
+//! The Newton equation at a point, and conjugate gradients for it.
+
 use std::time::Instant;
 
 use crate::problem::Samples;

@@ -1,3 +1,5 @@
+//! A preconditioner from a subsample in memory, for distributed samples.
+
 use margins_data::Design;
 
 use crate::problem::SampledCurvatures;

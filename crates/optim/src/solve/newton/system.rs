@@ -1,3 +1,5 @@
+//! The methods that solve the Newton equation, and the choice between them.
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::triangular_solve::{

@@ -1,3 +1,5 @@
+//! Fits on the features of a map, which take the place of the features of the data.
+
 use std::sync::OnceLock;
 
 use margins_data::split::Splits;

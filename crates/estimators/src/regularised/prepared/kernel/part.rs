@@ -1,3 +1,5 @@
+//! What fits to the same rows share for a kernel: its matrix, or its features.
+
 use std::borrow::Cow;
 
 use margins_data::Dataset;
