@@ -4,31 +4,31 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use crate::Way;
+use crate::Target;
 
 /// Returns bytes of the corpus with a few changes, most of them with checksums that hold.
-pub fn changed(way: &Way, random: &mut ChaCha8Rng) -> Vec<u8> {
-    let bytes = way.corpus.choose(random).cloned().unwrap_or_default();
-    changed_from(bytes, way, random)
+pub fn changed(target: &Target, random: &mut ChaCha8Rng) -> Vec<u8> {
+    let bytes = target.corpus.choose(random).cloned().unwrap_or_default();
+    changed_from(bytes, target, random)
 }
 
 /// Returns bytes with a few changes, most of the time with checksums that hold.
-pub fn changed_from(mut bytes: Vec<u8>, way: &Way, random: &mut ChaCha8Rng) -> Vec<u8> {
+pub fn changed_from(mut bytes: Vec<u8>, target: &Target, random: &mut ChaCha8Rng) -> Vec<u8> {
     for _ in 0..random.random_range(1..6) {
-        once(&mut bytes, way, random);
+        once(&mut bytes, target, random);
     }
-    if random.random_bool(0.95) { (way.seal)(bytes) } else { bytes }
+    if random.random_bool(0.95) { (target.seal)(bytes) } else { bytes }
 }
 
 /// Returns a piece that means something in text.
-fn word(way: &Way, random: &mut ChaCha8Rng) -> &'static str {
+fn word(target: &Target, random: &mut ChaCha8Rng) -> &'static str {
     const WORDS: [&str; 8] =
         ["1e999", "[[[[[[[[", "]", "{", "\"", "\\u0000", "18446744073709551616", "\u{feff}"];
-    let words = if random.random_bool(0.5) { way.words } else { &WORDS };
+    let words = if random.random_bool(0.5) { target.words } else { &WORDS };
     words.choose(random).copied().unwrap_or_default()
 }
 
-fn once(bytes: &mut Vec<u8>, way: &Way, random: &mut ChaCha8Rng) {
+fn once(bytes: &mut Vec<u8>, target: &Target, random: &mut ChaCha8Rng) {
     const NUMBERS: [u64; 12] = [
         0,
         1,
@@ -44,7 +44,7 @@ fn once(bytes: &mut Vec<u8>, way: &Way, random: &mut ChaCha8Rng) {
         0x7ff8_0000_0000_0000,
     ];
     if bytes.is_empty() {
-        bytes.extend(way.corpus.choose(random).into_iter().flatten());
+        bytes.extend(target.corpus.choose(random).into_iter().flatten());
         return;
     }
     let at = random.random_range(0..bytes.len());
@@ -70,11 +70,11 @@ fn once(bytes: &mut Vec<u8>, way: &Way, random: &mut ChaCha8Rng) {
             bytes.splice(at..at, piece.repeat(times));
         }
         8 => {
-            let word = word(way, random);
+            let word = word(target, random);
             bytes.splice(at..at + length, word.bytes());
         }
         _ => {
-            let other = way.corpus.choose(random).map_or(&[][..], Vec::as_slice);
+            let other = target.corpus.choose(random).map_or(&[][..], Vec::as_slice);
             let from = random.random_range(0..other.len().max(1));
             let end = (from + length).min(other.len());
             bytes.splice(at..at + length, other[from..end].iter().copied());

@@ -1,6 +1,6 @@
-//! What must hold of any bytes, for every way by which bytes come in.
+//! What must hold of any bytes, for each reader of bytes: the fuzz targets, and how bytes are changed.
 
 pub mod change;
-mod ways;
+mod targets;
 
-pub use ways::{Check, Read, Way, adversaries, find, ways};
+pub use targets::{Check, Read, Target, adversaries, find, targets};

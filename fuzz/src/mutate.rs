@@ -1,4 +1,4 @@
-//! What comes in, changed at random, seeded: `mutate WAY|all EXECUTIONS SEED`. It counts the
+//! What comes in, changed at random, seeded: `mutate TARGET|all EXECUTIONS SEED`. It counts the
 //! executions, how many of them were accepted, and how much memory reading has taken at most. A
 //! panic ends it, with the bytes in `artifacts/`.
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use margins_fuzz::change::changed;
-use margins_fuzz::{Way, adversaries, find, ways};
+use margins_fuzz::{Target, adversaries, find, targets};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -63,56 +63,56 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, executions, seed] = arguments.as_slice() else {
-        return Err("usage: mutate WAY|all EXECUTIONS SEED".into());
+        return Err("usage: mutate TARGET|all EXECUTIONS SEED".into());
     };
     let (executions, seed): (u64, u64) = (executions.parse()?, seed.parse()?);
     // To hand so little work to another thread would take most of the time.
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
-    let ways = if name == "all" { ways() } else { find(name).into_iter().collect() };
-    if ways.is_empty() {
-        let names: Vec<&str> = margins_fuzz::ways().iter().map(|way| way.name).collect();
-        return Err(format!("there is no way '{name}': all, {}", names.join(", ")).into());
+    let targets = if name == "all" { targets() } else { find(name).into_iter().collect() };
+    if targets.is_empty() {
+        let names: Vec<&str> = margins_fuzz::targets().iter().map(|target| target.name).collect();
+        return Err(format!("there is no target '{name}': all, {}", names.join(", ")).into());
     }
-    for way in &ways {
-        if way.name == "model" {
-            read_adversaries(way)?;
+    for target in &targets {
+        if target.name == "model" {
+            read_adversaries(target)?;
         }
-        explore(way, executions, seed)?;
+        explore(target, executions, seed)?;
     }
     Ok(())
 }
 
 /// Reads models that are made to take much memory.
-fn read_adversaries(way: &Way) -> Result<(), Failure> {
+fn read_adversaries(target: &Target) -> Result<(), Failure> {
     for (what, bytes) in adversaries() {
-        let peak = peak_of(|| (way.read)(&bytes));
+        let peak = peak_of(|| (target.read)(&bytes));
         println!(
             "{:>6.1} bytes a byte for {} bytes of {what}",
             peak as f64 / bytes.len() as f64,
             bytes.len()
         );
-        if peak > way.allowed(bytes.len()) {
+        if peak > target.allowed(bytes.len()) {
             return Err(format!("too much memory for {what}").into());
         }
     }
     Ok(())
 }
 
-/// Tries so many changes of what comes in by a way.
-fn explore(way: &Way, executions: u64, seed: u64) -> Result<(), Failure> {
-    for (k, bytes) in way.corpus.iter().enumerate() {
-        (way.check)(bytes).map_err(|error| format!("{}, the {k}-th: {error}", way.name))?;
+/// Runs a target on this many changed inputs.
+fn explore(target: &Target, executions: u64, seed: u64) -> Result<(), Failure> {
+    for (k, bytes) in target.corpus.iter().enumerate() {
+        (target.check)(bytes).map_err(|error| format!("{}, the {k}-th: {error}", target.name))?;
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut refusals: BTreeMap<String, u64> = BTreeMap::new();
     let (mut accepted, mut highest, mut steepest) = (0u64, 0, 0.0f64);
     let start = Instant::now();
     for execution in 0..executions {
-        let bytes = changed(way, &mut random);
-        let allowed = way.allowed(bytes.len());
+        let bytes = changed(target, &mut random);
+        let allowed = target.allowed(bytes.len());
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            let peak = peak_of(|| (way.read)(&bytes));
-            (peak, (way.check)(&bytes))
+            let peak = peak_of(|| (target.read)(&bytes));
+            (peak, (target.check)(&bytes))
         }));
         let finding = match outcome {
             Err(_) => Some("a panic"),
@@ -129,13 +129,13 @@ fn explore(way: &Way, executions: u64, seed: u64) -> Result<(), Failure> {
         };
         if let Some(finding) = finding {
             std::fs::create_dir_all("artifacts")?;
-            let path = format!("artifacts/{}-{seed}-{execution}", way.name);
+            let path = format!("artifacts/{}-{seed}-{execution}", target.name);
             std::fs::write(&path, &bytes)?;
             return Err(format!("{finding}: {} bytes in {path}", bytes.len()).into());
         }
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("way           {}", way.name);
+    println!("target           {}", target.name);
     println!("executions    {executions}, seed {seed}");
     println!("seconds       {seconds:.0}, {:.0} executions a second", executions as f64 / seconds);
     println!("accepted      {accepted}");

@@ -7,7 +7,8 @@ use margins::data::Dataset;
 use margins::data::read::{self, ReadOptions};
 use margins::losses::LeakyHockeyStick;
 use margins::optim::{
-    CrossValidation, Lambda, Options, Solver, StoppingRule, Training, cross_validate, lambda_grid,
+    CrossValidatedPath, Lambda, Options, Solver, StoppingRule, Training, cross_validate,
+    lambda_grid,
 };
 
 use crate::Outcome;
@@ -20,7 +21,7 @@ struct Contestant<'a> {
     name: &'static str,
     training: Training<'a, LeakyHockeyStick>,
     times: Vec<Duration>,
-    result: Option<CrossValidation>,
+    result: Option<CrossValidatedPath>,
 }
 
 impl<'a> Contestant<'a> {

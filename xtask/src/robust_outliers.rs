@@ -13,7 +13,7 @@ use margins::data::split::hold_out;
 use margins::data::{Dataset, Design, Labels, Sample};
 use margins::losses::{Hinge, LossRegistry};
 use margins::optim::{Lambda, Objective, Options, fit};
-use margins::robust::Learner;
+use margins::robust::RobustLearner;
 use margins_kernels::{Gram, Linear, svm};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -247,7 +247,7 @@ fn scores(
                 "median-of-means" => format!("{text}:blocks={blocks},seed={seed}"),
                 other => format!("{other},seed={seed}"),
             };
-            let learner: Learner = text.parse()?;
+            let learner: RobustLearner = text.parse()?;
             if loss.name() == "hinge" {
                 learner.fit(&Objective::of(&Hinge, train)?, lambda, &options)?
             } else {

@@ -6,8 +6,8 @@ mod calibration;
 mod copies;
 mod data;
 mod dictionary;
+mod distributed;
 mod doorway;
-mod elsewhere;
 mod encode;
 mod errors;
 mod focused;
@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};
     #[pymodule_export]
-    use super::elsewhere::{Shard, landmarks};
+    use super::distributed::{Shard, landmarks};
     #[pymodule_export]
     use super::focused::{Ensemble, fit_focused};
     #[pymodule_export]

@@ -4,18 +4,18 @@ use std::ops::ControlFlow;
 
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{
-    Held, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+    FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
 use margins::optim::{Lambda, Options, Solver};
-use margins::robust::Learner;
+use margins::robust::RobustLearner;
 use margins::{CrossValidation, Probabilities, Registry, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::data::Data;
+use crate::distributed::TrainingData;
 use crate::doorway::{Stop, run};
-use crate::elsewhere::Ground;
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
@@ -44,7 +44,7 @@ macro_rules! shared {
             kernels: KernelChoice::default(),
             certify_exact: false,
             regularisation: Regularisation::default(),
-            held: Held::C,
+            fixed_parameter: FixedParameter::C,
             scheme: Some(scheme_of(&$given.multi_class)?),
             intercept: $given.fit_intercept,
             standardize: $given.standardize,
@@ -72,7 +72,7 @@ pub(crate) fn fit_classifier<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Classifier::read(settings)?;
-    let data = Ground::take(data, given.encode)?;
+    let data = TrainingData::take(data, given.encode)?;
     let lambda = lambda_of(given.C, data.rows())?;
     let settings = Settings {
         kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
@@ -95,14 +95,15 @@ pub(crate) fn fit_cross_validated<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = CrossValidated::read(settings)?;
-    let mut data = Ground::take(data, given.encode)?;
+    let mut data = TrainingData::take(data, given.encode)?;
     let mut how = CrossValidation {
         selection: selection_of(&given.selection)?,
         measure: given.scoring.parse().map_err(of_data)?,
         abandon_hopeless: given.abandon_hopeless,
         ..CrossValidation::default()
     };
-    let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
+    let fixed_parameter =
+        if given.lambdas.is_some() { FixedParameter::Lambda } else { FixedParameter::C };
     how.lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     match given.cv {
         Cv::Default => how.folds = data.default_folds(),
@@ -119,7 +120,7 @@ pub(crate) fn fit_cross_validated<'py>(
         kernels: some_kernels(given.kernels, given.sigmas, given.approximation, given.memory)?,
         certify_exact: given.certify_exact,
         regularisation: Regularisation::CrossValidated(how),
-        held,
+        fixed_parameter,
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
     };
@@ -135,14 +136,15 @@ pub(crate) fn fit_path<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Path::read(settings)?;
-    let data = Ground::take(data, given.encode)?;
-    let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
+    let data = TrainingData::take(data, given.encode)?;
+    let fixed_parameter =
+        if given.lambdas.is_some() { FixedParameter::Lambda } else { FixedParameter::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
         kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
         certify_exact: given.certify_exact,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
-        held,
+        fixed_parameter,
         ..shared!(given, &given.solver)
     };
     let rows = data.rows();
@@ -166,7 +168,7 @@ pub(crate) fn fit_robust<'py>(
     let given = Robust::read(settings)?;
     let data = Data::take(data, given.encode)?;
     let rows = data.classes().len();
-    let learner: Learner = given
+    let learner: RobustLearner = given
         .objective
         .parse()
         .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
@@ -232,7 +234,7 @@ fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
 /// Fits with these settings, and returns the model with its evidence.
 fn fit(
     py: Python<'_>,
-    data: Ground,
+    data: TrainingData,
     settings: Settings,
     threads: usize,
     watchers: Watchers,

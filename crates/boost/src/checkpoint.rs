@@ -28,13 +28,13 @@ use crate::{Ensemble, Error, Horizon, SamplePlayer, Slack};
 /// let (player, learner) = (FocusedPlayer::new(4)?, KernelPerceptron::new(kernel, 4, 1)?);
 /// let mut game = Fol::new(player, learner, &design, &labels, Horizon::new(100, 9)?, 1)?;
 /// game.run_until(30, Stop::Never)?;
-/// let held = game.checkpoint().clone().map(|l| l.map_kernel(drop), |c| c.map_kernel(drop));
-/// let text = serde_json::to_string(&held)?;
+/// let stored = game.checkpoint().clone().map(|l| l.map_kernel(drop), |c| c.map_kernel(drop));
+/// let text = serde_json::to_string(&stored)?;
 ///
-/// type Held = Checkpoint<FocusedPlayer, KernelPerceptron<()>, KernelExpansion<()>>;
-/// let held: Held = serde_json::from_str(&text)?;
-/// let held = held.map(|l| l.map_kernel(|()| kernel), |c| c.map_kernel(|()| kernel));
-/// let mut resumed = Game::resume(held, &design, &labels, &ZeroOne)?;
+/// type Stored = Checkpoint<FocusedPlayer, KernelPerceptron<()>, KernelExpansion<()>>;
+/// let stored: Stored = serde_json::from_str(&text)?;
+/// let stored = stored.map(|l| l.map_kernel(|()| kernel), |c| c.map_kernel(|()| kernel));
+/// let mut resumed = Game::resume(stored, &design, &labels, &ZeroOne)?;
 /// assert_eq!(resumed.run(Stop::Never)?, game.run(Stop::Never)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

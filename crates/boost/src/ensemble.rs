@@ -4,7 +4,7 @@ use margins_data::Sample;
 use margins_optim::online::{LinearClassifier, Scorer};
 use serde::{Deserialize, Serialize};
 
-/// The way in which an ensemble makes one score of many.
+/// How an ensemble combines the scores of its classifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
@@ -42,7 +42,7 @@ impl<S> Ensemble<S> {
         &self.members
     }
 
-    /// Returns the way in which the classifiers are combined.
+    /// Returns how the classifiers are combined.
     pub fn combination(&self) -> Combination {
         self.combination
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The way in which slack lowers the loss of a sample, with a bound on all of it.
+/// How slack lowers the loss of a sample, and the bound on its total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlackKind {

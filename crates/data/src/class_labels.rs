@@ -47,7 +47,7 @@ pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed 
 }
 
 pub(crate) mod sealed {
-    /// The way to make labels of what is known to be right.
+    /// Builds labels from parts that are known to be valid.
     pub trait Sealed: Sized {
         /// True if there may be no third class.
         const ONLY_TWO: bool;

@@ -260,7 +260,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.folds.as_ref().map(|folds| &folds.of_rows[..])
     }
 
-    /// Returns the way in which the features were made of a raw table, if they were.
+    /// Returns the encoding of the raw table that the features were computed from, if there is one.
     pub fn encoding(&self) -> Option<&Encoding> {
         self.encoded.as_ref().map(Encoded::encoding)
     }

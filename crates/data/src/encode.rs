@@ -47,14 +47,14 @@ use crate::{Design, Error, parallel};
 
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
 pub(crate) use encoded::Encoded;
-use features::{AllFeatures, Features};
-pub(crate) use learner::Learner;
+use features::{AllFeatures, ColumnFeatures};
+pub(crate) use learner::EncodingLearner;
 pub(crate) use options::Gaps;
 pub use options::{EncodeOptions, Missing, MissingWords, Unknown};
 pub use table::{RawColumn, RawTable};
 pub(crate) use words::Words;
 
-/// The way to make features of the columns of a raw table, learned from rows.
+/// The encoding of a raw table as features, learned from rows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Parts", into = "Parts"))]
@@ -184,7 +184,7 @@ impl Encoding {
         let columns = parallel::try_map(0..raw.len(), of_column)?;
         let widths = self.columns.iter().map(ColumnEncoding::width);
         let before = widths.scan(0, |end, width| Some(std::mem::replace(end, *end + width)));
-        let columns: Vec<(usize, Features<'_>)> = before.zip(columns).collect();
+        let columns: Vec<(usize, ColumnFeatures<'_>)> = before.zip(columns).collect();
         let width = self.columns.iter().map(ColumnEncoding::width).sum();
         AllFeatures { rows: table.rows(), width, columns }.design()
     }

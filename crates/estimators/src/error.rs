@@ -2,7 +2,7 @@
 
 use margins_data::{Listed, Shortage};
 use margins_model::Scheme;
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 /// A reason for which a classifier cannot be fitted or applied.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub enum Error {
         "{0} is linear in its features and takes no kernel matrix: approximate the kernel by features, \
          as --approx nystrom does"
     )]
-    LinearLearner(Learner),
+    LinearLearner(RobustLearner),
     /// Random Fourier features exist for the Gaussian kernel.
     #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
     Fourier(String),
@@ -117,7 +117,7 @@ pub enum Error {
     )]
     ShiftedScores {
         /// The learner.
-        learner: Learner,
+        learner: RobustLearner,
         /// The specification of the loss.
         loss: String,
     },

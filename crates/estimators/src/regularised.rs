@@ -15,7 +15,7 @@ mod class_costs;
 mod contests;
 mod cross_validation;
 mod data_summary;
-mod elsewhere;
+mod distributed;
 mod exact;
 mod file_rows;
 mod fit;
@@ -23,8 +23,6 @@ mod fitted;
 mod judge;
 #[cfg(feature = "serde")]
 mod kept_folds;
-#[cfg(feature = "serde")]
-mod kept_places;
 mod landmarks;
 mod margin_distribution;
 mod model;
@@ -38,6 +36,8 @@ mod search;
 mod settings;
 mod sigmas;
 mod space;
+#[cfg(feature = "serde")]
+mod stored_points;
 mod time_limit;
 
 pub use approximation::Approximation;
@@ -57,6 +57,6 @@ pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport};
-pub use settings::{Held, Probabilities, Regularisation, Settings};
+pub use settings::{FixedParameter, Probabilities, Regularisation, Settings};
 pub use sigmas::Sigmas;
 pub use space::KernelChoice;

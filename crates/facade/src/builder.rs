@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use margins_data::encode::EncodeOptions;
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, Held, IterationObserver, Observer, Probabilities, Progress,
-    Regularisation, Settings,
+    ClassCosts, CrossValidation, FixedParameter, IterationObserver, Observer, Probabilities,
+    Progress, Regularisation, Settings,
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
 use margins_optim::solve::Iteration;
 use margins_optim::{ClassWeights, Lambda, Solver};
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 use crate::{Classifier, Error, Estimator};
 
@@ -98,8 +98,8 @@ impl ClassifierBuilder {
 
     /// Holds lambda or C the same for fits to all rows and to parts of them; by default lambda.
     #[must_use]
-    pub fn held(mut self, held: Held) -> Self {
-        self.settings.held = held;
+    pub fn fixed_parameter(mut self, parameter: FixedParameter) -> Self {
+        self.settings.fixed_parameter = parameter;
         self
     }
 
@@ -116,17 +116,17 @@ impl ClassifierBuilder {
     /// ```
     /// use margins::Classifier;
     /// use margins::losses::Hinge;
-    /// use margins::robust::{Learner, MarginDistribution};
+    /// use margins::robust::{RobustLearner, MarginDistribution};
     ///
     /// let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]];
-    /// let learner = Learner::MarginDistribution(MarginDistribution::new(0.5, 0.5)?);
+    /// let learner = RobustLearner::MarginDistribution(MarginDistribution::new(0.5, 0.5)?);
     /// let builder = Classifier::builder().loss(Hinge).learner(learner).lambda(0.1);
     /// let classifier = builder.build()?.fit_samples(&rows, [0, 0, 1, 1])?;
     /// assert!(classifier.report().is_certified());
     /// # Ok::<(), margins::Error>(())
     /// ```
     #[must_use]
-    pub fn learner(mut self, learner: Learner) -> Self {
+    pub fn learner(mut self, learner: RobustLearner) -> Self {
         self.settings.learner = Some(learner);
         self
     }
@@ -275,7 +275,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Calls a function with every fit on the way as it is made, from whatever thread makes it.
+    /// Calls a function with every fit as soon as it is made, from the thread that makes it.
     #[must_use]
     pub fn progress(mut self, observer: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
         self.settings.progress = Observer::new(observer);
@@ -297,7 +297,7 @@ impl ClassifierBuilder {
     /// Returns the settings, checked.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: a loss both by value and by name, more than one way to a lambda.
+    /// [`Error::Contradiction`]: a loss both by value and by name, more than one choice of lambda.
     /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters
     /// that it does not take.
     pub fn build(mut self) -> Result<Estimator, Error> {
@@ -340,7 +340,7 @@ impl ClassifierBuilder {
         ];
         let mut ways = ways.into_iter().flatten();
         if let (Some(one), Some(other)) = (ways.next(), ways.next()) {
-            return Err(contradiction(one, other, "lambda is found in one way"));
+            return Err(contradiction(one, other, "there can be only one choice of lambda"));
         }
         let single = lambda.map(Lambda::new).transpose()?.map(Regularisation::Single);
         let path = path.map(|(lambdas, index)| Regularisation::Path { lambdas, index });

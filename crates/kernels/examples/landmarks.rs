@@ -4,7 +4,7 @@
 //!     cargo run --release -p margins-kernels --example landmarks
 
 use margins_data::generate::{Example, GaussianMixture};
-use margins_kernels::features::{Landmarks, NystromMap};
+use margins_kernels::features::{LandmarkSampling, NystromMap};
 use margins_kernels::{Gaussian, Gram, KernelObjective};
 use margins_losses::LeakyHockeyStick;
 use margins_optim::{Lambda, Objective, Options, fit};
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (kernel, lambda) = (Gaussian::new(0.5)?, Lambda::new(1e-3)?);
     let options = Options::default();
     for m in [10, 25, 50, 100, 200] {
-        let map = NystromMap::new(&kernel, data.design(), m, Landmarks::Uniform, 3)?;
+        let map = NystromMap::new(&kernel, data.design(), m, LandmarkSampling::Uniform, 3)?;
         let features = map.transform(&kernel, data.design())?;
         let objective = Objective::new(&LeakyHockeyStick, &features, data.labels())?;
         let report = fit(&objective, lambda, &options)?.report;

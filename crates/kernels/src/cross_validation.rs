@@ -51,7 +51,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         let (fits, scores) = if is_hinge && gram.has_columns() {
             svm_fold(training, data, gram, (rows, held_out), lambdas)?
         } else {
-            let outside = HeldOut::new(gram, rows, held_out);
+            let outside = HeldOutSamples::new(gram, rows, held_out);
             let fits = if is_hinge {
                 training_path(training, &data.select(rows), &gram.select(rows), lambdas)?
             } else {
@@ -69,7 +69,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
 fn smooth_fold<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
-    outside: &HeldOut<'_>,
+    outside: &HeldOutSamples<'_>,
     lambdas: &[Lambda],
     sensitivity: &Sensitivity,
 ) -> Result<Vec<KernelFit>, Error> {
@@ -120,7 +120,7 @@ fn svm_fold<L: MarginLoss + ?Sized>(
         scores.iter().all(|score| (score - fit.intercept).abs() <= SMALL)
     };
     let scores = if fits.iter().zip(&scores).any(is_small) {
-        HeldOut::new(gram, rows, held_out).scores_of(&fits)
+        HeldOutSamples::new(gram, rows, held_out).scores_of(&fits)
     } else {
         scores
     };
@@ -128,7 +128,7 @@ fn svm_fold<L: MarginLoss + ?Sized>(
 }
 
 /// The samples that a fold holds out, which functions over those of its rows give scores.
-struct HeldOut<'a> {
+struct HeldOutSamples<'a> {
     gram: &'a Gram,
     rows: &'a [usize],
     held_out: &'a [usize],
@@ -136,9 +136,9 @@ struct HeldOut<'a> {
     part: OnceCell<DMatrix<f64>>,
 }
 
-impl<'a> HeldOut<'a> {
+impl<'a> HeldOutSamples<'a> {
     fn new(gram: &'a Gram, rows: &'a [usize], held_out: &'a [usize]) -> Self {
-        HeldOut { gram, rows, held_out, part: OnceCell::new() }
+        HeldOutSamples { gram, rows, held_out, part: OnceCell::new() }
     }
 
     fn scores_of(&self, fits: &[KernelFit]) -> Vec<Vec<f64>> {

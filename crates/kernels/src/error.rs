@@ -4,8 +4,8 @@ use margins_data::{Memory, Shortage};
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
 
-use crate::OtherWays;
-use crate::elsewhere::{ELSEWHERE, PARAMETERS_ELSEWHERE};
+use crate::Alternatives;
+use crate::foreign_names::{FOREIGN_NAMES, FOREIGN_PARAMETERS};
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]
@@ -69,7 +69,7 @@ pub enum Error {
     /// No kernel has this name.
     #[error(
         "unknown kernel '{name}': known are {known}{}",
-        did_you_mean_of(name, known.split(", "), &ELSEWHERE)
+        did_you_mean_of(name, known.split(", "), &FOREIGN_NAMES)
     )]
     UnknownKernel {
         /// The name that was asked for.
@@ -80,7 +80,7 @@ pub enum Error {
     /// The kernel has no parameter of this name.
     #[error(
         "kernel '{kernel}' has no parameter '{parameter}': it takes {known}{}",
-        did_you_mean_of(parameter, names_of(known), &PARAMETERS_ELSEWHERE)
+        did_you_mean_of(parameter, names_of(known), &FOREIGN_PARAMETERS)
     )]
     UnknownParameter {
         /// Name of the kernel.
@@ -151,7 +151,7 @@ pub enum Error {
         /// Number of samples.
         n: usize,
         /// The time and the memory of other ways, where they are known.
-        ways: Option<OtherWays>,
+        ways: Option<Alternatives>,
     },
     /// The trace of a kernel matrix is infinite.
     #[error(

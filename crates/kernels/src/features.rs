@@ -7,5 +7,5 @@ mod nystrom;
 mod random_fourier;
 
 #[cfg(feature = "solvers")]
-pub use self::nystrom::{Landmarks, NystromMap};
+pub use self::nystrom::{LandmarkSampling, NystromMap};
 pub use self::random_fourier::RandomFourierMap;

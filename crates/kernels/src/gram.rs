@@ -219,7 +219,7 @@ impl Gram {
         self.matrix().ok_or_else(|| Error::NotHeld {
             purpose: purpose.to_owned(),
             n: self.len(),
-            ways: self.entries.other_ways(),
+            ways: self.entries.alternatives(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! A kernel classifier with its certificate.
 
-use margins_optim::{Fitted, Lambda, Report};
+use margins_optim::{Lambda, PathFit, Report};
 use nalgebra::{DMatrix, DVector};
 
 /// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
@@ -16,7 +16,7 @@ pub struct KernelFit {
     pub report: Report,
 }
 
-impl Fitted for KernelFit {
+impl PathFit for KernelFit {
     fn lambda(&self) -> Lambda {
         self.lambda
     }

@@ -41,16 +41,17 @@
 //! ```
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod alternatives;
 mod bandwidth;
 mod block;
 #[cfg(feature = "solvers")]
 mod certify;
 #[cfg(feature = "solvers")]
 mod cross_validation;
-mod elsewhere;
 mod error;
 mod expansion;
 pub mod features;
+mod foreign_names;
 #[cfg(feature = "solvers")]
 mod gram;
 mod grammar;
@@ -69,7 +70,6 @@ mod newton_equation;
 mod number;
 #[cfg(feature = "solvers")]
 mod objective;
-mod other_ways;
 #[cfg(feature = "solvers")]
 mod path;
 #[cfg(feature = "solvers")]
@@ -96,6 +96,7 @@ mod symmetric;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
+pub use alternatives::Alternatives;
 pub use bandwidth::SigmaRange;
 pub use block::Block;
 pub use error::Error;
@@ -104,7 +105,6 @@ pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum, Watched,
 };
-pub use other_ways::OtherWays;
 pub use registry::KernelRegistry;
 #[cfg(feature = "solvers")]
 pub use {

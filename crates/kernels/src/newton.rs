@@ -244,7 +244,7 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
         loop {
             let outcome = equation.iterate(entries, &self.preconditioner, share, precision, moves);
             self.passes += outcome.steps;
-            let refreshed = self.preconditioner.pay(entries, roots, outcome.steps);
+            let refreshed = self.preconditioner.record_steps(entries, roots, outcome.steps);
             self.passes += usize::from(refreshed);
             // Where rounding keeps the residual up no factor helps, however fresh.
             let helps = outcome.residual < 0.5 * last;

@@ -86,8 +86,14 @@ impl<'m> Preconditioner<'m> {
         }
     }
 
-    /// Pays for steps taken. Returns true if the preconditioner is a better one now.
-    pub(crate) fn pay(&mut self, entries: &'m Entries, roots: &[f64], steps: usize) -> bool {
+    /// Records steps taken with the preconditioner; returns true if it has been replaced by a better
+    /// one.
+    pub(crate) fn record_steps(
+        &mut self,
+        entries: &'m Entries,
+        roots: &[f64],
+        steps: usize,
+    ) -> bool {
         match self {
             Preconditioner::Factor(factor) => {
                 let due = factor.is_due(roots, steps);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::elsewhere::ELSEWHERE;
+use crate::foreign_names::FOREIGN_NAMES;
 use crate::{OutOfRange, did_you_mean_of};
 
 /// The reason why a loss cannot be built from its parameters or its specification.
@@ -20,7 +20,7 @@ pub enum Error {
     /// No loss has this name.
     #[error(
         "unknown loss '{name}': known are {known}{}",
-        did_you_mean_of(name, known.split(", "), &ELSEWHERE)
+        did_you_mean_of(name, known.split(", "), &FOREIGN_NAMES)
     )]
     UnknownLoss {
         /// The name that was asked for.

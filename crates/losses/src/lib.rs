@@ -45,9 +45,9 @@ pub mod catoni;
 pub mod testkit;
 
 mod distance_weighted;
-mod elsewhere;
 mod error;
 mod exponential;
+mod foreign_names;
 mod forward;
 mod garg_roth;
 mod hinge;

@@ -241,7 +241,7 @@ impl fmt::Debug for LossRegistry {
 #[cfg(test)]
 mod tests {
     use super::LossRegistry;
-    use crate::elsewhere::ELSEWHERE;
+    use crate::foreign_names::FOREIGN_NAMES;
     use crate::{Error, MarginLoss};
 
     fn message(specification: &str) -> String {
@@ -272,8 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn names_from_elsewhere_stand_for_losses_that_there_are() {
-        for (theirs, ours) in ELSEWHERE {
+    fn foreign_names_stand_for_losses_that_exist() {
+        for (theirs, ours) in FOREIGN_NAMES {
             assert!(message(theirs).ends_with(&format!("did you mean '{ours}'?")), "{theirs}");
         }
     }

@@ -27,13 +27,13 @@ pub fn did_you_mean<'n>(asked: &str, known: impl IntoIterator<Item = &'n str>) -
 pub fn did_you_mean_of<'n>(
     asked: &str,
     known: impl IntoIterator<Item = &'n str>,
-    elsewhere: &[(&str, &str)],
+    foreign: &[(&str, &str)],
 ) -> String {
     /// The least share of a name that is right in one that is near.
     const NEAR: f64 = 0.6;
     let given = asked.to_lowercase();
     let spelled = given.replace(['_', ' '], "-");
-    let likeness = |name: &str| match elsewhere.contains(&(spelled.as_str(), name)) {
+    let likeness = |name: &str| match foreign.contains(&(spelled.as_str(), name)) {
         true => 1.0,
         false => strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase()),
     };

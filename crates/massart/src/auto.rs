@@ -5,9 +5,9 @@ use margins_losses::OutOfRange;
 use margins_optim::solve::Limits;
 
 use crate::Error;
-use crate::parted::{PartedSample, rows_of, walk_over_parts};
+use crate::parts::{SamplesInParts, rows_of, run_over_parts};
 use crate::selection::{Candidates, inverse_norm, select_within};
-use crate::sgd::{Learned, Plan, Trajectory, Walk};
+use crate::sgd::{Learned, Plan, SgdRun, Trajectory};
 use crate::split::Split;
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
@@ -60,10 +60,10 @@ pub fn learn_adaptively(
     let split = Split::new(sample.weights(), usize::MAX, seed)?;
     let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
         let plan = plan(&grid[k], &split);
-        let mut walk = Walk::new(&grid[k], &plan, sample.columns(), seed)?.averaged();
+        let mut run = SgdRun::new(&grid[k], &plan, sample.columns(), seed)?.averaged();
         let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
-        walk.take(sample.points(), draws, limits)?;
-        Ok::<_, Error>(walk.finish())
+        run.take(sample.points(), draws, limits)?;
+        Ok::<_, Error>(run.finish())
     })?;
     let selection = split.selection_sample(sample)?;
     Ok(best(&grid, runs, &selection, target, limits))
@@ -74,7 +74,7 @@ pub fn learn_adaptively(
 ///
 /// # Errors
 /// The errors of [`learn_adaptively`]; a part that cannot be read.
-pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
+pub fn learn_adaptively_from_parts<S: SamplesInParts + ?Sized>(
     target: Target,
     sample: &mut S,
     seed: u64,
@@ -82,23 +82,23 @@ pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
 ) -> Result<Adaptive, Error> {
     let grid = grid(target, sample.signs().len())?;
     let split = Split::new(&sample.weights(), sample.most_rows(), seed)?;
-    let mut walks = Vec::with_capacity(grid.len());
+    let mut runs = Vec::with_capacity(grid.len());
     for problem in &grid {
         let plan = plan(problem, &split);
-        walks.push(Mutex::new(Walk::new(problem, &plan, sample.columns(), seed)?.averaged()));
+        runs.push(Mutex::new(SgdRun::new(problem, &plan, sample.columns(), seed)?.averaged()));
     }
     let longest = grid.iter().map(|problem| plan(problem, &split).steps).max().unwrap_or(0);
-    walk_over_parts(sample, &split, longest, seed, |points, draws| {
-        parallel::try_map(0..walks.len(), |k| {
-            let mut walk = walks[k].lock().unwrap_or_else(PoisonError::into_inner);
-            walk.take(points, draws.iter().copied(), limits)
+    run_over_parts(sample, &split, longest, seed, |points, draws| {
+        parallel::try_map(0..runs.len(), |k| {
+            let mut run = runs[k].lock().unwrap_or_else(PoisonError::into_inner);
+            run.take(points, draws.iter().copied(), limits)
         })?;
-        Ok(walks
+        Ok(runs
             .iter_mut()
-            .all(|walk| walk.get_mut().unwrap_or_else(PoisonError::into_inner).is_complete()))
+            .all(|run| run.get_mut().unwrap_or_else(PoisonError::into_inner).is_complete()))
     })?;
-    let finish = |walk: Mutex<Walk>| walk.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let runs = walks.into_iter().map(|walk| finish(walk).finish()).collect();
+    let finish = |run: Mutex<SgdRun>| run.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let runs = runs.into_iter().map(|run| finish(run).finish()).collect();
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
     let selection = selection.with_weights(weights)?;

@@ -14,7 +14,7 @@
 //!   features; [`learn_by_tested_cuts`]: either of them, with a bound on the error from rows held
 //!   out.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
-//! * [`PartedSample`]: samples that memory does not hold, for all of these.
+//! * [`SamplesInParts`]: samples that do not fit in memory, for all of these.
 //! * [`select`]: the best of many iterates.
 //! * [`baselines`]: the learners that came before these.
 //!
@@ -60,7 +60,7 @@ pub mod cutting_planes;
 mod error;
 mod one_pass;
 mod oracle;
-mod parted;
+mod parts;
 mod problem;
 mod projection;
 mod selection;
@@ -76,8 +76,8 @@ pub use cuts::{
 pub use error::Error;
 pub use one_pass::OnePass;
 pub use oracle::{Separation, separate};
-pub use parted::{
-    PartedSample, SeePart, learn_by_cuts_from_parts, learn_by_tested_cuts_from_parts,
+pub use parts::{
+    SamplesInParts, SeePart, learn_by_cuts_from_parts, learn_by_tested_cuts_from_parts,
     learn_from_parts,
 };
 pub use problem::{MarginBound, NoiseRate, Problem, Target};

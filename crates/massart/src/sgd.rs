@@ -251,13 +251,13 @@ pub(super) fn trajectory(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Trajectory, Error> {
-    let mut walk = Walk::new(problem, plan, points.columns(), seed)?;
-    walk.take(points, draws, limits)?;
-    Ok(walk.finish())
+    let mut run = SgdRun::new(problem, plan, points.columns(), seed)?;
+    run.take(points, draws, limits)?;
+    Ok(run.finish())
 }
 
-/// The online part on its way.
-pub(super) struct Walk {
+/// A run of stochastic gradient, which takes rows as they come.
+pub(super) struct SgdRun {
     sgd: Sgd,
     /// The numbers of steps after which the iterate is a candidate.
     times: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
@@ -267,7 +267,7 @@ pub(super) struct Walk {
     run: Trajectory,
 }
 
-impl Walk {
+impl SgdRun {
     pub(super) fn new(
         problem: &Problem,
         plan: &Plan,
@@ -278,12 +278,12 @@ impl Walk {
         let run = Trajectory { steps: 0, candidates, mean: Vec::new(), stopped: None };
         let sgd = Sgd::new(*problem, columns, plan.step)?;
         let times = plan.times(seed).peekable();
-        Ok(Walk { sgd, times, averaged_from: None, steps: plan.steps, run })
+        Ok(SgdRun { sgd, times, averaged_from: None, steps: plan.steps, run })
     }
 
     /// Keeps the mean of the iterates in the later half of the steps too.
     pub(super) fn averaged(self) -> Self {
-        Walk { averaged_from: Some(self.steps / 2), ..self }
+        SgdRun { averaged_from: Some(self.steps / 2), ..self }
     }
 
     /// Takes steps on draws until these end, or a limit is reached, or all steps of the plan are

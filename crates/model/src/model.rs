@@ -155,7 +155,7 @@ impl Model {
         self.feature_names.as_deref()
     }
 
-    /// Returns the way in which the features are made of a raw table, if they are.
+    /// Returns the encoding of raw tables as features, if the model has one.
     pub fn encoding(&self) -> Option<&Encoding> {
         self.encoding.as_ref()
     }

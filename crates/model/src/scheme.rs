@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// The way in which binary classifiers, the members of a model, decide between k classes.
+/// How binary classifiers, the members of a model, decide between k classes.
 ///
 /// The positive class of a member, for which a positive score speaks, is the later of two, as it is
 /// among [`Labels`](margins_data::Labels).

@@ -54,9 +54,9 @@ pub mod solve;
 pub use certificate::Certificate;
 pub use error::Error;
 pub use path::{
-    ClassWeights, CrossValidation, ErrorCurve, FinishedFolds, Fitted, FoldRows, HeldOut, Measured,
-    ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve, fit,
-    held_out_curve, path, training_rows,
+    ClassWeights, CrossValidatedPath, ErrorCurve, FinishedFolds, FoldOutcome, FoldRows, Measured,
+    PathFit, ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve,
+    fit, held_out_curve, path, training_rows,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
 pub use solve::{

@@ -37,17 +37,17 @@ use crate::solve::{
     Options, Reached, Solver, Status, StepRule, paths,
 };
 use crate::{Error, Lambda};
-use engine::{Engine, Machine, Unfinished, assemble};
+use engine::{Engine, PathSolver, Unfinished, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, FoldRows, ScoredFold, cross_validate, cross_validate_by, error_curve,
+    CrossValidatedPath, FoldRows, ScoredFold, cross_validate, cross_validate_by, error_curve,
     held_out_curve,
 };
 pub(crate) use engine::fit_to_part;
-pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
+pub use error_curve::{ErrorCurve, FoldError, FoldErrors, PathFit};
 pub use follow::{Minimizer, follow};
-pub use held_out::{FinishedFolds, HeldOut, Measured};
+pub use held_out::{FinishedFolds, FoldOutcome, Measured};
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};
 pub use sensitivity::Sensitivity;
@@ -213,7 +213,7 @@ fn attempt<L: MarginLoss + ?Sized>(
 ) -> (Vec<Fit>, Option<Unfinished>) {
     let evaluator = Evaluator::with_extent(objective, extent);
     let mut machine =
-        Machine::new(Engine::Lbfgs(Lbfgs::within(steps, lambdas.len())), evaluator, None);
+        PathSolver::new(Engine::Lbfgs(Lbfgs::within(steps, lambdas.len())), evaluator, None);
     let mut fits = Vec::new();
     let mut unfinished = None;
     follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
@@ -285,7 +285,7 @@ fn run<L: MarginLoss + ?Sized>(
     }
     let engine = Engine::prepare(objective, options, is_dense)?;
     let evaluator = Evaluator::with_extent(objective, extent);
-    let mut machine = Machine::new(engine, evaluator, start);
+    let mut machine = PathSolver::new(engine, evaluator, start);
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |machine, lambda, point, mut ending, passes| {
         let duals = machine.duals.take();

@@ -15,7 +15,7 @@
 //! * [`Request`], [`Ask`], [`Reply`]: the messages.
 //! * [`Threads`]: shards in this process.
 //! * [`OnLandmarks`]: shards that make features of [`Landmarks`] of their samples.
-//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights; [`Places`]:
+//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights; [`PointStore`]:
 //!   where it keeps how far it has come.
 
 mod answer;
@@ -28,7 +28,7 @@ mod on_disk;
 mod on_landmarks;
 mod open;
 mod part;
-mod places;
+mod point_store;
 mod proximal_step;
 mod request;
 mod rule;
@@ -50,10 +50,10 @@ pub use on_landmarks::{OnLandmarks, rows_over_shards};
 pub use open::{
     BinaryProblem, RuleOutcome, errors_over_shards, path_over_shards, spreads_over_shards,
 };
-pub use places::Places;
+pub use point_store::PointStore;
 pub use request::{
-    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Kept, Merging, Partial,
-    Place, ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
+    Answer, Ask, Definition, Description, DualStep, FeatureSource, FoldDraw, GivenPoint, Kept,
+    Merging, Partial, ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
 };
 pub use shard::{Blocks, Resident, Shard};
 pub use sharded::Sharded;

@@ -46,7 +46,7 @@ pub use options::{Options, Solver, StepRule, StoppingRule};
 pub(crate) use proximal_newton::{ProximalNewton, radius_near};
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report};
 pub(crate) use sdca::DualAscent;
-pub(crate) use smoothing::{Nearness, Smoothing};
+pub(crate) use smoothing::{Nearness, SmoothedNewton};
 pub use status::Status;
 pub(crate) use watch::stopping;
 pub use watch::{Iteration, Limits, Watch, is_over};

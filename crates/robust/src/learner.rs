@@ -16,7 +16,7 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 /// * `margin-distribution:mean=1,variance=1,seed=1`
 /// * `garg-roth:restarts=10,seed=1`
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Learner {
+pub enum RobustLearner {
     /// Catoni's estimate of the mean loss is minimised.
     Catoni(CatoniRisk),
     /// The median of the mean losses of blocks is minimised.
@@ -27,14 +27,14 @@ pub enum Learner {
     GargRoth(GargRothDescent),
 }
 
-impl Learner {
+impl RobustLearner {
     /// The names that specifications begin with.
     pub const NAMES: [&'static str; 4] =
         ["catoni", "median-of-means", "margin-distribution", "garg-roth"];
 
     /// Returns true if fits come with a duality gap.
     pub fn is_certified(&self) -> bool {
-        matches!(self, Learner::MarginDistribution(_))
+        matches!(self, RobustLearner::MarginDistribution(_))
     }
 
     /// Returns the fit of the learner at one lambda.
@@ -49,10 +49,10 @@ impl Learner {
         options: &Options,
     ) -> Result<Fit, Error> {
         match self {
-            Learner::Catoni(learner) => learner.fit(objective, lambda, options),
-            Learner::MedianOfMeans(learner) => learner.fit(objective, lambda, options),
-            Learner::MarginDistribution(learner) => learner.fit(objective, lambda, options),
-            Learner::GargRoth(learner) => {
+            RobustLearner::Catoni(learner) => learner.fit(objective, lambda, options),
+            RobustLearner::MedianOfMeans(learner) => learner.fit(objective, lambda, options),
+            RobustLearner::MarginDistribution(learner) => learner.fit(objective, lambda, options),
+            RobustLearner::GargRoth(learner) => {
                 let loss = objective.risk().loss();
                 if !matches!(loss.special_case(), Some(SpecialCase::GargRoth { .. })) {
                     return Err(margins_optim::Error::Unsuitable {
@@ -87,29 +87,29 @@ impl Learner {
     }
 }
 
-impl fmt::Display for Learner {
+impl fmt::Display for RobustLearner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Learner::Catoni(learner) => {
+            RobustLearner::Catoni(learner) => {
                 let Restarts { count, seed } = learner.restarts;
                 write!(f, "catoni:alpha={},restarts={count},seed={seed}", learner.alpha())
             }
-            Learner::MedianOfMeans(learner) => {
+            RobustLearner::MedianOfMeans(learner) => {
                 let (blocks, steps, seed) = (learner.blocks(), learner.steps, learner.seed);
                 write!(f, "median-of-means:blocks={blocks},steps={steps},seed={seed}")
             }
-            Learner::MarginDistribution(learner) => {
+            RobustLearner::MarginDistribution(learner) => {
                 let (mean, variance, seed) = (learner.mean(), learner.variance(), learner.seed);
                 write!(f, "margin-distribution:mean={mean},variance={variance},seed={seed}")
             }
-            Learner::GargRoth(GargRothDescent { restarts: Restarts { count, seed } }) => {
+            RobustLearner::GargRoth(GargRothDescent { restarts: Restarts { count, seed } }) => {
                 write!(f, "garg-roth:restarts={count},seed={seed}")
             }
         }
     }
 }
 
-impl FromStr for Learner {
+impl FromStr for RobustLearner {
     type Err = Error;
 
     fn from_str(specification: &str) -> Result<Self, Error> {
@@ -119,23 +119,23 @@ impl FromStr for Learner {
             "catoni" => {
                 let mut learner = CatoniRisk::new(given.number("alpha", 1.0)?)?;
                 learner.restarts = Restarts { count: given.whole("restarts", 0)?, seed };
-                (Learner::Catoni(learner), "alpha, restarts and seed")
+                (RobustLearner::Catoni(learner), "alpha, restarts and seed")
             }
             "median-of-means" => {
                 let mut learner = MedianOfMeans::new(given.whole("blocks", 11)?)?;
                 learner.steps = given.whole("steps", learner.steps)?;
                 learner.seed = seed;
-                (Learner::MedianOfMeans(learner), "blocks, steps and seed")
+                (RobustLearner::MedianOfMeans(learner), "blocks, steps and seed")
             }
             "margin-distribution" => {
                 let (mean, variance) = (given.number("mean", 1.0)?, given.number("variance", 1.0)?);
                 let mut learner = MarginDistribution::new(mean, variance)?;
                 learner.seed = seed;
-                (Learner::MarginDistribution(learner), "mean, variance and seed")
+                (RobustLearner::MarginDistribution(learner), "mean, variance and seed")
             }
             "garg-roth" => {
                 let restarts = Restarts { count: given.whole("restarts", 10)?, seed };
-                (Learner::GargRoth(GargRothDescent { restarts }), "restarts and seed")
+                (RobustLearner::GargRoth(GargRothDescent { restarts }), "restarts and seed")
             }
             other => {
                 let (known, meant) = (Self::NAMES.join(", "), did_you_mean(other, Self::NAMES));

@@ -48,7 +48,7 @@ mod unpenalised;
 pub use catoni_risk::CatoniRisk;
 pub use error::Error;
 pub use garg_roth::GargRothDescent;
-pub use learner::Learner;
+pub use learner::RobustLearner;
 pub use margin_distribution::{MarginDistribution, MarginDistributionSolution};
 pub use median_of_means::MedianOfMeans;
 pub use restarts::Restarts;

@@ -7,7 +7,7 @@ use margins_data::{Dataset, Design, Labels};
 use margins_losses::{GargRoth, Hinge, Logistic, LossRegistry, MarginLoss, SquaredHinge};
 use margins_optim::{Fit, Lambda, Objective, Options, Status, fit};
 use margins_robust::{
-    CatoniRisk, Error, GargRothDescent, Learner, MarginDistribution, MedianOfMeans, Restarts,
+    CatoniRisk, Error, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts, RobustLearner,
     unpenalised,
 };
 use margins_test_support::lambda;
@@ -301,13 +301,13 @@ fn specifications_are_read_back() {
         "margin-distribution:mean=0.5,variance=2,seed=1",
         "garg-roth:restarts=5,seed=2",
     ] {
-        let learner: Learner = text.parse().expect("valid");
+        let learner: RobustLearner = text.parse().expect("valid");
         assert_eq!(learner.to_string(), text);
     }
-    for name in Learner::NAMES {
-        assert!(name.parse::<Learner>().is_ok());
+    for name in RobustLearner::NAMES {
+        assert!(name.parse::<RobustLearner>().is_ok());
     }
-    let message = |text: &str| text.parse::<Learner>().expect_err("wrong").to_string();
+    let message = |text: &str| text.parse::<RobustLearner>().expect_err("wrong").to_string();
     assert_eq!(
         message("catony"),
         "solver specification 'catony': 'catony' is unknown: known are catoni, median-of-means, \
@@ -330,7 +330,7 @@ fn what_cannot_be_fitted_is_refused() {
     let data = clean(20, 9);
     let objective = Objective::of(&Hinge, &data).expect("fits");
     let refusal = |text: &str| {
-        let learner: Learner = text.parse().expect("valid");
+        let learner: RobustLearner = text.parse().expect("valid");
         learner.fit(&objective, lambda(0.1), &Options::default()).expect_err("refused")
     };
     assert!(matches!(

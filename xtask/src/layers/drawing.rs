@@ -38,7 +38,7 @@ pub(super) fn draw(arrows: &Arrows) -> String {
     let places = layers.places(width / 2.0);
     for (from, used) in arrows {
         for to in used {
-            let _ = writeln!(picture, "{}", arrow(&layers.way(from, to), &places));
+            let _ = writeln!(picture, "{}", arrow(&layers.route(from, to), &places));
         }
     }
     for (node, (x, y)) in &places {
@@ -86,20 +86,20 @@ impl<'a> Layers<'a> {
         for (from, to) in
             arrows.iter().flat_map(|(from, used)| used.iter().map(move |to| (from, to)))
         {
-            let way = layers.way(from, to);
-            for node in &way[1..way.len() - 1] {
+            let route = layers.route(from, to);
+            for node in &route[1..route.len() - 1] {
                 if let Node::Pass { row, .. } = *node {
                     layers.rows[row].push(*node);
                 }
             }
-            layers.links.extend(way.windows(2).map(|link| (link[0], link[1])));
+            layers.links.extend(route.windows(2).map(|link| (link[0], link[1])));
         }
         layers.untangle();
         layers
     }
 
     /// Returns an arrow as the nodes that it passes from row to row.
-    fn way(&self, from: &'a str, to: &'a str) -> Vec<Node<'a>> {
+    fn route(&self, from: &'a str, to: &'a str) -> Vec<Node<'a>> {
         let between = self.heights[to] + 1..self.heights[from];
         let passes = between.rev().map(|row| Node::Pass { from, to, row });
         [Node::Crate(from)].into_iter().chain(passes).chain([Node::Crate(to)]).collect()
@@ -153,10 +153,10 @@ fn height(arrows: &Arrows, name: &str) -> usize {
 }
 
 /// Draws an arrow from the foot of its first crate to the head of its last.
-fn arrow(way: &[Node<'_>], places: &Places<'_>) -> String {
+fn arrow(route: &[Node<'_>], places: &Places<'_>) -> String {
     let half = |node: &Node<'_>| if matches!(node, Node::Crate(_)) { BOX.1 / 2.0 } else { 0.0 };
     let mut path = String::new();
-    for link in way.windows(2) {
+    for link in route.windows(2) {
         let ((x, y), (below, foot)) = (places[&link[0]], places[&link[1]]);
         let (start, end) = (y + half(&link[0]), foot - half(&link[1]));
         if path.is_empty() {
@@ -194,7 +194,7 @@ mod tests {
         let arrows = arrows(&[("a", &[]), ("b", &[]), ("c", &["b"]), ("d", &["a", "c"])]);
         let layers = Layers::new(&arrows);
         assert!(layers.rows[1].contains(&Node::Pass { from: "d", to: "a", row: 1 }));
-        assert_eq!(layers.way("d", "a").len(), 3);
+        assert_eq!(layers.route("d", "a").len(), 3);
     }
 
     #[test]

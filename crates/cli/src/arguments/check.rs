@@ -6,7 +6,7 @@ use std::path::Path;
 use margins::estimators::focused::Learner as Online;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
-use margins::robust::Learner;
+use margins::robust::RobustLearner;
 
 use super::encode::EncodeArguments;
 use super::fit::FitArguments;
@@ -66,9 +66,9 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
 }
 
 /// Refuses what a robust objective does not look at.
-fn robust(objective: &Learner, common: &RegularisedArguments) -> Result<(), Failure> {
+fn robust(objective: &RobustLearner, common: &RegularisedArguments) -> Result<(), Failure> {
     let solver = &common.solver;
-    let steps = matches!(objective, Learner::MedianOfMeans(_));
+    let steps = matches!(objective, RobustLearner::MedianOfMeans(_));
     let linear = common.kernel.kernel.is_none();
     refuse(
         &format!("--objective {}", name(objective)),
@@ -88,7 +88,7 @@ fn robust(objective: &Learner, common: &RegularisedArguments) -> Result<(), Fail
     )
 }
 
-fn name(objective: &Learner) -> String {
+fn name(objective: &RobustLearner) -> String {
     let specification = objective.to_string();
     specification.split(':').next().unwrap_or_default().to_owned()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use margins::optim::{Lambda, StepRule};
-use margins::robust::Learner;
+use margins::robust::RobustLearner;
 
 use super::regularised::{
     ClassifierArguments, ModelArguments, PointsArguments, RegularisedArguments,
@@ -57,5 +57,5 @@ pub(crate) struct ObjectiveArguments {
     /// garg-roth:restarts=10 for the loss of that name. Each has a method of its own, and takes no
     /// --solver.
     #[arg(long, value_name = "OBJECTIVE", value_parser = parse_objective)]
-    pub(crate) objective: Option<Learner>,
+    pub(crate) objective: Option<RobustLearner>,
 }

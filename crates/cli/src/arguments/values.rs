@@ -12,7 +12,7 @@ use margins::data::read::Format;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
-use margins::robust::{self, Learner};
+use margins::robust::{self, RobustLearner};
 use margins::{LeaveOneOut, Scheme};
 
 /// Reads the name of a format of data files, one of those that this build reads.
@@ -247,7 +247,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     if limit.is_zero() { Err(wrong(value)) } else { Ok(limit) }
 }
 
-pub(crate) fn parse_objective(text: &str) -> Result<Learner, String> {
+pub(crate) fn parse_objective(text: &str) -> Result<RobustLearner, String> {
     text.parse().map_err(|error: robust::Error| error.to_string())
 }
 

@@ -10,7 +10,7 @@ use margins::estimators::regularised::{
     IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
 use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
-use margins::robust::Learner;
+use margins::robust::RobustLearner;
 use margins::{Approximation, ClassCosts, Probabilities, Registry};
 
 use crate::arguments::regularised::{KernelArguments, RegularisedArguments};
@@ -30,7 +30,7 @@ use crate::terminal;
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) arguments: &'a RegularisedArguments,
-    pub(super) objective: Option<Learner>,
+    pub(super) objective: Option<RobustLearner>,
     /// True if fits keep the points that they reach, as those to a block file on disk do.
     pub(super) keeps_points: bool,
 }

@@ -516,8 +516,7 @@ fn rounding_above_the_tolerance_is_told_in_every_form() {
     assert!(out.contains("\nrounding        "), "{out}");
     assert!(error.contains("rounding alone leaves room for a gap above it"), "{error}");
     let page = std::fs::read_to_string(workshop.path("page.html")).unwrap();
-    for words in ["NOT CERTIFIED (rounding-limit): ", "rounding alone leaves room"]
-    {
+    for words in ["NOT CERTIFIED (rounding-limit): ", "rounding alone leaves room"] {
         assert!(page.contains(words), "{words}");
     }
     let output = workshop.run(&[&fit[..], &["--format", "json"]].concat());

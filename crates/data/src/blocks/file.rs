@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::content::Content;
-use super::index::{Index, Place};
+use super::index::{BlockEntry, Index};
 use super::layout::{BLOCK_HEAD, BlockHead, Layout, MAGIC, check};
 use super::open::{Fault, damage, read_index, wrong};
 use crate::class_name::{ranks, sorted_order};
@@ -285,7 +285,7 @@ impl BlockFile {
 
     /// Appends the rows of a partition.
     fn append(&self, partition: usize, content: &mut Content) -> Result<(), Error> {
-        let Place { offset, head } = self.index.blocks[partition];
+        let BlockEntry { offset, head } = self.index.blocks[partition];
         let bytes = self.layout.block_bytes(head.rows, head.stored).unwrap_or(0) as usize;
         let io = |source: io::Error| self.block(partition, &format!("cannot be read: {source}"));
         let mut file = File::open(&self.path).map_err(io)?;

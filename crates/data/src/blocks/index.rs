@@ -9,7 +9,7 @@ use crate::encode::Encoding;
 /// What is known of a file at its end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Index {
-    pub(super) blocks: Vec<Place>,
+    pub(super) blocks: Vec<BlockEntry>,
     pub(super) rows: u64,
     pub(super) features: u64,
     pub(super) stored: u64,
@@ -23,9 +23,9 @@ pub(super) struct Index {
     pub(super) encoding: Option<Encoding>,
 }
 
-/// The place of a block in the file, and its head.
+/// The entry of a block in the index: its offset in the file, and its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BlockEntry {
     pub(super) offset: u64,
     pub(super) head: BlockHead,
 }
@@ -81,7 +81,7 @@ impl Index {
     /// Refuses blocks that do not follow each other, from the head to the index.
     fn check_blocks(&self, layout: Layout, end: u64) -> Result<(), String> {
         let (mut at, mut rows, mut stored) = (HEAD as u64, 0_u64, 0_u64);
-        for (number, Place { offset, head }) in self.blocks.iter().enumerate() {
+        for (number, BlockEntry { offset, head }) in self.blocks.iter().enumerate() {
             let wrong = |what: &str| Err(format!("block {number} {what}"));
             if *offset != at || head.rows == 0 {
                 return wrong("is not where the one before it ends, or has no rows");
@@ -133,10 +133,10 @@ impl Index {
     }
 }
 
-fn place(rest: &mut Bytes<'_>) -> Result<Place, String> {
+fn place(rest: &mut Bytes<'_>) -> Result<BlockEntry, String> {
     let offset = rest.u64()?;
     let (rows, stored, checksum) = (rest.u32()?, rest.u64()?, rest.u32()?);
-    Ok(Place { offset, head: BlockHead { rows, stored, checksum } })
+    Ok(BlockEntry { offset, head: BlockHead { rows, stored, checksum } })
 }
 
 /// Refuses ranks that are not all numbers below their count.

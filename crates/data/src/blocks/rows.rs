@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::content::Content;
-use super::index::{Index, Place};
+use super::index::{BlockEntry, Index};
 use super::layout::{BLOCK_HEAD, BlockHead, HEAD, Layout, Precision};
 use super::open::foot;
 use super::{BlockSettings, TARGET};
@@ -47,7 +47,7 @@ pub(crate) struct RowWriter {
     pending: Content,
     bytes: Vec<u8>,
     at: u64,
-    places: Vec<Place>,
+    places: Vec<BlockEntry>,
     rows: u64,
     stored: u64,
     /// The number of features so far.
@@ -193,7 +193,7 @@ impl RowWriter {
         let head = BlockHead::of(rows, stored, &self.bytes[BLOCK_HEAD..]);
         self.bytes[..BLOCK_HEAD].copy_from_slice(&head.bytes());
         self.out.write_all(&self.bytes).map_err(|source| not_written(&self.path, source))?;
-        self.places.push(Place { offset: self.at, head });
+        self.places.push(BlockEntry { offset: self.at, head });
         self.at += self.bytes.len() as u64;
         self.rows += u64::from(rows);
         self.stored += stored;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::features::{Entries, Features, Source};
+use super::features::{ColumnFeatures, Entries, Source};
 use super::table::Cells;
 use super::words::Words;
 use super::{EncodeOptions, Missing, RawColumn, Unknown};
@@ -12,7 +12,7 @@ use crate::error::quoted;
 /// The most levels that a categorical column may have.
 pub const MOST_LEVELS: usize = 1000;
 
-/// The way to make features of a column.
+/// The encoding of a column as features.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -169,13 +169,13 @@ impl ColumnEncoding {
         &self,
         column: &'c RawColumn,
         options: &EncodeOptions,
-    ) -> Result<Features<'c>, Error> {
+    ) -> Result<ColumnFeatures<'c>, Error> {
         let refuses = options.missing == Missing::Refuse;
         let gap = self.of_gap();
         if let (Kind::Number(_), Cells::Numbers(cells)) = (&self.kind, column.content()) {
             return match column.first_gap() {
                 Some(row) if refuses => Err(refused_gap(row, &self.name)),
-                _ => Ok(Features { cells: Source::Numbers(cells), gap }),
+                _ => Ok(ColumnFeatures { cells: Source::Numbers(cells), gap }),
             };
         }
         let words = column.as_words();
@@ -193,7 +193,7 @@ impl ColumnEncoding {
             None => {
                 // Words that no row has may be wrong.
                 let entries = of_words.into_iter().map(Result::unwrap_or_default).collect();
-                Ok(Features { cells: Source::Words(words, entries), gap })
+                Ok(ColumnFeatures { cells: Source::Words(words, entries), gap })
             }
         }
     }

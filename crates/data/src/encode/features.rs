@@ -31,7 +31,7 @@ impl Entries {
 }
 
 /// The cells of a raw column with the encoding of each.
-pub(super) struct Features<'c> {
+pub(super) struct ColumnFeatures<'c> {
     pub(super) cells: Source<'c>,
     pub(super) gap: Entries,
 }
@@ -42,7 +42,7 @@ pub(super) enum Source<'c> {
     Words(Cow<'c, Words>, Vec<Entries>),
 }
 
-impl Features<'_> {
+impl ColumnFeatures<'_> {
     /// Returns the features of a cell.
     #[inline]
     fn of(&self, row: usize) -> Entries {
@@ -58,7 +58,7 @@ impl Features<'_> {
 pub(super) struct AllFeatures<'c> {
     pub(super) rows: usize,
     pub(super) width: usize,
-    pub(super) columns: Vec<(usize, Features<'c>)>,
+    pub(super) columns: Vec<(usize, ColumnFeatures<'c>)>,
 }
 
 impl AllFeatures<'_> {

@@ -11,7 +11,7 @@ use crate::Error;
 
 /// A learner of an [`Encoding`] from a table that comes in parts, several times if need be, in
 /// memory that does not grow with the rows. The encoding is that of the whole table.
-pub(crate) struct Learner {
+pub(crate) struct EncodingLearner {
     options: EncodeOptions,
     columns: Vec<Column>,
     rows: u64,
@@ -78,9 +78,9 @@ impl Levels {
     }
 }
 
-impl Learner {
+impl EncodingLearner {
     pub(crate) fn new(options: EncodeOptions) -> Self {
-        Learner { options, columns: Vec::new(), rows: 0, again: false }
+        EncodingLearner { options, columns: Vec::new(), rows: 0, again: false }
     }
 
     /// Takes further rows of the table.

@@ -12,7 +12,7 @@ use super::table::{Purpose, Source, Table, check_columns};
 use super::{FeatureColumns, Format, ReadOptions, open};
 use crate::blocks::{BlockSettings, CodedRows, Ending, RowWriter};
 use crate::class_collector::ClassCollector;
-use crate::encode::{EncodeOptions, Encoding, Learner};
+use crate::encode::{EncodeOptions, Encoding, EncodingLearner};
 use crate::{Design, Error, Place};
 
 /// Writes a labelled file, with those that follow it in the options, as a block file of any number of
@@ -138,7 +138,7 @@ struct Learned {
 
 /// Learns the encoding of a file, which is read until it is known.
 fn learned(path: &Path, options: &ReadOptions, learn: &EncodeOptions) -> Result<Learned, Error> {
-    let mut learner = Learner::new(learn.clone());
+    let mut learner = EncodingLearner::new(learn.clone());
     loop {
         let (file, name, format) = open(path, options)?;
         let take = |features| match features {

@@ -32,7 +32,7 @@ pub struct Fitted {
     /// The share of samples that are not of the larger class, which the decision for that class
     /// alone gets wrong.
     pub baseline: f64,
-    /// The way in which the classifiers make one.
+    /// How the classifiers are combined.
     pub combination: Combination,
     /// The classifiers that the game leaves behind.
     pub ensemble: Committee,

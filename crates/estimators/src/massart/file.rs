@@ -6,7 +6,7 @@ use std::sync::Arc;
 use margins_data::blocks::BlockFile;
 use margins_data::{Design, Labels, Memory, SeeRows, Standardizer};
 use margins_massart::{
-    CutOptions, PartedSample, Plan, Projection, SeePart, Sphere, learn_adaptively_from_parts,
+    CutOptions, Plan, Projection, SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts,
     learn_by_tested_cuts_from_parts, learn_from_parts,
 };
 use margins_optim::online::LinearClassifier;
@@ -201,7 +201,7 @@ fn failed(failure: Failure) -> margins_massart::Error {
     margins_massart::Error::Optim(margins_optim::Error::Shards(failure))
 }
 
-impl PartedSample for FileSample {
+impl SamplesInParts for FileSample {
     fn columns(&self) -> usize {
         self.columns
     }

@@ -14,7 +14,7 @@ use margins_optim::solve::is_over;
 use margins_optim::{
     ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
 };
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 use super::judge::Judge;
 use super::platt::platt_scaling;
@@ -39,7 +39,7 @@ pub(super) struct Contests {
     data: Dataset<Classes>,
     scheme: Scheme,
     /// The learner of all contests; `None` for fits of the regularised risk.
-    learner: Option<Learner>,
+    learner: Option<RobustLearner>,
     each: Vec<Contest>,
     /// The data of the first contest.
     first: Dataset,
@@ -99,7 +99,7 @@ impl Contests {
     pub(super) fn new(
         scheme: Scheme,
         data: Dataset<Classes>,
-        learner: Option<Learner>,
+        learner: Option<RobustLearner>,
     ) -> Result<Self, Error> {
         let count = data.labels().names().len();
         let each: Vec<Contest> = match scheme {

@@ -7,7 +7,7 @@ use margins_optim::{Certificate, Fit};
 
 use super::approximation::Approximation;
 use super::contests::ContestData;
-use super::fitted::{Ground, Here};
+use super::fitted::{InMemory, TrainingData};
 use super::settings::Settings;
 use crate::Error;
 
@@ -42,14 +42,14 @@ impl Settings {
     /// member; `None` if they are not asked for. One pass over the kernel matrix serves all.
     pub(super) fn exact_certificates(
         &self,
-        ground: &Ground,
+        training_data: &TrainingData,
         fits: &[Vec<Fit>],
     ) -> Result<Option<Vec<Vec<Certificate>>>, Error> {
         if !self.certify_exact {
             return Ok(None);
         }
-        let Ground::Here(here) = ground else { return Ok(None) };
-        let Here { contests, prepared } = &**here;
+        let TrainingData::InMemory(here) = training_data else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
         let Some(gram) = prepared.approximated() else { return Ok(None) };
         let gram = gram?;
         let training = self.training(contests.classes().rows(), None);

@@ -135,7 +135,7 @@ impl Settings {
     /// on the memory from 800 MB on, a quarter of which holds the largest sample that a fit begins with.
     ///
     /// # Errors
-    /// The errors of [`fit_elsewhere`](Self::fit_elsewhere); a block that cannot be read.
+    /// The errors of [`fit_distributed`](Self::fit_distributed); a block that cannot be read.
     ///
     /// ```
     /// use margins_data::blocks::{self, BlockFile, BlockSettings};
@@ -159,10 +159,10 @@ impl Settings {
         self.on_threads(|| {
             if let Some((_, landmarks)) = self.landmarks()? {
                 let (mut workers, table) = rows.mapped(self, landmarks)?;
-                return self.fit_elsewhere(&mut workers, table);
+                return self.fit_distributed(&mut workers, table);
             }
             let (mut workers, table) = rows.workers(&self.loss);
-            self.fit_elsewhere(&mut workers, table)
+            self.fit_distributed(&mut workers, table)
         })
     }
 
@@ -170,16 +170,16 @@ impl Settings {
     /// at its index.
     ///
     /// # Errors
-    /// The errors of [`path_elsewhere`](Self::path_elsewhere); a block that cannot be read.
+    /// The errors of [`path_distributed`](Self::path_distributed); a block that cannot be read.
     pub fn path_file(&self, rows: &mut FileRows) -> Result<Path, Error> {
         self.check()?;
         self.on_threads(|| {
             if let Some((_, landmarks)) = self.landmarks()? {
                 let (mut workers, table) = rows.mapped(self, landmarks)?;
-                return self.path_elsewhere(&mut workers, table);
+                return self.path_distributed(&mut workers, table);
             }
             let (mut workers, table) = rows.workers(&self.loss);
-            self.path_elsewhere(&mut workers, table)
+            self.path_distributed(&mut workers, table)
         })
     }
 }

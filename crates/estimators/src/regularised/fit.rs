@@ -7,7 +7,7 @@ use margins_optim::Fit;
 
 use super::contests::Contests;
 use super::cross_validation::{DEFAULT_FOLDS, Folds};
-use super::fitted::{Choice, Fitted, Ground, Here, Path};
+use super::fitted::{Choice, Fitted, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
 use super::search::Selected;
 use super::settings::{Probabilities, Regularisation, Settings};
@@ -59,7 +59,8 @@ impl Settings {
             let limit = self.time_limit.map(TimeLimit::new);
             let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
-            let path = Path::new(path, Ground::Here(Box::new(Here { contests, prepared })));
+            let path =
+                Path::new(path, TrainingData::InMemory(Box::new(InMemory { contests, prepared })));
             let path = path.certified(self)?;
             Ok(path)
         })
@@ -103,7 +104,7 @@ impl Settings {
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
         let (folds, note_on_folds) = self.folds_and_note(&contests)?.unzip();
-        let Selected { prepared, way, mut path, curve, kernels } =
+        let Selected { prepared, approach, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
         let fits = path.pop().unwrap_or_default();
         let (mut platt, mut note) = (None, None);
@@ -111,7 +112,7 @@ impl Settings {
             let folds = PlattFolds::new(contests.classes(), folds, self.seed)?;
             let deadline = limit.and_then(|limit| limit.of_fit());
             let training = self.training(rows, deadline);
-            platt = Some(contests.platt(&prepared, &training, &folds.of_rows, &way)?);
+            platt = Some(contests.platt(&prepared, &training, &folds.of_rows, &approach)?);
             note = folds.note;
         }
         let prepared = prepared.into_owned();

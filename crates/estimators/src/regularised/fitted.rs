@@ -33,7 +33,7 @@ pub struct Fitted {
     /// The certificates of the fits for the kernel that their features approximate, one a member,
     /// if they were asked for.
     pub exact: Option<Vec<Certificate>>,
-    ground: Ground,
+    training_data: TrainingData,
 }
 
 /// The fits at every lambda of a path.
@@ -46,23 +46,23 @@ pub struct Path {
     /// The certificates of the fits for the kernel that their features approximate, if they were
     /// asked for.
     pub exact: Option<Vec<Vec<Certificate>>>,
-    ground: Ground,
+    training_data: TrainingData,
 }
 
-/// The data that fits were made to, in the space of their functions.
+/// Data in memory, in the space of the functions of the fits.
 #[derive(Debug)]
-pub(super) struct Here {
+pub(super) struct InMemory {
     pub(super) contests: Contests,
     pub(super) prepared: Prepared<'static>,
 }
 
-/// What is left of the data that fits were made to.
+/// The training data of fits, or what is known of them.
 #[derive(Debug)]
-pub(super) enum Ground {
+pub(super) enum TrainingData {
     /// The data.
-    Here(Box<Here>),
-    /// The errors on training data that are elsewhere, of classifiers that are linear in features.
-    Elsewhere {
+    InMemory(Box<InMemory>),
+    /// The errors on distributed training data, of classifiers that are linear in features.
+    Distributed {
         /// The kernel whose features the fits are linear in, if there is one.
         kernel: Option<String>,
         /// The share of training samples whose class is not decided, at each lambda.
@@ -89,8 +89,8 @@ impl Fitted {
         let (classes, scheme) = (contests.classes(), contests.scheme());
         let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
         let kernel = prepared.kernel_specification();
-        let ground = Ground::Here(Box::new(Here { contests, prepared }));
-        Ok(Fitted::of_model(model, kernel, fits, choice, ground))
+        let training_data = TrainingData::InMemory(Box::new(InMemory { contests, prepared }));
+        Ok(Fitted::of_model(model, kernel, fits, choice, training_data))
     }
 
     /// Returns the classifier of a model with its fits.
@@ -99,20 +99,20 @@ impl Fitted {
         kernel: Option<String>,
         fits: Vec<Fit>,
         choice: Choice,
-        ground: Ground,
+        training_data: TrainingData,
     ) -> Self {
         let reports: Vec<Report> = fits.iter().map(|fit| fit.report.clone()).collect();
         let evidence = evidence(&reports.iter().collect::<Vec<_>>());
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
-        Fitted { model, evidence, report, fits, folds, exact: None, ground }
+        Fitted { model, evidence, report, fits, folds, exact: None, training_data }
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
     pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
         let fits = std::slice::from_ref(&self.fits);
-        let exact = settings.exact_certificates(&self.ground, fits)?;
+        let exact = settings.exact_certificates(&self.training_data, fits)?;
         self.exact = exact.and_then(|mut exact| exact.pop());
         Ok(self)
     }
@@ -123,7 +123,7 @@ impl Fitted {
     /// # Errors
     /// Kernel values or scores that are not finite.
     pub fn training_error(&self) -> Result<f64, Error> {
-        Ok(self.ground.training_error(0, &self.fits, None)?.unwrap_or(f64::NAN))
+        Ok(self.training_data.training_error(0, &self.fits, None)?.unwrap_or(f64::NAN))
     }
 
     /// Returns the [training error](Self::training_error) if it takes no longer than this time, as that of
@@ -132,24 +132,24 @@ impl Fitted {
     /// # Errors
     /// Kernel values or scores that are not finite.
     pub fn training_error_within(&self, time: Duration) -> Result<Option<f64>, Error> {
-        self.ground.training_error(0, &self.fits, Instant::now().checked_add(time))
+        self.training_data.training_error(0, &self.fits, Instant::now().checked_add(time))
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features
     /// of a map.
     pub fn dimension(&self) -> usize {
-        self.ground.dimension(&self.fits)
+        self.training_data.dimension(&self.fits)
     }
 }
 
 impl Path {
-    pub(super) fn new(fits: Vec<Vec<Fit>>, ground: Ground) -> Self {
-        Path { fits, exact: None, ground }
+    pub(super) fn new(fits: Vec<Vec<Fit>>, training_data: TrainingData) -> Self {
+        Path { fits, exact: None, training_data }
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
     pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
-        self.exact = settings.exact_certificates(&self.ground, &self.fits)?;
+        self.exact = settings.exact_certificates(&self.training_data, &self.fits)?;
         Ok(self)
     }
 
@@ -163,7 +163,7 @@ impl Path {
     /// # Panics
     /// If there is no such lambda.
     pub fn training_error(&self, at: usize) -> Result<f64, Error> {
-        Ok(self.ground.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
+        Ok(self.training_data.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
     /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
@@ -175,38 +175,38 @@ impl Path {
     /// # Panics
     /// If there is no such lambda.
     pub fn norms(&self, at: usize) -> Result<Vec<f64>, Error> {
-        self.fits[at].iter().map(|fit| self.ground.norm(fit)).collect()
+        self.fits[at].iter().map(|fit| self.training_data.norm(fit)).collect()
     }
 
     /// Returns the specification of the kernel; `None` for linear classifiers.
     pub fn kernel_specification(&self) -> Option<String> {
-        match &self.ground {
-            Ground::Here(here) => here.prepared.kernel_specification(),
-            Ground::Elsewhere { kernel, .. } => kernel.clone(),
+        match &self.training_data {
+            TrainingData::InMemory(here) => here.prepared.kernel_specification(),
+            TrainingData::Distributed { kernel, .. } => kernel.clone(),
         }
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features
     /// of a map.
     pub fn dimension(&self) -> usize {
-        self.ground.dimension(&self.fits[0])
+        self.training_data.dimension(&self.fits[0])
     }
 }
 
-impl Ground {
+impl TrainingData {
     /// Returns the norm of the function of a fit.
     fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match self {
-            Ground::Here(here) => here.prepared.norm(fit),
-            Ground::Elsewhere { .. } => Ok(linear_norm(fit)),
+            TrainingData::InMemory(here) => here.prepared.norm(fit),
+            TrainingData::Distributed { .. } => Ok(linear_norm(fit)),
         }
     }
 
     /// Returns the number of coefficients of fits.
     fn dimension(&self, fits: &[Fit]) -> usize {
         match self {
-            Ground::Here(here) => here.prepared.dimension(),
-            Ground::Elsewhere { .. } => fits.first().map_or(0, |fit| fit.coef.len()),
+            TrainingData::InMemory(here) => here.prepared.dimension(),
+            TrainingData::Distributed { .. } => fits.first().map_or(0, |fit| fit.coef.len()),
         }
     }
 
@@ -219,8 +219,10 @@ impl Ground {
         deadline: Option<Instant>,
     ) -> Result<Option<f64>, Error> {
         match self {
-            Ground::Here(here) => here.contests.training_error(&here.prepared, fits, deadline),
-            Ground::Elsewhere { errors, .. } => Ok(Some(errors[at])),
+            TrainingData::InMemory(here) => {
+                here.contests.training_error(&here.prepared, fits, deadline)
+            }
+            TrainingData::Distributed { errors, .. } => Ok(Some(errors[at])),
         }
     }
 }

@@ -4,7 +4,7 @@ use margins_data::metrics::{Judged, Measure};
 use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
-use margins_optim::{HeldOut, Measured, Report, Training};
+use margins_optim::{FoldOutcome, Measured, Report, Training};
 
 /// Samples of any number of classes that are held out at one lambda, judged one at a time.
 pub(super) struct Judge<'a, L: MarginLoss + ?Sized> {
@@ -68,7 +68,7 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
     }
 
     /// Returns the outcome of the rows that have been added, which fits with these reports judge.
-    pub(super) fn held_out(self, rows: &[usize], reports: &[&Report]) -> HeldOut {
+    pub(super) fn held_out(self, rows: &[usize], reports: &[&Report]) -> FoldOutcome {
         let labels = self.data.labels();
         let classes: Vec<usize> = rows.iter().map(|&row| labels.index(row)).collect();
         let weights = self.data.weights();
@@ -91,7 +91,7 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
             Measure::Brier => mean(|sums| sums.brier),
             Measure::BalancedError | Measure::Auc => judged.measure(self.measure),
         };
-        HeldOut::new(self.wrong.clone(), None, Measured { log_loss, value }, reports)
+        FoldOutcome::new(self.wrong.clone(), None, Measured { log_loss, value }, reports)
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
                 let training = Training { measure, ..Training::new(&Logistic) };
                 let mut judge = Judge::new(&training, scheme, &data);
                 rows.iter().for_each(|&row| judge.add(row, of_row(row)));
-                let HeldOut { wrong: found, measured, .. } = judge.held_out(&rows, &[]);
+                let FoldOutcome { wrong: found, measured, .. } = judge.held_out(&rows, &[]);
                 assert_eq!(found, wrong);
                 let near = |a: Option<f64>, b: Option<f64>| {
                     (a.expect("one") - b.expect("one")).abs() < 1e-14

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::{Classes, Dataset};
-use margins_optim::{FinishedFolds, HeldOut, Lambda, Measured, Solver};
+use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Solver};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
@@ -61,7 +61,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn new(of: &HeldOut) -> Self {
+    fn new(of: &FoldOutcome) -> Self {
         Outcome {
             wrong: numbers(&of.wrong),
             unproven: of.unproven.as_deref().map(numbers),
@@ -73,8 +73,8 @@ impl Outcome {
     }
 
     /// Returns the outcome of this number of rows, if there are as many.
-    fn read(&self, rows: usize) -> Option<HeldOut> {
-        Some(HeldOut {
+    fn read(&self, rows: usize) -> Option<FoldOutcome> {
+        Some(FoldOutcome {
             wrong: bits(&self.wrong, rows)?,
             unproven: match &self.unproven {
                 Some(unproven) => Some(bits(unproven, rows)?),
@@ -120,7 +120,7 @@ impl<'a> KeptFolds<'a> {
 }
 
 impl FinishedFolds for KeptInSpace<'_> {
-    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<HeldOut>> {
+    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<FoldOutcome>> {
         let cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         let is_asked = |cell: &&Cell| {
             (cell.space.as_str(), cell.fold) == (self.space, fold)
@@ -134,7 +134,7 @@ impl FinishedFolds for KeptInSpace<'_> {
         &self,
         fold: usize,
         lambdas: &[Lambda],
-        outcomes: &[HeldOut],
+        outcomes: &[FoldOutcome],
     ) -> Result<(), margins_optim::Error> {
         let mut cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         cells.push(Cell {
@@ -235,7 +235,7 @@ mod tests {
         {
             let wrong: Vec<bool> = (0..rows).map(|row| row * row % 7 < 3).collect();
             let unproven = (rows != 64).then(|| (0..rows).map(|row| row * row % 5 < 2).collect());
-            let held_out = HeldOut {
+            let held_out = FoldOutcome {
                 wrong,
                 unproven,
                 measured: Measured { log_loss: (rows != 1).then_some(0.1 + gap), value: None },

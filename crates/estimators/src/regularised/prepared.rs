@@ -1,5 +1,5 @@
 //! The functions that a classifier combines: linear in the features, in the space of a kernel, or
-//! in features that approximate one; with one way to fit, select and save all of them.
+//! in features that approximate one. They are fitted, selected and saved by the same functions.
 
 mod constant;
 mod kernel;
@@ -12,9 +12,9 @@ use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
 use margins_optim::{
-    CrossValidation, ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate,
+    CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate,
 };
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
@@ -269,7 +269,7 @@ impl<'d> Prepared<'d> {
 /// data.
 fn linear_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
-    learner: Option<&Learner>,
+    learner: Option<&RobustLearner>,
     data: &Dataset,
     lambdas: &[Lambda],
 ) -> Result<Vec<Fit>, Error> {
@@ -292,7 +292,7 @@ fn linear_cross_validate<L: MarginLoss + ?Sized>(
     splits: Splits<'_>,
     lambdas: &[Lambda],
 ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
-    let CrossValidation { curve, fits } = cross_validate(training, data, splits, lambdas)?;
+    let CrossValidatedPath { curve, fits } = cross_validate(training, data, splits, lambdas)?;
     Ok((curve, (!fits.is_empty()).then_some(fits)))
 }
 
@@ -333,12 +333,12 @@ impl Subset<'_> {
     /// classes has no weight the fits decide the other for every sample.
     ///
     /// # Errors
-    /// [`Training::path`], `margins_kernels::path` and [`Learner::path`] say which; a learner that
+    /// [`Training::path`], `margins_kernels::path` and [`RobustLearner::path`] say which; a learner that
     /// takes no kernel matrix.
     pub fn path<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
-        learner: Option<&Learner>,
+        learner: Option<&RobustLearner>,
         data: &Dataset,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
@@ -368,8 +368,8 @@ impl Subset<'_> {
     }
 }
 
-/// Returns a few of the lambdas, largest first, by way of which a fit reaches the one at an index.
-pub(crate) fn way_to(lambdas: &[Lambda], at: usize) -> Vec<Lambda> {
+/// Returns the lambdas of the warm starts, largest first, that lead a fit to the one at an index.
+pub(crate) fn approach_to(lambdas: &[Lambda], at: usize) -> Vec<Lambda> {
     const STRIDE: usize = 16;
     (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect()
 }

@@ -13,7 +13,7 @@ impl Settings {
     ) -> BTreeMap<String, String> {
         let common = [
             ("loss", self.loss.specification()),
-            ("held", format!("{:?}", self.held)),
+            ("fixed-parameter", format!("{:?}", self.fixed_parameter)),
             ("scheme", format!("{:?}", self.scheme)),
             ("intercept", self.intercept.to_string()),
             ("standardize", self.standardize.to_string()),

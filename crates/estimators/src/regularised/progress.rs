@@ -7,7 +7,7 @@ use std::sync::Arc;
 use margins_optim::Report;
 use margins_optim::solve::{Iteration, Watch};
 
-/// A fit on the way, for an [`Observer`].
+/// A fit that was just made, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// The number of fits made so far, this one included.

@@ -14,7 +14,7 @@ use super::contests::{Contests, Watcher};
 use super::cross_validation::{CrossValidation, Folds, Selection};
 #[cfg(feature = "serde")]
 use super::kept_folds::KeptFolds;
-use super::prepared::{Preparation, Prepared, way_to};
+use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Progress;
 use super::report::KernelReport;
 use super::settings::{Regularisation, Settings};
@@ -26,8 +26,8 @@ use crate::Error;
 pub(super) struct Selected<'d> {
     /// The data in that space.
     pub(super) prepared: Prepared<'d>,
-    /// The lambdas by way of which fits reach the one selected, which is the last.
-    pub(super) way: Vec<Lambda>,
+    /// The lambdas of warm starts; the last is the one selected.
+    pub(super) approach: Vec<Lambda>,
     /// The fits on all rows: at each lambda of a path, or at the one selected alone, one a contest.
     pub(super) path: Vec<Vec<Fit>>,
     /// The error along the lambdas of a cross-validation.
@@ -38,7 +38,7 @@ pub(super) struct Selected<'d> {
 
 /// The end of the search for lambda in one space.
 struct Found {
-    way: Vec<Lambda>,
+    approach: Vec<Lambda>,
     /// The fits on all rows, if they came with the search: those of the best space alone are needed.
     path: Option<Vec<Vec<Fit>>>,
     curve: Option<ErrorCurve>,
@@ -235,10 +235,10 @@ impl Settings {
         (prepared, found): (Prepared<'d>, Found),
         kernels: Vec<KernelReport>,
     ) -> Result<Selected<'d>, Error> {
-        let Found { way, path, curve, .. } = found;
-        let last = || self.last_fits(contests, &prepared, limit, &way);
+        let Found { approach, path, curve, .. } = found;
+        let last = || self.last_fits(contests, &prepared, limit, &approach);
         let path = path.map_or_else(|| Ok(vec![last()?]), Ok::<_, Error>)?;
-        Ok(Selected { prepared, way, path, curve, kernels })
+        Ok(Selected { prepared, approach, path, curve, kernels })
     }
 
     /// Returns the fits on all rows at the last of the lambdas.
@@ -247,11 +247,11 @@ impl Settings {
         contests: &Contests,
         prepared: &Prepared<'_>,
         limit: Option<TimeLimit>,
-        way: &[Lambda],
+        approach: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
         let deadline = limit.and_then(|limit| limit.of_fit());
         let training = self.training(contests.any().rows(), deadline);
-        contests.fits(prepared, &training, &|_, _| {}, None, way)
+        contests.fits(prepared, &training, &|_, _| {}, None, approach)
     }
 
     /// Returns the data made ready for the space.
@@ -294,8 +294,8 @@ impl Settings {
 }
 
 impl Search<'_> {
-    fn by(&self, way: &Regularisation) -> Result<Found, Error> {
-        match way {
+    fn by(&self, choice: &Regularisation) -> Result<Found, Error> {
+        match choice {
             Regularisation::CrossValidated(how) => self.cross_validate(how),
             Regularisation::Path { lambdas, index } => {
                 self.along(Lambda::descending(lambdas)?[..=*index].to_vec())
@@ -305,14 +305,14 @@ impl Search<'_> {
     }
 
     /// Returns the fits at every one of the lambdas, of which the last is the one selected.
-    fn along(&self, way: Vec<Lambda>) -> Result<Found, Error> {
+    fn along(&self, approach: Vec<Lambda>) -> Result<Found, Error> {
         let Search { contests, prepared, watcher, .. } = *self;
-        let of_members = contests.paths(prepared, &self.training, watcher, None, &way)?;
-        let mut path: Vec<Vec<Fit>> = way.iter().map(|_| Vec::new()).collect();
+        let of_members = contests.paths(prepared, &self.training, watcher, None, &approach)?;
+        let mut path: Vec<Vec<Fit>> = approach.iter().map(|_| Vec::new()).collect();
         for fits in of_members {
             path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
         }
-        Ok(Found { way, path: Some(path), curve: None, best: 0 })
+        Ok(Found { approach, path: Some(path), curve: None, best: 0 })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
@@ -334,7 +334,7 @@ impl Search<'_> {
             let (curve, at) = self.cross_validate_together(&training, how)?;
             (curve, at, None)
         };
-        let way = way_to(&curve.lambdas, at);
+        let approach = approach_to(&curve.lambdas, at);
         if curve.mean_measure.iter().all(|value| value.is_nan()) {
             let requirement =
                 "one that is defined in a fold: no fold holds out samples of both classes";
@@ -342,7 +342,7 @@ impl Search<'_> {
         }
         let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
         let path = fit.map(|fit| vec![vec![fit]]);
-        Ok(Found { way, path, curve: Some(curve), best })
+        Ok(Found { approach, path, curve: Some(curve), best })
     }
 
     /// Returns the error of the class that several contests decide together, and the index of the

@@ -7,7 +7,7 @@ use margins_data::{Dataset, Memory};
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};
@@ -28,16 +28,16 @@ pub struct Settings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
     /// A robust learner with an objective of its own, in the place of the regularised risk.
-    pub learner: Option<Learner>,
+    pub learner: Option<RobustLearner>,
     /// The kernels to choose from; linear functions where there is none.
     pub kernels: KernelChoice,
     /// True to bound how far fits on Nystrom features are from the minimum for the kernel itself:
     /// one pass over the kernel matrix, which is never held.
     pub certify_exact: bool,
-    /// The way to lambda.
+    /// How lambda is chosen.
     pub regularisation: Regularisation,
     /// What is the same for problems of different numbers of rows.
-    pub held: Held,
+    pub fixed_parameter: FixedParameter,
     /// The binary problems that several classes are broken into.
     pub scheme: Option<Scheme>,
     /// True for an intercept, which is not penalised.
@@ -78,7 +78,7 @@ pub struct Settings {
     pub iterations: IterationObserver,
 }
 
-/// The way to lambda.
+/// How lambda is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Regularisation {
     /// A single lambda; [`Lambda::NONE`] fits linear functions without a penalty.
@@ -98,7 +98,7 @@ pub enum Regularisation {
 /// The regularisation that is the same for fits to all rows and to parts of them: without a fold,
 /// or with two of several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Held {
+pub enum FixedParameter {
     /// The weight of the penalty beside the mean loss of the rows of the fit.
     #[default]
     Lambda,
@@ -131,7 +131,7 @@ impl Default for Settings {
             kernels: KernelChoice::default(),
             certify_exact: false,
             regularisation: Regularisation::default(),
-            held: Held::default(),
+            fixed_parameter: FixedParameter::default(),
             scheme: None,
             intercept: true,
             standardize: false,
@@ -275,7 +275,7 @@ impl Settings {
     }
 
     /// Refuses what a robust learner does not look at, and probabilities of scores that it shifts.
-    fn check_learner(&self, learner: &Learner) -> Result<(), Error> {
+    fn check_learner(&self, learner: &RobustLearner) -> Result<(), Error> {
         let refused = [
             (
                 matches!(self.regularisation, Regularisation::CrossValidated(_)),
@@ -296,7 +296,7 @@ impl Settings {
         if let Some((_, other, reason)) = refused.into_iter().find(|(given, ..)| *given) {
             return Err(Error::contradiction(learner.to_string(), other.to_owned(), reason));
         }
-        let shifts = matches!(learner, Learner::MarginDistribution(_));
+        let shifts = matches!(learner, RobustLearner::MarginDistribution(_));
         if shifts && self.loss.probability(0.0).is_some() {
             let loss = self.loss.specification();
             return Err(Error::ShiftedScores { learner: *learner, loss });
@@ -331,7 +331,7 @@ impl Settings {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
-            of_rows: (self.held == Held::C).then_some(rows),
+            of_rows: (self.fixed_parameter == FixedParameter::C).then_some(rows),
             options: Options {
                 deadline,
                 watch: self.iterations.watch().or(self.options.watch),

@@ -67,7 +67,7 @@ pub struct Streamed {
 struct Solved {
     fit: Fit,
     loss: Arc<dyn MarginLoss>,
-    state: Option<stochastic::Learner<()>>,
+    state: Option<stochastic::StochasticLearner<()>>,
 }
 
 impl Settings {

@@ -48,7 +48,7 @@ pub struct Learner {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 struct Member<L> {
     batches: Batches,
-    gradient: stochastic::Learner<L>,
+    gradient: stochastic::StochasticLearner<L>,
 }
 
 /// What bytes of states say that they are.
@@ -66,7 +66,11 @@ pub struct State {
 impl State {
     /// Returns the state after the last step of the fits of all members to this number of rows, in
     /// batches of this size.
-    pub(super) fn new(rows: usize, batch: usize, members: Vec<stochastic::Learner<()>>) -> Self {
+    pub(super) fn new(
+        rows: usize,
+        batch: usize,
+        members: Vec<stochastic::StochasticLearner<()>>,
+    ) -> Self {
         let member = |gradient| Member { batches: Batches::new(batch), gradient };
         State { rows: rows as u64, members: members.into_iter().map(member).collect() }
     }

@@ -71,30 +71,30 @@ impl Table {
     }
 }
 
-/// The way to the minimum of a loss: linear, or with a kernel.
+/// A problem whose minimum is computed: a loss, linear or with a kernel.
 #[derive(Clone, Copy)]
-struct Way {
+struct Problem {
     loss: &'static str,
     /// The width of a Gaussian kernel; none for linear functions.
     sigma: Option<f64>,
 }
 
-impl Way {
-    /// Returns the ways of all convex losses.
-    fn all() -> impl Iterator<Item = Way> {
+impl Problem {
+    /// Returns the problems of all convex losses.
+    fn all() -> impl Iterator<Item = Problem> {
         let widths = [None, Some(0.3)];
-        let ways = CONVEX_LOSSES
+        let problems = CONVEX_LOSSES
             .into_iter()
-            .flat_map(move |name| widths.map(|sigma| Way { loss: name, sigma }));
+            .flat_map(move |name| widths.map(|sigma| Problem { loss: name, sigma }));
         // Kernels take the hinge and losses without a kink.
-        ways.filter(|way| {
-            let is_taken = way.loss == "hinge" || loss(way.loss).is_differentiable();
-            way.sigma.is_none() || is_taken
+        problems.filter(|problem| {
+            let is_taken = problem.loss == "hinge" || loss(problem.loss).is_differentiable();
+            problem.sigma.is_none() || is_taken
         })
     }
 
-    fn linear() -> impl Iterator<Item = Way> {
-        Way::all().filter(|way| way.sigma.is_none())
+    fn linear() -> impl Iterator<Item = Problem> {
+        Problem::all().filter(|problem| problem.sigma.is_none())
     }
 
     fn minimum(self, table: &Table, at: f64) -> Minimum {
@@ -133,17 +133,17 @@ const LAMBDAS: [f64; 2] = [0.1, 1e-3];
 
 /// Compares the minima for two tables at related lambdas.
 fn compare(
-    ways: impl Iterator<Item = Way>,
+    problems: impl Iterator<Item = Problem>,
     what: &str,
     one: &Table,
     other: &Table,
     lambda: impl Fn(f64) -> f64,
     factor: f64,
 ) {
-    for way in ways {
+    for problem in problems {
         for at in LAMBDAS {
-            let expected = way.minimum(one, at);
-            way.assert_same(expected, way.minimum(other, lambda(at)).times(factor), what);
+            let expected = problem.minimum(one, at);
+            problem.assert_same(expected, problem.minimum(other, lambda(at)).times(factor), what);
         }
     }
 }
@@ -153,14 +153,14 @@ fn the_order_of_rows_does_not_matter() {
     let table = table().with_weights(|i| 0.5 + (i % 3) as f64);
     let order: Vec<usize> = (0..ROWS).map(|i| (7 * i + 3) % ROWS).collect();
     let other = table.select(&order);
-    compare(Way::all(), "rows in another order", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "rows in another order", &table, &other, |at| at, 1.0);
 }
 
 #[test]
 fn the_order_and_the_signs_of_features_do_not_matter() {
     let table = table();
     let other = table.with_rows(|row| vec![row[2], -row[0], row[1]]);
-    compare(Way::all(), "features in another order", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "features in another order", &table, &other, |at| at, 1.0);
 }
 
 #[test]
@@ -170,26 +170,26 @@ fn rotations_do_not_matter() {
     let turn = |row: &[f64]| {
         vec![cosine * row[0] - sine * row[1], sine * row[0] + cosine * row[1], row[2]]
     };
-    compare(Way::all(), "rotated rows", &table, &table.with_rows(turn), |at| at, 1.0);
+    compare(Problem::all(), "rotated rows", &table, &table.with_rows(turn), |at| at, 1.0);
 }
 
 #[test]
 fn the_origin_does_not_matter_beside_an_intercept() {
     let table = table();
     let other = table.with_rows(|row| vec![row[0] + 2.0, row[1] - 1.0, row[2] + 0.5]);
-    compare(Way::all(), "shifted rows", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "shifted rows", &table, &other, |at| at, 1.0);
 }
 
 #[test]
 fn features_in_other_units_need_another_lambda() {
     let table = table();
     let other = table.with_rows(|row| row.iter().map(|x| 8.0 * x).collect());
-    compare(Way::linear(), "rows times 8", &table, &other, |at| 64.0 * at, 1.0);
-    for way in Way::all().filter(|way| way.sigma.is_some()) {
-        let narrow = Way { sigma: way.sigma.map(|sigma| sigma / 64.0), ..way };
+    compare(Problem::linear(), "rows times 8", &table, &other, |at| 64.0 * at, 1.0);
+    for problem in Problem::all().filter(|problem| problem.sigma.is_some()) {
+        let narrow = Problem { sigma: problem.sigma.map(|sigma| sigma / 64.0), ..problem };
         for at in LAMBDAS {
-            let (one, same) = (way.minimum(&table, at), narrow.minimum(&other, at));
-            way.assert_same(one, same, "rows times 8 and a kernel 8 times as wide");
+            let (one, same) = (problem.minimum(&table, at), narrow.minimum(&other, at));
+            problem.assert_same(one, same, "rows times 8 and a kernel 8 times as wide");
         }
     }
 }
@@ -199,21 +199,21 @@ fn a_feature_twice_is_one_of_greater_length() {
     let table = table();
     let twice = table.with_rows(|row| vec![row[0], row[0], row[1], row[2]]);
     let longer = table.with_rows(|row| vec![2.0_f64.sqrt() * row[0], row[1], row[2]]);
-    compare(Way::all(), "a feature twice", &twice, &longer, |at| at, 1.0);
+    compare(Problem::all(), "a feature twice", &twice, &longer, |at| at, 1.0);
 }
 
 #[test]
 fn a_feature_without_values_does_not_matter() {
     let table = table();
     let other = table.with_rows(|row| vec![row[0], 0.0, row[1], row[2]]);
-    compare(Way::all(), "a feature of zeros", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "a feature of zeros", &table, &other, |at| at, 1.0);
 }
 
 #[test]
 fn the_names_of_classes_do_not_matter() {
     let table = table();
     let other = Table { signs: table.signs.iter().map(|y| -y).collect(), ..table.clone() };
-    compare(Way::all(), "classes exchanged", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "classes exchanged", &table, &other, |at| at, 1.0);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn all_rows_twice_are_the_same_rows() {
     let table = table();
     let order: Vec<usize> = (0..2 * ROWS).map(|i| i / 2).collect();
     let other = table.select(&order);
-    compare(Way::all(), "every row twice", &table, &other, |at| at, 1.0);
+    compare(Problem::all(), "every row twice", &table, &other, |at| at, 1.0);
 }
 
 /// The objective divides by the number of rows, not by the sum of weights.
@@ -232,7 +232,7 @@ fn whole_weights_are_repetitions() {
     let order: Vec<usize> = (0..ROWS).flat_map(|i| vec![i; weight(i)]).collect();
     let repeated = table().select(&order);
     let share = order.len() as f64 / ROWS as f64;
-    compare(Way::all(), "weights", &weighted, &repeated, |at| at / share, share);
+    compare(Problem::all(), "weights", &weighted, &repeated, |at| at / share, share);
 }
 
 /// The six points of the documentation of scikit-learn: with C = 1 the middle points of both classes
@@ -247,7 +247,7 @@ fn six_points_have_the_documented_machine() {
     };
     // C = 1/(2 n lambda).
     let at = 1.0 / (2.0 * rows.len() as f64);
-    let way = Way { loss: "hinge", sigma: None };
+    let problem = Problem { loss: "hinge", sigma: None };
     let documented = Minimum { value: at * 0.5, gap: 0.0 };
-    way.assert_same(way.minimum(&table, at), documented, "six points");
+    problem.assert_same(problem.minimum(&table, at), documented, "six points");
 }

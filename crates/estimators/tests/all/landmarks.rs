@@ -129,7 +129,7 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
             (Arc::new(Hinge) as Loss, false, single()),
         ] {
             let settings = Settings { standardize, ..settings(&loss, way) };
-            let solve = |count| settings.fit_elsewhere(&mut threads(&data, &loss, count), &table);
+            let solve = |count| settings.fit_distributed(&mut threads(&data, &loss, count), &table);
             let one = solve(1).expect("a fit");
             for count in [2, 3, 8] {
                 assert_eq!(bits(&solve(count).expect("a fit")), bits(&one), "{count} shards");
@@ -175,7 +175,7 @@ impl Workers for Forgetful<'_> {
             if lost == Some(k) {
                 self.shards[k] = shard(self.data, &self.loss, k, count);
                 request = message.for_new_shard();
-            } else if matches!(request.features, margins_optim::shards::Features::Of(_)) {
+            } else if matches!(request.features, margins_optim::shards::FeatureSource::Of(_)) {
                 self.told += 1;
             }
             replies.extend(self.shards[k].answer(&request)?);
@@ -189,11 +189,11 @@ fn lost_shards_get_the_landmarks_again_and_others_once() {
     let (data, loss) = (data(), Arc::new(Logistic) as Loss);
     let table = table(&data);
     let settings = settings(&loss, crossed());
-    let expected = settings.fit_elsewhere(&mut threads(&data, &loss, 1), &table).expect("a fit");
+    let expected = settings.fit_distributed(&mut threads(&data, &loss, 1), &table).expect("a fit");
     let shards = (0..3).map(|k| shard(&data, &loss, k, 3)).collect();
     let mut workers =
         Forgetful { data: &data, loss: Arc::clone(&loss), shards, rounds: 0, told: 0 };
-    let found = settings.fit_elsewhere(&mut workers, &table).expect("a fit");
+    let found = settings.fit_distributed(&mut workers, &table).expect("a fit");
     assert_eq!(bits(&found), bits(&expected));
     assert!(workers.rounds > 30, "{}", workers.rounds);
     assert_eq!(workers.told, 3, "every shard gets the landmarks once");
@@ -209,7 +209,7 @@ fn shards_serve_linear_fits_and_kernels_in_turn() {
     let mut workers = threads(&data, &loss, 2);
     let mut fits = Vec::new();
     for settings in [&linear, &kernel, &linear, &kernel] {
-        fits.push(bits(&settings.fit_elsewhere(&mut workers, &table).expect("a fit")));
+        fits.push(bits(&settings.fit_distributed(&mut workers, &table).expect("a fit")));
     }
     assert!(fits[0] == fits[2] && fits[1] == fits[3] && fits[0].len() != fits[1].len());
 }
@@ -224,7 +224,7 @@ fn what_shards_cannot_make_is_refused() {
     }
     let mut linear = Threads::new(vec![Shard::new(Arc::clone(&loss), blocks)]);
     let refusal = |settings: &Settings, workers: &mut dyn Workers| {
-        settings.fit_elsewhere(workers, &table).expect_err("refused").to_string()
+        settings.fit_distributed(workers, &table).expect_err("refused").to_string()
     };
     let message = refusal(&settings(&loss, single()), &mut linear);
     assert!(message.contains("this shard makes no features of landmarks"), "{message}");

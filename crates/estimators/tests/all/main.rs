@@ -1,7 +1,7 @@
 //! The integration tests, in one program that is compiled and linked once.
 
 mod determinism;
-mod elsewhere;
+mod distributed;
 mod encoding;
 mod exact;
 mod focused;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    Approximation, ClassCosts, CrossValidation, Fitted, Held, KernelChoice, LeaveOneOut,
+    Approximation, ClassCosts, CrossValidation, Fitted, FixedParameter, KernelChoice, LeaveOneOut,
     Probabilities, Regularisation, Settings, Sigmas,
 };
 use margins_estimators::{Error, Evidence};
@@ -13,7 +13,7 @@ use margins_kernels::SigmaRange;
 use margins_losses::{GargRoth, Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, Training, lambda_grid};
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 fn lambdas(count: usize) -> Vec<Lambda> {
     lambda_grid(1.0, 1e-3, count).unwrap()
@@ -50,7 +50,7 @@ fn kernels(specifications: &[&str]) -> KernelChoice {
     KernelChoice { specifications, ..KernelChoice::default() }
 }
 
-fn learner(specification: &str) -> Option<Learner> {
+fn learner(specification: &str) -> Option<RobustLearner> {
     Some(specification.parse().unwrap())
 }
 
@@ -358,23 +358,24 @@ fn with_c_held_weights_are_repetitions_in_parts_too() {
     let weights: Vec<f64> = times.iter().map(|&k| k as f64).collect();
     let repeated: Vec<usize> = (0..60).flat_map(|i| vec![i; times[i]]).collect();
     let folds: Vec<usize> = (0..60).map(|i| usize::from(i % 7 < 2)).collect();
-    let of = |held, data: &Dataset<Classes>, folds: Vec<usize>| {
+    let of = |fixed_parameter, data: &Dataset<Classes>, folds: Vec<usize>| {
         let c = |c: f64| Lambda::new(0.5 / (data.rows() as f64 * c)).unwrap();
         let how = CrossValidation { lambdas: vec![c(0.1), c(1.0)], ..CrossValidation::default() };
-        let settings = Settings { held, scheme: Some(Scheme::OneVersusOne), ..validated(how) };
+        let settings =
+            Settings { fixed_parameter, scheme: Some(Scheme::OneVersusOne), ..validated(how) };
         let settings = Settings { loss: Arc::new(Logistic), ..settings };
         settings.fit(&data.clone().with_folds(folds).unwrap()).unwrap()
     };
     let weighed = data.clone().with_weights(weights).unwrap();
     let again = data.select(&repeated);
-    let distance = |held| {
-        let one = of(held, &weighed, folds.clone());
-        let other = of(held, &again, repeated.iter().map(|&i| folds[i]).collect());
+    let distance = |parameter| {
+        let one = of(parameter, &weighed, folds.clone());
+        let other = of(parameter, &again, repeated.iter().map(|&i| folds[i]).collect());
         let pairs = one.fits.iter().zip(&other.fits);
         pairs.map(|(a, b)| (a.coef[0] - b.coef[0]).abs()).fold(0.0, f64::max)
     };
-    assert!(distance(Held::C) < 1e-6, "{}", distance(Held::C));
-    assert!(distance(Held::Lambda) > 1e-3, "{}", distance(Held::Lambda));
+    assert!(distance(FixedParameter::C) < 1e-6, "{}", distance(FixedParameter::C));
+    assert!(distance(FixedParameter::Lambda) > 1e-3, "{}", distance(FixedParameter::Lambda));
 }
 
 /// The classifiers of all pairs would end the machine, and are refused before any is made.

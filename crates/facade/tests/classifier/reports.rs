@@ -33,7 +33,11 @@ fn progress_is_seen_and_time_is_kept() {
         assert!(!report.is_certified());
         let statuses = report.members.iter().filter_map(|member| member.report.as_ref());
         assert!(statuses.map(|report| report.status).all(|status| status == Status::TimeLimit));
-        assert!(report.to_string().contains("NOT CERTIFIED (time-limit): the time limit was reached first"));
+        assert!(
+            report
+                .to_string()
+                .contains("NOT CERTIFIED (time-limit): the time limit was reached first")
+        );
     }
 }
 
@@ -224,7 +228,9 @@ fn an_objective_without_a_minimum_says_so() {
     assert_eq!(report.members[0].report.as_ref().unwrap().status, Status::Unbounded);
     let page = report.to_string();
     assert!(
-        page.contains("NOT CERTIFIED (unbounded): the objective falls without bound along the intercept"),
+        page.contains(
+            "NOT CERTIFIED (unbounded): the objective falls without bound along the intercept"
+        ),
         "{page}"
     );
     let balanced = build(builder.balanced_classes()).fit_samples(&rows, &labels).unwrap();

@@ -18,7 +18,7 @@ use crate::{Error, Gram, Kernel};
 
 /// The distribution from which the landmarks of Nystrom features are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Landmarks {
+pub enum LandmarkSampling {
     /// One probability for every sample.
     Uniform,
     /// Probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
@@ -61,7 +61,7 @@ impl NystromMap {
         kernel: &dyn Kernel,
         design: &Design,
         m: usize,
-        landmarks: Landmarks,
+        landmarks: LandmarkSampling,
         seed: u64,
     ) -> Result<Self, Error> {
         if m == 0 {
@@ -72,7 +72,7 @@ impl NystromMap {
         let uniform = draw(&mut random, n, m);
         let map = Self::on(kernel, &design.select(&uniform))?;
         match landmarks {
-            Landmarks::Leverage { lambda } if m < n => {
+            LandmarkSampling::Leverage { lambda } if m < n => {
                 let scores = map.leverage_scores(kernel, design, lambda)?;
                 let chosen = index::sample_weighted(&mut random, n, |i| scores[i], m)
                     .map_or(uniform, index::IndexVec::into_vec);

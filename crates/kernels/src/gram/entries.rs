@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
 use super::product;
-use crate::OtherWays;
+use crate::Alternatives;
 use crate::rkhs_norm::dot;
 use crate::room::is_free;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
@@ -64,10 +64,10 @@ impl Entries {
 
     /// Returns what ways without the matrix in memory take, where its entries are kernel values that are
     /// computed when they are needed.
-    pub(crate) fn other_ways(&self) -> Option<OtherWays> {
+    pub(crate) fn alternatives(&self) -> Option<Alternatives> {
         match self {
             Entries::Held { .. } | Entries::Features(_) => None,
-            Entries::Computed(matrix) => matrix.other_ways(),
+            Entries::Computed(matrix) => matrix.alternatives(),
         }
     }
 

@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, combine_all, diagonal, fill, fill_strips};
-use crate::{Block, Error, Kernel, OtherWays};
+use crate::{Alternatives, Block, Error, Kernel};
 
 /// The number of blocks that one task computes, in the same room.
 const TOGETHER: usize = 8;
@@ -36,7 +36,7 @@ enum Fault {
 }
 
 /// Measures some values of a kernel, and returns what ways without the matrix in memory take.
-fn measured(kernel: &dyn Kernel, design: &Design) -> Result<OtherWays, Error> {
+fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Alternatives, Error> {
     const MOST: usize = 256;
     let n = design.rows();
     let few: Vec<usize> = (0..n).step_by(n.div_ceil(MOST).max(1)).collect();
@@ -45,7 +45,7 @@ fn measured(kernel: &dyn Kernel, design: &Design) -> Result<OtherWays, Error> {
     let began = Instant::now();
     fill_strips(kernel, &few, &few, &mut values, |_| {})?;
     let value = began.elapsed().as_secs_f64() / values.len() as f64;
-    Ok(OtherWays::new(n, value, kernel.is_positive_semidefinite()))
+    Ok(Alternatives::new(n, value, kernel.is_positive_semidefinite()))
 }
 
 impl MatrixFree {
@@ -94,7 +94,7 @@ impl MatrixFree {
     }
 
     /// Returns what ways without the matrix in memory take.
-    pub(super) fn other_ways(&self) -> Option<OtherWays> {
+    pub(super) fn alternatives(&self) -> Option<Alternatives> {
         measured(&*self.kernel, &self.design).ok()
     }
 

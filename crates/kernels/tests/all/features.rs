@@ -2,7 +2,7 @@
 
 use crate::common::{kernel, on_threads};
 use margins_data::{Dataset, Design, Labels};
-use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
+use margins_kernels::features::{LandmarkSampling, NystromMap, RandomFourierMap};
 use margins_kernels::{Gaussian, Gram, combine};
 use margins_losses::LeakyHockeyStick;
 use margins_optim::{Lambda, Objective, Options, fit};
@@ -52,7 +52,8 @@ fn all_samples_as_landmarks_reproduce_the_kernel() {
             let kernel = kernel(specification);
             let gram = Gram::new(&*kernel, &design).unwrap();
             for m in [40, 1000] {
-                let map = NystromMap::new(&*kernel, &design, m, Landmarks::Uniform, 3).unwrap();
+                let map =
+                    NystromMap::new(&*kernel, &design, m, LandmarkSampling::Uniform, 3).unwrap();
                 // Rows 37 to 39 are copies, which add no dimension.
                 assert!(map.features() <= 37, "{specification}: {}", map.features());
                 assert_eq!(map.landmarks().rows(), map.features());
@@ -70,7 +71,7 @@ fn features_have_the_rank_of_the_kernel() {
     let design = dense(40);
     for (specification, rank) in [("linear", 3), ("poly:degree=2", 10), ("poly:degree=1", 4)] {
         let kernel = kernel(specification);
-        let map = NystromMap::new(&*kernel, &design, 40, Landmarks::Uniform, 0).unwrap();
+        let map = NystromMap::new(&*kernel, &design, 40, LandmarkSampling::Uniform, 0).unwrap();
         assert_eq!(map.features(), rank, "{specification}");
     }
 }
@@ -81,7 +82,7 @@ fn fewer_landmarks_are_exact_between_landmarks_and_never_above_the_kernel() {
     let sparse = sparse(50);
     for specification in KERNELS {
         let kernel = kernel(specification);
-        let map = NystromMap::new(&*kernel, &design, 12, Landmarks::Uniform, 5).unwrap();
+        let map = NystromMap::new(&*kernel, &design, 12, LandmarkSampling::Uniform, 5).unwrap();
         let gram = Gram::new(&*kernel, map.landmarks()).unwrap();
         let between = products(&map.transform(&*kernel, map.landmarks()).unwrap());
         assert!(map.features() <= 12);
@@ -106,7 +107,7 @@ fn features_do_not_depend_on_threads_or_blocks() {
     let design = dense(300);
     let kernel = kernel("gaussian:sigma=2");
     let make = || {
-        let map = NystromMap::new(&*kernel, &design, 270, Landmarks::Uniform, 5).unwrap();
+        let map = NystromMap::new(&*kernel, &design, 270, LandmarkSampling::Uniform, 5).unwrap();
         let features = map.transform(&*kernel, &design).unwrap();
         (map, features)
     };
@@ -125,7 +126,7 @@ fn features_do_not_depend_on_threads_or_blocks() {
 fn leverage_landmarks_are_as_many_as_asked_and_the_same_for_a_seed() {
     let design = dense(60);
     let kernel = kernel("gaussian:sigma=5");
-    let leverage = Landmarks::Leverage { lambda: 1e-3 };
+    let leverage = LandmarkSampling::Leverage { lambda: 1e-3 };
     for m in [4, 9, 59, 60, 61] {
         let on = |seed| NystromMap::new(&*kernel, &design, m, leverage, seed).unwrap();
         let map = on(11);
@@ -156,8 +157,8 @@ fn leverage_prefers_samples_that_others_do_not_explain() {
         (0..50).map(count).sum()
     };
     // A uniform draw finds each with probability 0.2: 100 of 500, with a deviation below 9.
-    let uniform = apart(Landmarks::Uniform);
-    let leverage = apart(Landmarks::Leverage { lambda: 1e-4 });
+    let uniform = apart(LandmarkSampling::Uniform);
+    let leverage = apart(LandmarkSampling::Leverage { lambda: 1e-4 });
     assert!(uniform < 130 && leverage > 200, "{uniform} uniform, {leverage} leverage");
 }
 
@@ -169,7 +170,8 @@ fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
     let data = Dataset::new(design, Labels::from_signs(signs).unwrap()).unwrap();
     for specification in KERNELS {
         let kernel = kernel(specification);
-        let map = NystromMap::new(&*kernel, data.design(), 15, Landmarks::Uniform, 1).unwrap();
+        let map =
+            NystromMap::new(&*kernel, data.design(), 15, LandmarkSampling::Uniform, 1).unwrap();
         let features = map.transform(&*kernel, data.design()).unwrap();
         let objective = Objective::new(&LeakyHockeyStick, &features, data.labels()).unwrap();
         let fit = fit(&objective, Lambda::new(0.01).unwrap(), &Options::default()).unwrap();
@@ -189,7 +191,7 @@ fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
 fn kernel_coefficients_need_one_coefficient_a_feature() {
     let design = dense(10);
     let kernel = kernel("linear");
-    let map = NystromMap::new(&*kernel, &design, 10, Landmarks::Uniform, 1).unwrap();
+    let map = NystromMap::new(&*kernel, &design, 10, LandmarkSampling::Uniform, 1).unwrap();
     map.kernel_coefficients(&[1.0; 4]);
 }
 
@@ -251,12 +253,12 @@ fn maps_that_cannot_be_made_are_refused() {
     let design = dense(10);
     let kernel = kernel("gaussian:sigma=1");
     let gaussian = Gaussian::new(1.0).unwrap();
-    let none = NystromMap::new(&*kernel, &design, 0, Landmarks::Uniform, 0).unwrap_err();
+    let none = NystromMap::new(&*kernel, &design, 0, LandmarkSampling::Uniform, 0).unwrap_err();
     assert_eq!(none.to_string(), "a feature map needs at least 1 features, found 0");
     let none = RandomFourierMap::new(gaussian, 3, 0, 0).unwrap_err();
     assert_eq!(none.to_string(), "a feature map needs at least 2 features, found 0");
     let narrow = Design::from_rows(&[[1.0, 2.0]]).unwrap();
-    let map = NystromMap::new(&*kernel, &design, 5, Landmarks::Uniform, 0).unwrap();
+    let map = NystromMap::new(&*kernel, &design, 5, LandmarkSampling::Uniform, 0).unwrap();
     let error = map.transform(&*kernel, &narrow).unwrap_err();
     assert_eq!(error.to_string(), "features: expected 3, found 2");
     let map = RandomFourierMap::new(gaussian, 3, 8, 0).unwrap();

@@ -47,7 +47,7 @@ use run::Run;
 
 pub use crate::online::schedule::Schedule;
 pub use batches::Batches;
-pub use learner::Learner;
+pub use learner::StochasticLearner;
 pub use settings::{Averaging, EarlyStopping, Sampling, Start, Steps, StochasticGradient};
 
 /// Returns the fit of the method to an objective. The report counts epochs as iterations, two
@@ -80,7 +80,7 @@ pub fn fit_and_learner<L: MarginLoss + ?Sized>(
     lambda: Lambda,
     settings: &StochasticGradient,
     options: &Options<'_>,
-) -> Result<(Fit, Learner<()>), Error> {
+) -> Result<(Fit, StochasticLearner<()>), Error> {
     options.check()?;
     let (objective, held_out) = settings.set_aside(objective)?;
     let run = Run::new(&objective, held_out, lambda, settings, options);
@@ -151,7 +151,7 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 /// The function panics if signs or weights are not one a sample, or the features are not those of
 /// the learner.
 pub fn pass<L: MarginLoss>(
-    learner: &mut Learner<L>,
+    learner: &mut StochasticLearner<L>,
     design: &Design,
     signs: &[f64],
     weights: Option<&[f64]>,

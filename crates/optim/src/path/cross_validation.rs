@@ -7,9 +7,9 @@ use margins_data::split::{Split, Splits};
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, Fitted, FoldErrors, least};
+use super::error_curve::{ErrorCurve, FoldErrors, PathFit, least};
 use super::fold::{Fold, hopeless};
-use super::held_out::{HeldOut, Measured};
+use super::held_out::{FoldOutcome, Measured};
 use super::judge::Judge;
 use super::sensitivity::Sensitivity;
 use super::splits::{check_splits, check_training};
@@ -40,7 +40,7 @@ pub struct ScoredFold<F> {
 
 /// A cross-validated path and the path on all of the data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CrossValidation {
+pub struct CrossValidatedPath {
     /// The errors, with the gaps of the fits of all folds and of the fit on all data.
     pub curve: ErrorCurve,
     /// The fits on all of the data; none if the deadline of the options came before them.
@@ -65,7 +65,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     data: &Dataset,
     splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
-) -> Result<CrossValidation, Error> {
+) -> Result<CrossValidatedPath, Error> {
     let splits = splits.into();
     check_room(training, data.design(), splits)?;
     let on_all = || training.path(data, lambdas);
@@ -107,7 +107,7 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
     lambdas: &[Lambda],
     on_all: impl FnOnce() -> Result<Vec<Fit>, E> + Send,
     solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
-) -> Result<CrossValidation, E> {
+) -> Result<CrossValidatedPath, E> {
     let splits = splits.into();
     check_training(data, splits)?;
     let of_folds = || error_curve(training, data, splits, lambdas, &solve);
@@ -123,7 +123,7 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
     if !options.is_late() {
         curve.include(&fits);
     }
-    Ok(CrossValidation { curve, fits })
+    Ok(CrossValidatedPath { curve, fits })
 }
 
 /// Returns the cross-validated error of any solver: `solve(training, fold, lambdas)` returns a path on
@@ -144,7 +144,7 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
-pub fn error_curve<'s, L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
+pub fn error_curve<'s, L: MarginLoss + ?Sized, F: PathFit, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset,
     splits: impl Into<Splits<'s>>,
@@ -164,7 +164,7 @@ pub fn error_curve<'s, L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>
         let at = |(fit, scores): (&F, &Vec<f64>)| {
             let unproven = sensitivity.unproven(fit, training.intercept, scores);
             let (wrong, measured) = judge.judge(scores);
-            HeldOut::new(wrong, Some(unproven), measured, &[fit.report()])
+            FoldOutcome::new(wrong, Some(unproven), measured, &[fit.report()])
         };
         Ok(fits.iter().zip(&scores).map(at).collect())
     })
@@ -184,17 +184,17 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
     data: &Dataset<Y>,
     splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
-    solve: impl Fn(FoldRows<'_>, &[Lambda], Option<Instant>) -> Result<Vec<HeldOut>, E> + Sync,
+    solve: impl Fn(FoldRows<'_>, &[Lambda], Option<Instant>) -> Result<Vec<FoldOutcome>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
     let splits = splits.into();
     let count = check_splits(data, splits)?;
     let lambdas = Lambda::descending(lambdas)?;
     let Training { finished, abandon_hopeless, options, .. } = *training;
     // The outcomes in a fold at the lambdas of these indices.
-    let judge = |fold: usize, at: &[usize], shares: &TimeShares| -> Result<Vec<HeldOut>, E> {
+    let judge = |fold: usize, at: &[usize], shares: &TimeShares| -> Result<Vec<FoldOutcome>, E> {
         let Split { train: rows, test } = splits.get(fold);
         let lambdas: Vec<Lambda> = at.iter().map(|&k| lambdas[k]).collect();
-        let fits_here = |found: &Vec<HeldOut>| {
+        let fits_here = |found: &Vec<FoldOutcome>| {
             found.len() == lambdas.len() && found.iter().all(|at| at.wrong.len() == test.len())
         };
         let found = finished.and_then(|finished| finished.find(fold, &lambdas)).filter(fits_here);
@@ -240,7 +240,7 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
 fn go_on<E: Send>(
     held_out: &mut [Fold],
     options: &Options<'_>,
-    judge: impl Fn(usize, &[usize], &TimeShares) -> Result<Vec<HeldOut>, E> + Sync,
+    judge: impl Fn(usize, &[usize], &TimeShares) -> Result<Vec<FoldOutcome>, E> + Sync,
 ) -> Result<(), E> {
     let mut leads_on = options.deadline.is_some();
     while leads_on && !options.is_late() {
@@ -259,13 +259,17 @@ fn go_on<E: Send>(
 
 /// Returns the outcome of the samples held out if every one is taken to be of the largest class of the
 /// rows, by weight, as a fit that the deadline ends at once takes them.
-fn by_largest_class<Y: ClassLabels>(data: &Dataset<Y>, rows: &[usize], test: &[usize]) -> HeldOut {
+fn by_largest_class<Y: ClassLabels>(
+    data: &Dataset<Y>,
+    rows: &[usize],
+    test: &[usize],
+) -> FoldOutcome {
     let labels = data.labels();
     let mut weights = vec![0.0; labels.names().len()];
     let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
     rows.iter().for_each(|&i| weights[labels.index(i)] += weight_of(i));
     let largest = least(&weights.iter().map(|weight| -weight).collect::<Vec<_>>(), |_| true);
-    HeldOut {
+    FoldOutcome {
         wrong: test.iter().map(|&i| labels.index(i) != largest).collect(),
         unproven: None,
         measured: Measured::default(),
@@ -284,7 +288,7 @@ mod tests {
 
     use super::{FoldRows, held_out_curve};
     use crate::path::Measured;
-    use crate::{Error, HeldOut, Options, Training, lambda_grid};
+    use crate::{Error, FoldOutcome, Options, Training, lambda_grid};
 
     /// Fits that take some time each leave a search with lambdas that are certified in all folds when
     /// the deadline comes, and all of them where it does not.
@@ -309,7 +313,7 @@ mod tests {
                     }
                     let (wrong, converged) = (vec![false; fold.held_out.len()], !cut_short);
                     let measured = Measured::default();
-                    HeldOut {
+                    FoldOutcome {
                         wrong,
                         unproven: None,
                         measured,

@@ -56,8 +56,8 @@ impl Engine {
     }
 }
 
-/// An engine at work on an objective.
-pub(super) struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
+/// A solver of paths: an engine with the objective that it works on.
+pub(super) struct PathSolver<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) engine: Engine,
     pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     /// The duals that certify the point reached last, if they are not the slopes there.
@@ -75,17 +75,17 @@ pub(super) struct Unfinished {
     pub(super) passes: usize,
 }
 
-impl<'o, 'a, L: MarginLoss + ?Sized> Machine<'o, 'a, L> {
+impl<'o, 'a, L: MarginLoss + ?Sized> PathSolver<'o, 'a, L> {
     pub(super) fn new(
         engine: Engine,
         evaluator: Evaluator<InMemory<'o, 'a, L>>,
         start: Option<Unfinished>,
     ) -> Self {
-        Machine { engine, evaluator, duals: None, start, before: None }
+        PathSolver { engine, evaluator, duals: None, start, before: None }
     }
 }
 
-impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
+impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for PathSolver<'o, 'a, L> {
     type Products = Vec<f64>;
 
     fn tail(&self) -> Option<HomogeneousTail> {

@@ -8,7 +8,7 @@ use super::held_out::Measured;
 use crate::{Error, Fit, Lambda, Report};
 
 /// An element of a path.
-pub trait Fitted: Send {
+pub trait PathFit: Send {
     /// Returns the regularisation.
     fn lambda(&self) -> Lambda;
 
@@ -16,7 +16,7 @@ pub trait Fitted: Send {
     fn report(&self) -> &Report;
 }
 
-impl Fitted for Fit {
+impl PathFit for Fit {
     fn lambda(&self) -> Lambda {
         self.lambda
     }
@@ -102,7 +102,7 @@ impl ErrorCurve {
     /// # Panics
     /// The function panics unless there is one list of scores and one `converged` a fit, and one
     /// score a sample.
-    pub fn of_scores<L: MarginLoss + ?Sized, F: Fitted>(
+    pub fn of_scores<L: MarginLoss + ?Sized, F: PathFit>(
         loss: &L,
         data: &Dataset,
         fits: &[F],
@@ -111,7 +111,7 @@ impl ErrorCurve {
     ) -> Result<Self, Error> {
         assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
         scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
-        let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
+        let lambdas: Vec<Lambda> = fits.iter().map(PathFit::lambda).collect();
         let signs = data.labels().signs();
         let fold = |i: usize| {
             let weight = data.weights().map_or(1.0, |weights| weights[i]);
@@ -164,7 +164,7 @@ impl ErrorCurve {
     }
 
     /// Takes the fits on all of the data, one a lambda, into the gaps.
-    pub(super) fn include<F: Fitted>(&mut self, fits: &[F]) {
+    pub(super) fn include<F: PathFit>(&mut self, fits: &[F]) {
         for (k, fit) in fits.iter().enumerate() {
             // Gaps are never NaN: without a bound they are infinite.
             self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report().relative_gap);

@@ -4,14 +4,14 @@ use margins_data::metrics::MistakeTally;
 use margins_data::{ClassLabels, Dataset};
 
 use super::error_curve::{FoldError, FoldErrors, least};
-use super::held_out::HeldOut;
+use super::held_out::FoldOutcome;
 
 /// One fold along the path.
 pub(super) struct Fold {
     /// The weights of the samples held out.
     weights: Vec<f64>,
     /// The outcome of the samples held out at each lambda; `None` where it was not fitted.
-    at: Vec<Option<HeldOut>>,
+    at: Vec<Option<FoldOutcome>>,
 }
 
 impl Fold {
@@ -27,7 +27,7 @@ impl Fold {
     }
 
     /// Takes over the outcomes at the lambdas of these indices.
-    pub(super) fn set(&mut self, at: &[usize], outcomes: Vec<HeldOut>) {
+    pub(super) fn set(&mut self, at: &[usize], outcomes: Vec<FoldOutcome>) {
         for (&k, outcome) in at.iter().zip(outcomes) {
             self.at[k] = Some(outcome);
         }
@@ -59,8 +59,9 @@ impl Fold {
 
     /// Returns what the curve needs of the fold.
     pub(super) fn errors(&self) -> FoldErrors {
-        let at = |at: &Option<HeldOut>| {
-            let HeldOut { wrong, unproven, measured, relative_gap, converged, .. } = at.as_ref()?;
+        let at = |at: &Option<FoldOutcome>| {
+            let FoldOutcome { wrong, unproven, measured, relative_gap, converged, .. } =
+                at.as_ref()?;
             Some(FoldError {
                 error: self.share(wrong),
                 unproven: unproven.as_ref().map(|unproven| self.share(unproven)),

@@ -10,7 +10,7 @@ pub struct Measured {
     /// The log-loss, which decides between lambdas of equal error; `None` without probabilities.
     pub log_loss: Option<f64>,
     /// The value of the measure that chooses lambda; `None` where it is not defined, and for the error,
-    /// which [`HeldOut::wrong`] has.
+    /// which [`FoldOutcome::wrong`] has.
     pub value: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ impl Measured {
 
 /// The outcome of the samples held out of a fold, at one lambda.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldOut {
+pub struct FoldOutcome {
     /// The misclassification of each sample: true if it is wrong.
     pub wrong: Vec<bool>,
     /// True for each sample whose class an exact minimiser might decide otherwise, as far as the gap
@@ -46,7 +46,7 @@ pub struct HeldOut {
     pub cut_short: bool,
 }
 
-impl HeldOut {
+impl FoldOutcome {
     /// Returns the outcome of samples that fits with these reports have judged.
     pub fn new(
         wrong: Vec<bool>,
@@ -56,7 +56,7 @@ impl HeldOut {
     ) -> Self {
         let ended_by =
             |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
-        HeldOut {
+        FoldOutcome {
             wrong,
             unproven,
             measured,
@@ -71,12 +71,12 @@ impl HeldOut {
 /// cross-validation finds them. [`Training::finished`](crate::Training::finished) has them.
 pub trait FinishedFolds: Sync {
     /// Returns the outcomes of the samples held out of a fold at these lambdas, if they were kept.
-    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<HeldOut>>;
+    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<FoldOutcome>>;
 
     /// Keeps the outcomes of the samples held out of a fold at these lambdas. Threads that finish
-    /// folds call it at any time; it never gets outcomes that were [cut short](HeldOut::cut_short).
+    /// folds call it at any time; it never gets outcomes that were [cut short](FoldOutcome::cut_short).
     ///
     /// # Errors
     /// [`Error::Keeping`]: the outcomes cannot be kept.
-    fn keep(&self, fold: usize, lambdas: &[Lambda], outcomes: &[HeldOut]) -> Result<(), Error>;
+    fn keep(&self, fold: usize, lambdas: &[Lambda], outcomes: &[FoldOutcome]) -> Result<(), Error>;
 }

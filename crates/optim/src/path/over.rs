@@ -8,7 +8,9 @@ use crate::Error;
 use crate::certificate::Evaluator;
 use crate::path::follow::{Minimizer, follow, lower};
 use crate::problem::{Lambda, Point, Samples};
-use crate::solve::{Ending, Fit, Nearness, Newton, Observed, Observer, Options, Smoothing, System};
+use crate::solve::{
+    Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, System,
+};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first,
 /// whatever the order given, over samples that may be anywhere; `observer` sees every fit as it is
@@ -52,46 +54,47 @@ pub(crate) fn path_from<S: Samples>(
     samples.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
-    let smoothing = Smoothing::new(start.point.is_some(), start.nearness);
+    let smoothing = SmoothedNewton::new(start.point.is_some(), start.nearness);
     let evaluator = Evaluator::new(samples);
-    let mut walk = Walk { evaluator, system, start: start.point, smoothing, rounds: 0 };
+    let mut solver = NewtonPath { evaluator, system, start: start.point, smoothing, rounds: 0 };
     let mut fits = Vec::with_capacity(lambdas.len());
     let mut failure = None;
-    let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
-        failure = failure.take().or_else(|| walk.evaluator.samples.failure());
-        if failure.is_some() {
-            return ControlFlow::Break(());
-        }
-        let fit = walk.fit(lambda, point, ending, passes, options.tolerance);
-        observer(&Observed::new(lambda, &fit.report));
-        fits.push(fit);
-        ControlFlow::Continue(())
-    };
-    if walk.evaluator.samples.is_unbounded() {
-        let origin = walk.origin();
+    let mut finish =
+        |solver: &mut NewtonPath<S>, lambda, point: &Point<S::Products>, ending, passes| {
+            failure = failure.take().or_else(|| solver.evaluator.samples.failure());
+            if failure.is_some() {
+                return ControlFlow::Break(());
+            }
+            let fit = solver.fit(lambda, point, ending, passes, options.tolerance);
+            observer(&Observed::new(lambda, &fit.report));
+            fits.push(fit);
+            ControlFlow::Continue(())
+        };
+    if solver.evaluator.samples.is_unbounded() {
+        let origin = solver.origin();
         for &lambda in &lambdas {
-            let value = walk.value(lambda, &origin);
-            if finish(&mut walk, lambda, &origin, Ending::unbounded(value), 0).is_break() {
+            let value = solver.value(lambda, &origin);
+            if finish(&mut solver, lambda, &origin, Ending::unbounded(value), 0).is_break() {
                 break;
             }
         }
     } else {
-        follow(&mut walk, &lambdas, options, finish);
+        follow(&mut solver, &lambdas, options, finish);
     }
     failure.map_or(Ok(fits), Err)
 }
 
 /// A path by Newton's method in progress.
-struct Walk<S> {
+struct NewtonPath<S> {
     evaluator: Evaluator<S>,
     system: System,
     start: Option<(f64, Vec<f64>)>,
-    smoothing: Smoothing,
+    smoothing: SmoothedNewton,
     /// The rounds of messages of all fits so far.
     rounds: usize,
 }
 
-impl<S: Samples> Walk<S> {
+impl<S: Samples> NewtonPath<S> {
     fn fit(
         &mut self,
         lambda: Lambda,
@@ -108,7 +111,7 @@ impl<S: Samples> Walk<S> {
     }
 }
 
-impl<S: Samples> Minimizer for Walk<S> {
+impl<S: Samples> Minimizer for NewtonPath<S> {
     type Products = S::Products;
 
     fn tail(&self) -> Option<HomogeneousTail> {
@@ -148,7 +151,7 @@ impl<S: Samples> Minimizer for Walk<S> {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
-        let Walk { evaluator, system, smoothing, .. } = self;
+        let NewtonPath { evaluator, system, smoothing, .. } = self;
         if evaluator.samples.is_smoothed() {
             smoothing.minimize(evaluator, system, lambda, point, options)
         } else {

@@ -1,6 +1,6 @@
 //! Bounds how far scores can move with the gap of a fit.
 
-use super::error_curve::Fitted;
+use super::error_curve::PathFit;
 use crate::Lambda;
 
 /// How far scores of samples can move with the function that gives them:
@@ -32,7 +32,7 @@ impl Sensitivity {
     /// The class is certain if the size of the score is above the distance to that of the minimiser.
     pub(super) fn unproven(
         &self,
-        fit: &impl Fitted,
+        fit: &impl PathFit,
         has_intercept: bool,
         scores: &[f64],
     ) -> Vec<bool> {

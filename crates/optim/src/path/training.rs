@@ -149,7 +149,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         data: &Dataset,
         lambda: Lambda,
         settings: &StochasticGradient,
-    ) -> Result<(Fit, stochastic::Learner<()>), Error> {
+    ) -> Result<(Fit, stochastic::StochasticLearner<()>), Error> {
         let ((mut fit, learner), scales) = self.on_scaled(data, |data| {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
             stochastic::fit_and_learner(&objective, lambda, settings, &self.options)

@@ -16,7 +16,7 @@ use crate::problem::{EmpiricalRisk, Lines, MergedProblem, Objective, Point};
 use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
-use crate::shards::{Ask, Failure, Merging, Place, SampledRows, Sharded, StoredRows};
+use crate::shards::{Ask, Failure, GivenPoint, Merging, SampledRows, Sharded, StoredRows};
 use crate::solve::{DualAscent, Options, ProximalNewton, Status, System, Watch, stopping};
 use crate::{Error, Lambda};
 
@@ -33,7 +33,7 @@ impl Merging {
         if !(self.radius > 0.0 && self.radius.is_finite()) {
             return Err(format!("{} is no radius about margins", self.radius).into());
         }
-        let at = |place: &Place| {
+        let at = |place: &GivenPoint| {
             check_coefficients(&place.coef, design)?;
             let mut products = vec![0.0; design.rows()];
             design.multiply(&place.coef, &mut products);
@@ -173,8 +173,8 @@ impl Sharded<'_> {
     }
 
     /// Returns a place as shards know it, without the factors of features.
-    fn place(&self, point: &Point<()>) -> Place {
-        Place { coef: Arc::new(self.scaled(&point.coef)), intercept: point.intercept }
+    fn place(&self, point: &Point<()>) -> GivenPoint {
+        GivenPoint { coef: Arc::new(self.scaled(&point.coef)), intercept: point.intercept }
     }
 }
 

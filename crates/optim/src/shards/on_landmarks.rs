@@ -9,7 +9,7 @@ use margins_data::Design;
 use crate::Error;
 use crate::shards::workers::stored;
 use crate::shards::{
-    Ask, Failure, Features, Landmarks, Message, Reply, Request, Weighting, Workers,
+    Ask, Failure, FeatureSource, Landmarks, Message, Reply, Request, Weighting, Workers,
 };
 
 /// Workers whose samples have the features of landmarks. The first message contains the landmarks,
@@ -29,8 +29,8 @@ impl<'w> OnLandmarks<'w> {
 
 impl Workers for OnLandmarks<'_> {
     fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
-        let all = Features::Of(Arc::clone(&self.landmarks));
-        let features = if self.is_sent { Features::Same } else { all.clone() };
+        let all = FeatureSource::Of(Arc::clone(&self.landmarks));
+        let features = if self.is_sent { FeatureSource::Same } else { all.clone() };
         let request = &Request { features, ..message.request.clone() };
         let slots = message.slots.clone();
         let replies = self.workers.round(&Message { request, slots, features: all })?;
@@ -74,7 +74,7 @@ pub fn rows_over_shards(
         reset: false,
         define: Vec::new(),
         forget: Vec::new(),
-        features: Features::Own,
+        features: FeatureSource::Own,
         weighting: Weighting::default(),
         ask: Ask::Rows(wanted),
     };

@@ -10,8 +10,8 @@ use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, Features, FoldDraw, Message, Places, Request, Rule, Sharded,
-    Weighting, Workers,
+    Ask, Description, Failure, FeatureSource, FoldDraw, Message, PointStore, Request, Rule,
+    Sharded, Weighting, Workers,
 };
 use crate::solve::Fit;
 
@@ -48,11 +48,11 @@ pub fn path_over_shards(
     training: &Training<'_, dyn MarginLoss + '_>,
     problem: &BinaryProblem,
     lambdas: &[Lambda],
-    places: Option<&dyn Places>,
+    points: Option<&dyn PointStore>,
 ) -> Result<Vec<Fit>, Error> {
     let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
     let first = Lambda::descending(lambdas)?[0];
-    sharded.places = places;
+    sharded.points = points;
     let few = sharded.sample()?;
     let mut start = few
         .as_ref()
@@ -110,7 +110,7 @@ pub fn errors_over_shards(
             reset: false,
             define: Vec::new(),
             forget: Vec::new(),
-            features: Features::Same,
+            features: FeatureSource::Same,
             weighting: Weighting {
                 costs: problem.costs.clone(),
                 draw: problem.draw,
@@ -174,7 +174,7 @@ impl<'a> Sharded<'a> {
             factors: None,
             smoothing: 0.0,
             centre: None,
-            places: None,
+            points: None,
             few: None,
             slots: Slots::default(),
             state: State::default(),

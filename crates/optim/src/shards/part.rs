@@ -10,7 +10,7 @@ use crate::shards::{
     Definition, Failure, FoldDraw, Kept, ProximalStep, Request, Rows, Spot, Weighting,
 };
 
-/// The way to the features of a partition, which may have to be read.
+/// Returns the features of a partition, which may have to be read.
 pub(super) type FetchDesign<'q> = dyn FnMut() -> Result<Arc<Design>, Failure> + 'q;
 
 /// The samples of a partition.

@@ -20,7 +20,7 @@ pub struct Request {
     /// The slots to drop; those that new ones follow from once these are computed.
     pub forget: Vec<u64>,
     /// The features that samples have from now on.
-    pub features: Features,
+    pub features: FeatureSource,
     /// The weights of the samples.
     pub weighting: Weighting,
     /// The question.
@@ -30,7 +30,7 @@ pub struct Request {
 /// The features that samples have.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub enum Features {
+pub enum FeatureSource {
     /// The features of the message before.
     #[default]
     Same,
@@ -78,17 +78,17 @@ pub enum Kept {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Merging {
     /// The point.
-    pub about: Place,
+    pub about: GivenPoint,
     /// The radius, above 0.
     pub radius: f64,
     /// The other points.
-    pub left: Vec<Place>,
+    pub left: Vec<GivenPoint>,
 }
 
 /// A point that is given by its coefficients.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub struct Place {
+pub struct GivenPoint {
     /// The coefficients.
     pub coef: Arc<Vec<f64>>,
     /// The intercept.

@@ -8,7 +8,7 @@ use margins_losses::MarginLoss;
 
 use crate::shards::answer::Question;
 use crate::shards::part::{Part, State};
-use crate::shards::{Block, Failure, Features, Landmarks, Reply, Request, Rows};
+use crate::shards::{Block, Failure, FeatureSource, Landmarks, Reply, Request, Rows};
 
 /// The partitions that a shard answers for, in memory or on disk.
 pub trait Blocks {
@@ -123,9 +123,9 @@ impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
     /// vectors are not as long as the samples.
     pub fn answer(&mut self, request: &Request) -> Result<Vec<Reply>, Failure> {
         match &request.features {
-            Features::Same => {}
-            Features::Own => self.map(None)?,
-            Features::Of(landmarks) => self.map(Some(landmarks))?,
+            FeatureSource::Same => {}
+            FeatureSource::Own => self.map(None)?,
+            FeatureSource::Of(landmarks) => self.map(Some(landmarks))?,
         }
         let mut replies = Vec::with_capacity(self.blocks.partitions().len());
         for k in 0..self.blocks.partitions().len() {

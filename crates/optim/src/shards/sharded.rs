@@ -9,8 +9,8 @@ use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
-    Ask, Description, DualStep, Failure, Features, Handle, Message, Partial, Places, Reply,
-    Request, Spot, Weighting, Workers,
+    Ask, Description, DualStep, Failure, FeatureSource, Handle, Message, Partial, PointStore,
+    Reply, Request, Spot, Weighting, Workers,
 };
 
 /// The largest number of slots that make up the products of a point: a step adds one, and more than
@@ -40,7 +40,7 @@ pub struct Sharded<'a> {
     pub(super) smoothing: f64,
     /// The duals about which it is smoothed; by default zeros.
     pub(super) centre: Option<Centre>,
-    pub(super) places: Option<&'a dyn Places>,
+    pub(super) points: Option<&'a dyn PointStore>,
     /// Some of the samples, where conjugate gradients are preconditioned by them.
     pub(super) few: Option<FewSamples>,
     pub(super) slots: Slots,
@@ -86,7 +86,7 @@ struct Slopes {
     along: f64,
 }
 
-/// The way to duals.
+/// How duals are obtained.
 #[derive(Debug, Clone)]
 pub enum DualMove {
     /// Begins with the slopes at scores.
@@ -134,7 +134,7 @@ impl Sharded<'_> {
         let weighting = self.weighting.clone();
         // The first message drops what an earlier problem has left with the shards.
         let reset = self.rounds == 1;
-        let features = if reset { Features::Own } else { Features::Same };
+        let features = if reset { FeatureSource::Own } else { FeatureSource::Same };
         let request = Request { reset, define, forget, features, weighting, ask };
         self.workers.round(&Message { slots: self.slots.all(), ..Message::of(&request) })
     }

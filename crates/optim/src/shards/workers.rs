@@ -2,7 +2,7 @@
 
 use crate::problem::MOST_OF_A_PART;
 use crate::shards::{
-    Answer, Definition, Description, Failure, Features, Partial, Reply, Request, SampledRows,
+    Answer, Definition, Description, Failure, FeatureSource, Partial, Reply, Request, SampledRows,
     StoredRows,
 };
 
@@ -45,13 +45,13 @@ pub struct Message<'a> {
     /// The definitions of all slots in use.
     pub(super) slots: Vec<Definition>,
     /// The features that all samples have.
-    pub(super) features: Features,
+    pub(super) features: FeatureSource,
 }
 
 impl<'a> Message<'a> {
     /// Returns the message of a request that is about no slots, to samples with their own features.
     pub(super) fn of(request: &'a Request) -> Self {
-        Message { request, slots: Vec::new(), features: Features::Own }
+        Message { request, slots: Vec::new(), features: FeatureSource::Own }
     }
 
     /// Returns the request for a shard that has answered all requests so far.

@@ -39,7 +39,7 @@ fn unit<S: Samples>(
 }
 
 /// Fits to losses with kinks along a path of lambdas.
-pub(crate) struct Smoothing {
+pub(crate) struct SmoothedNewton {
     /// The strength that the next search begins with, in [units](unit) that the point sets.
     strength: f64,
     nearness: Option<Nearness>,
@@ -66,9 +66,9 @@ struct Best<'p, P> {
 }
 
 impl<P: Products> Best<'_, P> {
-    /// Takes over the minimum of a merged problem if it is better; returns the reason to end with the
-    /// certificate if the monitor has one.
-    fn hear<S: Samples<Products = P>>(
+    /// Keeps the minimum of a merged problem if it is better; returns the status and the certificate if
+    /// the monitor ends the search.
+    fn consider<S: Samples<Products = P>>(
         &mut self,
         evaluator: &mut Evaluator<S>,
         lambda: Lambda,
@@ -92,12 +92,12 @@ impl<P: Products> Best<'_, P> {
     }
 }
 
-impl Smoothing {
+impl SmoothedNewton {
     /// Returns the method for a search from the origin, or from a point near the minimum, with how near
     /// it is if that is known.
     pub(crate) fn new(is_near: bool, nearness: Option<Nearness>) -> Self {
         let part = nearness.map_or(0, |nearness| nearness.samples);
-        Smoothing { strength: if is_near { 0.5 / STRONGER } else { 1.0 }, nearness, part }
+        SmoothedNewton { strength: if is_near { 0.5 / STRONGER } else { 1.0 }, nearness, part }
     }
 
     /// Minimises F from a point, in place; the certificate is one of the loss itself.
@@ -114,7 +114,7 @@ impl Smoothing {
         let start = point.clone();
         let mut best = Best { point, certificate: None, objective: f64::INFINITY };
         let mut ended = None;
-        for nearness in self.ways() {
+        for nearness in self.starting_assumptions() {
             if ended.is_none() && monitor.left() > 0 {
                 ended = by_merging(evaluator, lambda, nearness, &mut best, &mut monitor);
             }
@@ -130,10 +130,9 @@ impl Smoothing {
         ending
     }
 
-    /// Returns what the point is taken for in turn: near the minimum for all samples, or for so few that
-    /// they are the next part, where margins move too far for all; and at last a point that says nothing
-    /// of how near it is.
-    fn ways(&self) -> Vec<Option<Nearness>> {
+    /// Returns the sequence of starting assumptions to try: near the minimum for all samples; near it
+    /// for the next part of them, if margins move too far for all; and last, nothing known.
+    fn starting_assumptions(&self) -> Vec<Option<Nearness>> {
         let Some(nearness) = self.nearness else { return vec![None] };
         let part = Nearness { samples: (self.part / LARGER).max(1), ..nearness };
         let part = (nearness.samples > self.part).then_some(part);
@@ -272,7 +271,7 @@ fn by_merging<S: Samples>(
         if certificate.is_broken() {
             return None;
         }
-        if let Some(end) = best.hear(evaluator, lambda, next.clone(), certificate, monitor) {
+        if let Some(end) = best.consider(evaluator, lambda, next.clone(), certificate, monitor) {
             return Some(end);
         }
         let next_gap = certificate.relative_gap();

@@ -171,7 +171,7 @@ fn outcomes_of_any_classifier_may_lack_a_class() {
         assert_eq!(rows.len() + held_out.len(), 60);
         let at = |_: &_| {
             let wrong = vec![true; held_out.len()];
-            margins_optim::HeldOut::new(wrong, None, Measured::default(), &[])
+            margins_optim::FoldOutcome::new(wrong, None, Measured::default(), &[])
         };
         Ok::<_, margins_optim::Error>(lambdas.iter().map(at).collect())
     });

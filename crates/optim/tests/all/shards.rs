@@ -12,9 +12,9 @@ use margins_data::{Dataset, Design, Labels, Memory, metrics};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
-    Answer, Ask, BinaryProblem, Block, Failure, Features, FoldDraw, Message, OnDisk, Places, Reply,
-    Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting, Workers,
-    errors_over_shards, path_over_shards,
+    Answer, Ask, BinaryProblem, Block, Failure, FeatureSource, FoldDraw, Message, OnDisk,
+    PointStore, Reply, Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting,
+    Workers, errors_over_shards, path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
 
@@ -350,7 +350,7 @@ mod bytes {
                 },
             ],
             forget: vec![1, 2],
-            features: Features::Of(Arc::new(Landmarks {
+            features: FeatureSource::Of(Arc::new(Landmarks {
                 kernel: "gaussian:sigma=0.5".to_owned(),
                 features: 3,
                 scales: Some(vec![1.0, 0.5, 2.0]),
@@ -469,7 +469,7 @@ fn factors_that_are_not_finite_are_refused() {
         reset: true,
         define: Vec::new(),
         forget: Vec::new(),
-        features: Features::Own,
+        features: FeatureSource::Own,
         weighting: Weighting::default(),
         ask: Ask::Describe { factors },
     };
@@ -625,7 +625,7 @@ fn losses_with_kinks_are_smoothed_and_certified() {
 #[derive(Default)]
 struct Kept(Mutex<BTreeMap<u64, (f64, Vec<f64>)>>);
 
-impl Places for Kept {
+impl PointStore for Kept {
     fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
         self.0.lock().expect("not poisoned").get(&lambda.get().to_bits()).cloned()
     }
@@ -659,7 +659,7 @@ impl Workers for Counted<'_> {
     }
 }
 
-/// A path that ended in the middle goes on from its places, in fewer rounds, to the same minima.
+/// An interrupted path continues from its stored points, in fewer rounds, to the same minima.
 #[test]
 fn a_path_goes_on_from_its_places() {
     for name in ["logistic", "hinge"] {

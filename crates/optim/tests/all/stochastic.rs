@@ -144,7 +144,7 @@ fn lazy(
     settings: &Settings,
     design: &Design,
     signs: &[f64],
-) -> stochastic::Learner<Box<dyn MarginLoss>> {
+) -> stochastic::StochasticLearner<Box<dyn MarginLoss>> {
     let p = design.columns();
     let learner = OnlineGradient::new(loss(settings.loss), p, settings.schedule);
     let mut learner = learner.expect("a schedule");
@@ -160,14 +160,14 @@ fn lazy(
     if let Some(after) = settings.average_after {
         learner = learner.averaged_after(after);
     }
-    let mut learner = stochastic::Learner::Gradient(learner);
+    let mut learner = stochastic::StochasticLearner::Gradient(learner);
     take(&mut learner, &mut Batches::new(settings.batch), (design, signs), None, |_, _| ());
     learner
 }
 
 /// Takes the steps of a chunk, and of its last batch.
 fn take(
-    learner: &mut stochastic::Learner<Box<dyn MarginLoss>>,
+    learner: &mut stochastic::StochasticLearner<Box<dyn MarginLoss>>,
     batches: &mut Batches,
     (design, signs): (&Design, &[f64]),
     weights: Option<&[f64]>,

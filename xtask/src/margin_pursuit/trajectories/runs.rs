@@ -9,7 +9,9 @@ use margins::data::split::balanced_subsample;
 use margins::data::{Dataset, Standardizer};
 use margins::losses::{Hinge, MarginLoss, MarginPursuit};
 use margins::optim::Lambda;
-use margins::optim::online::stochastic::{Learner, Schedule, Start, Steps, StochasticGradient};
+use margins::optim::online::stochastic::{
+    Schedule, Start, Steps, StochasticGradient, StochasticLearner,
+};
 use margins::optim::online::{LinearClassifier, OnlineLearner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -227,7 +229,9 @@ pub(super) fn follow(
     random.set_stream(2);
     let mut states = Vec::new();
     let settings = |settings| StochasticGradient { start: Start::Random(1.0), seed, ..settings };
-    let run = |learner: &mut Learner<Box<dyn MarginLoss>>, until: u64, random: &mut ChaCha8Rng| {
+    let run = |learner: &mut StochasticLearner<Box<dyn MarginLoss>>,
+               until: u64,
+               random: &mut ChaCha8Rng| {
         while learner.steps() < until {
             let i = random.random_range(0..train.rows());
             learner.step(&train.design().sample(i), train.labels().signs()[i])?;

@@ -10,7 +10,7 @@ use super::decision::Decision;
 use crate::messages::warn;
 use crate::output::predictions::{ClassMetrics, ClassPrediction, Metrics, Prediction};
 
-/// The way from rows to predictions.
+/// Computes predictions from rows.
 pub(super) struct Scorer<'a> {
     pub(super) model: &'a Model,
     pub(super) loss: &'a dyn MarginLoss,

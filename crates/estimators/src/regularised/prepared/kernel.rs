@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
-use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
+use margins_kernels::features::{LandmarkSampling, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, Watched};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
@@ -125,8 +125,8 @@ impl Form {
             }
             Approximation::Nystrom { landmarks, leverage } => {
                 let rule = match leverage {
-                    None => Landmarks::Uniform,
-                    Some(lambda) => Landmarks::Leverage { lambda },
+                    None => LandmarkSampling::Uniform,
+                    Some(lambda) => LandmarkSampling::Leverage { lambda },
                 };
                 let map = NystromMap::new(watched, design, landmarks, rule, seed)?;
                 let features = map.transform(watched, design)?;

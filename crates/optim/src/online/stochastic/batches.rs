@@ -5,7 +5,7 @@ use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Learner;
+use super::StochasticLearner;
 use super::epochs::{self, Visits};
 use crate::Error;
 use crate::online::{Example, Scorer};
@@ -105,15 +105,18 @@ impl Batches {
     ///
     /// # Errors
     /// [`Error::AtSample`]: a number is not finite; the error names step and row.
-    pub fn finish<L: MarginLoss>(&mut self, learner: &mut Learner<L>) -> Result<(), Error> {
+    pub fn finish<L: MarginLoss>(
+        &mut self,
+        learner: &mut StochasticLearner<L>,
+    ) -> Result<(), Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
         let examples = self.waiting.iter().map(Waiting::example);
         let step = learner.steps() + 1;
         let taken = match learner {
-            Learner::Gradient(learner) => learner.learn_batch(examples, &mut |_| ()),
-            Learner::Adaptive(learner) => examples
+            StochasticLearner::Gradient(learner) => learner.learn_batch(examples, &mut |_| ()),
+            StochasticLearner::Adaptive(learner) => examples
                 .enumerate()
                 .try_for_each(|(k, x)| learner.learn(&x).map(drop).map_err(|error| (k, error))),
         };
@@ -129,7 +132,7 @@ impl Batches {
     /// waiting; shows the score of each sample before the step of its batch.
     pub(super) fn take<L: MarginLoss>(
         &mut self,
-        learner: &mut Learner<L>,
+        learner: &mut StochasticLearner<L>,
         samples: &Visits<'_>,
         order: &[usize],
         before: u64,
@@ -149,7 +152,7 @@ impl Batches {
 
     fn wait<L: MarginLoss>(
         &mut self,
-        learner: &Learner<L>,
+        learner: &StochasticLearner<L>,
         samples: &Visits<'_>,
         rows: &[usize],
         before: u64,

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Learner;
+use super::StochasticLearner;
 use super::settings::{Sampling, StochasticGradient};
 use crate::online::Example;
 use crate::{Error, Objective};
@@ -99,7 +99,7 @@ impl<'d> Epochs<'d> {
     /// the epoch has ended.
     pub(super) fn advance<L: MarginLoss>(
         &mut self,
-        learner: &mut Learner<L>,
+        learner: &mut StochasticLearner<L>,
         steps: u64,
     ) -> Result<bool, Error> {
         if self.taken == 0 {
@@ -127,7 +127,7 @@ impl<'d> Epochs<'d> {
 /// Takes steps over samples in the order given, and shows the score of each before its step; the
 /// rows in errors are counted on from `before`.
 pub(super) fn pass<L: MarginLoss>(
-    learner: &mut Learner<L>,
+    learner: &mut StochasticLearner<L>,
     samples: &Visits<'_>,
     order: &[usize],
     batch: usize,
@@ -145,7 +145,7 @@ pub(super) fn pass<L: MarginLoss>(
 /// A loop of steps, compiled for the instruction set of the machine as a whole: a dispatch for
 /// every sample would cost as much as a short sample.
 struct Pass<'s, 'd, L, F> {
-    learner: &'s mut Learner<L>,
+    learner: &'s mut StochasticLearner<L>,
     samples: &'s Visits<'d>,
     order: &'s [usize],
     batch: usize,
@@ -160,13 +160,13 @@ impl<L: MarginLoss, F: FnMut(f64)> WithSimd for Pass<'_, '_, L, F> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Pass { learner, samples, order, batch, mut show } = self;
         let learner = match learner {
-            Learner::Adaptive(learner) => {
+            StochasticLearner::Adaptive(learner) => {
                 return one_by_one(samples, order, |x| learner.learn(x), show);
             }
-            Learner::Gradient(learner) if batch == 1 => {
+            StochasticLearner::Gradient(learner) if batch == 1 => {
                 return one_by_one(samples, order, |x| learner.learn(x), show);
             }
-            Learner::Gradient(learner) => learner,
+            StochasticLearner::Gradient(learner) => learner,
         };
         for (k, rows) in order.chunks(batch).enumerate() {
             let examples = rows.iter().map(|&i| samples.example(i));

@@ -11,31 +11,39 @@ use crate::online::{Adaptive, LinearClassifier, OnlineGradient, OnlineLearner, S
 /// The learner of a stochastic method.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
-pub enum Learner<L> {
+pub enum StochasticLearner<L> {
     /// Steps of the lengths of a schedule.
     Gradient(OnlineGradient<L>),
     /// Adaptive steps and coin betting.
     Adaptive(Adaptive<L>),
 }
 
-impl<L> Learner<L> {
+impl<L> StochasticLearner<L> {
     /// Returns the learner with its loss in another form, such as `()` for a file, which cannot
     /// hold a function.
-    pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> Learner<M> {
+    pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> StochasticLearner<M> {
         match self {
-            Learner::Gradient(learner) => Learner::Gradient(learner.map_loss(form)),
-            Learner::Adaptive(learner) => Learner::Adaptive(learner.map_loss(form)),
+            StochasticLearner::Gradient(learner) => {
+                StochasticLearner::Gradient(learner.map_loss(form))
+            }
+            StochasticLearner::Adaptive(learner) => {
+                StochasticLearner::Adaptive(learner.map_loss(form))
+            }
         }
     }
 }
 
-impl<L: MarginLoss> Learner<L> {
+impl<L: MarginLoss> StochasticLearner<L> {
     /// Returns true if both learn in the same way, whatever their losses and what they have learnt: by
     /// the same steps, with the same penalty, intercept, projection and mean.
-    pub fn has_settings_of<M: MarginLoss>(&self, other: &Learner<M>) -> bool {
+    pub fn has_settings_of<M: MarginLoss>(&self, other: &StochasticLearner<M>) -> bool {
         match (self, other) {
-            (Learner::Gradient(one), Learner::Gradient(other)) => one.has_settings_of(other),
-            (Learner::Adaptive(one), Learner::Adaptive(other)) => one.has_settings_of(other),
+            (StochasticLearner::Gradient(one), StochasticLearner::Gradient(other)) => {
+                one.has_settings_of(other)
+            }
+            (StochasticLearner::Adaptive(one), StochasticLearner::Adaptive(other)) => {
+                one.has_settings_of(other)
+            }
             _ => false,
         }
     }
@@ -43,8 +51,8 @@ impl<L: MarginLoss> Learner<L> {
     /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         match self {
-            Learner::Gradient(learner) => learner.steps(),
-            Learner::Adaptive(learner) => learner.steps(),
+            StochasticLearner::Gradient(learner) => learner.steps(),
+            StochasticLearner::Adaptive(learner) => learner.steps(),
         }
     }
 
@@ -53,48 +61,52 @@ impl<L: MarginLoss> Learner<L> {
     /// # Errors
     /// [`Error::Parameter`]: the factor makes a step 0 or no finite number. [`Error::Rescaling`]:
     /// the learner has no schedule.
-    pub fn with_loss<M: MarginLoss>(self, loss: M, step_factor: f64) -> Result<Learner<M>, Error> {
+    pub fn with_loss<M: MarginLoss>(
+        self,
+        loss: M,
+        step_factor: f64,
+    ) -> Result<StochasticLearner<M>, Error> {
         match self {
-            Learner::Gradient(learner) => {
-                learner.with_loss(loss, step_factor).map(Learner::Gradient)
+            StochasticLearner::Gradient(learner) => {
+                learner.with_loss(loss, step_factor).map(StochasticLearner::Gradient)
             }
-            Learner::Adaptive(_) => {
+            StochasticLearner::Adaptive(_) => {
                 Err(Error::Rescaling("adaptive steps have no schedule to divide".to_owned()))
             }
         }
     }
 }
 
-impl<L: MarginLoss> Scorer for Learner<L> {
+impl<L: MarginLoss> Scorer for StochasticLearner<L> {
     fn score(&self, x: &Sample<'_>) -> f64 {
         match self {
-            Learner::Gradient(learner) => learner.score(x),
-            Learner::Adaptive(learner) => learner.score(x),
+            StochasticLearner::Gradient(learner) => learner.score(x),
+            StochasticLearner::Adaptive(learner) => learner.score(x),
         }
     }
 
     fn columns(&self) -> Option<usize> {
         match self {
-            Learner::Gradient(learner) => learner.columns(),
-            Learner::Adaptive(learner) => learner.columns(),
+            StochasticLearner::Gradient(learner) => learner.columns(),
+            StochasticLearner::Adaptive(learner) => learner.columns(),
         }
     }
 }
 
-impl<L: MarginLoss> OnlineLearner for Learner<L> {
+impl<L: MarginLoss> OnlineLearner for StochasticLearner<L> {
     type Snapshot = LinearClassifier;
 
     fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error> {
         match self {
-            Learner::Gradient(learner) => learner.step(x, y),
-            Learner::Adaptive(learner) => learner.step(x, y),
+            StochasticLearner::Gradient(learner) => learner.step(x, y),
+            StochasticLearner::Adaptive(learner) => learner.step(x, y),
         }
     }
 
     fn snapshot(&self) -> LinearClassifier {
         match self {
-            Learner::Gradient(learner) => learner.snapshot(),
-            Learner::Adaptive(learner) => learner.snapshot(),
+            StochasticLearner::Gradient(learner) => learner.snapshot(),
+            StochasticLearner::Adaptive(learner) => learner.snapshot(),
         }
     }
 }

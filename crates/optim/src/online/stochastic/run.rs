@@ -3,7 +3,7 @@
 use margins_data::{Labels, split};
 use margins_losses::MarginLoss;
 
-use super::Learner;
+use super::StochasticLearner;
 use super::epochs::Epochs;
 use super::settings::StochasticGradient;
 use crate::certificate::Evaluator;
@@ -100,7 +100,7 @@ impl<'d> Run<'d> {
     pub(super) fn learner<'l, L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'l, L>,
-    ) -> Result<Learner<&'l L>, Error> {
+    ) -> Result<StochasticLearner<&'l L>, Error> {
         let EmpiricalRisk { loss, intercept, .. } = objective.risk;
         let features = objective.design.columns();
         self.settings.learner(loss, features, self.lambda, intercept, self.total_steps())
@@ -110,7 +110,7 @@ impl<'d> Run<'d> {
     pub(super) fn follow<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
-        learner: &mut Learner<&L>,
+        learner: &mut StochasticLearner<&L>,
         until: u64,
     ) -> Result<(), Error> {
         while learner.steps() < until && self.stopped.is_none() {
@@ -136,7 +136,7 @@ impl<'d> Run<'d> {
     fn judge<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
-        learner: &Learner<&L>,
+        learner: &StochasticLearner<&L>,
     ) -> Option<Status> {
         if !self.monitor.is_watched() {
             return self.monitor.exhausted();
@@ -164,7 +164,7 @@ impl<'d> Run<'d> {
     pub(super) fn finish<L: MarginLoss + ?Sized>(
         mut self,
         objective: &Objective<'_, L>,
-        learner: &mut Learner<&L>,
+        learner: &mut StochasticLearner<&L>,
     ) -> Result<Fit, Error> {
         self.follow(objective, learner, self.total_steps())?;
         let LinearClassifier { intercept, coef } =

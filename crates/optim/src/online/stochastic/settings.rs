@@ -5,7 +5,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::Learner;
+use super::StochasticLearner;
 use crate::online::schedule::Schedule;
 use crate::online::{Adaptive, Experts, LinearClassifier, OnlineGradient};
 use crate::problem::summation::dot;
@@ -196,7 +196,7 @@ impl StochasticGradient {
         lambda: Lambda,
         intercept: bool,
         steps: u64,
-    ) -> Result<Learner<L>, Error> {
+    ) -> Result<StochasticLearner<L>, Error> {
         self.check()?;
         let averaged_after = match self.averaging {
             Averaging::None => None,
@@ -210,7 +210,7 @@ impl StochasticGradient {
                 if !intercept {
                     learner = learner.without_intercept();
                 }
-                return Ok(Learner::Adaptive(match averaged_after {
+                return Ok(StochasticLearner::Adaptive(match averaged_after {
                     Some(steps) => learner.averaged_after(steps),
                     None => learner,
                 }));
@@ -226,7 +226,7 @@ impl StochasticGradient {
         if let Start::Random(norm) = self.start {
             learner = learner.starting_at(random_start(features, norm, self.seed))?;
         }
-        Ok(Learner::Gradient(match averaged_after {
+        Ok(StochasticLearner::Gradient(match averaged_after {
             Some(steps) => learner.averaged_after(steps),
             None => learner,
         }))

@@ -240,14 +240,14 @@ impl Samples for Sharded<'_> {
     }
 
     fn known(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
-        self.places.and_then(|places| places.find(lambda)).filter(|(intercept, coef)| {
+        self.points.and_then(|points| points.find(lambda)).filter(|(intercept, coef)| {
             coef.len() == self.shape.1 && coef.iter().chain([intercept]).all(|w| w.is_finite())
         })
     }
 
     fn reached(&mut self, lambda: Lambda, intercept: f64, coef: &[f64]) {
-        let Some(places) = self.places.filter(|_| self.failure.is_none()) else { return };
-        self.failure = places.keep(lambda, intercept, coef).err();
+        let Some(points) = self.points.filter(|_| self.failure.is_none()) else { return };
+        self.failure = points.keep(lambda, intercept, coef).err();
     }
 
     fn smooth(&mut self, strength: f64) {

@@ -5,7 +5,7 @@ use margins_data::Design;
 use crate::problem::Samples;
 use crate::solve::GrowingCholesky;
 
-/// The largest number of samples with curvature for which a factor is made: 128 MB.
+/// The largest number of samples with curvature for which a factor is computed: 128 MB.
 const MOST: usize = 4000;
 
 /// The inverse of `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` by way of the samples A that have
@@ -16,14 +16,14 @@ const MOST: usize = 4000;
 /// `1'v = r_0` (Sherman, Morrison and Woodbury).
 ///
 /// The factor of S lasts from step to step. Samples that gain curvature become rows of it. For those that
-/// lose theirs `v` is held at 0, which is exact as well, until so many have changed that a new factor
+/// lose theirs `v` is fixed at 0, which is exact as well, until so many have changed that a new factor
 /// costs less.
 #[derive(Default)]
 pub(crate) struct CurvedFactor {
-    made: Option<Made>,
+    factored: Option<Factored>,
 }
 
-struct Made {
+struct Factored {
     /// The factor `2 lambda`.
     ridge: f64,
     /// The samples in the factor, in its order, with their features and curvatures.
@@ -35,15 +35,15 @@ struct Made {
 
 /// The inverse at the curvatures of one step.
 pub(super) struct Inverse<'f> {
-    made: &'f Made,
-    held: Held,
+    factored: &'f Factored,
+    fixed: FixedSamples,
     /// The solution `S^(-1) 1`; `None` where the intercept does not move.
     ones: Option<Vec<f64>>,
     is_fresh: bool,
 }
 
-/// Samples in the factor for which `v` is held at 0.
-struct Held {
+/// Samples in the factor for which `v` is fixed at 0.
+struct FixedSamples {
     /// The places of the samples in the factor.
     places: Vec<usize>,
     /// The columns of `S^(-1)` of the samples, one after the other.
@@ -59,13 +59,13 @@ fn curved(curvatures: &[f64]) -> Vec<usize> {
 
 impl CurvedFactor {
     /// Returns true if there is a factor of some curvatures.
-    pub(super) fn is_made(&self) -> bool {
-        self.made.is_some()
+    pub(super) fn is_factored(&self) -> bool {
+        self.factored.is_some()
     }
 
     /// Drops the factor.
     pub(super) fn clear(&mut self) {
-        self.made = None;
+        self.factored = None;
     }
 
     /// Returns the number of steps of conjugate gradients, one product with the samples that have
@@ -100,23 +100,26 @@ impl CurvedFactor {
         if now.is_empty() || now.len() > MOST {
             return None;
         }
-        let kept = self.made.take().and_then(|made| made.extended(design, curvatures, ridge, &now));
+        let kept = self
+            .factored
+            .take()
+            .and_then(|factored| factored.extended(design, curvatures, ridge, &now));
         let is_fresh = kept.is_none();
-        let made = match kept {
-            Some(made) => made,
-            None => Made::new(design, curvatures, ridge, now)?,
+        let factored = match kept {
+            Some(factored) => factored,
+            None => Factored::new(design, curvatures, ridge, now)?,
         };
-        let made = self.made.insert(made);
-        let held = made.held(curvatures)?;
-        let mut inverse = Inverse { made, held, ones: None, is_fresh };
+        let factored = self.factored.insert(factored);
+        let fixed = factored.fixed(curvatures)?;
+        let mut inverse = Inverse { factored, fixed, ones: None, is_fresh };
         if moves_intercept {
-            inverse.ones = Some(inverse.substitute(vec![1.0; made.samples.len()]));
+            inverse.ones = Some(inverse.substitute(vec![1.0; factored.samples.len()]));
         }
         Some(inverse)
     }
 }
 
-impl Made {
+impl Factored {
     fn new(design: &Design, curvatures: &[f64], ridge: f64, samples: Vec<usize>) -> Option<Self> {
         let design = design.select(&samples);
         let curvatures: Vec<f64> = samples.iter().map(|&i| curvatures[i]).collect();
@@ -126,7 +129,7 @@ impl Made {
             products[(i, j)] + if i == j { ridge / curvatures[i] } else { 0.0 }
         };
         let is_definite = factor.extend(samples.len(), entry);
-        is_definite.then_some(Made { ridge, samples, design, curvatures, factor })
+        is_definite.then_some(Factored { ridge, samples, design, curvatures, factor })
     }
 
     /// Returns the factor with the samples that have gained curvature; `None` if a new one is the
@@ -175,7 +178,7 @@ impl Made {
 
     /// Returns what holds the samples in the factor that have no curvature; `None` if that is
     /// numerically singular.
-    fn held(&self, curvatures: &[f64]) -> Option<Held> {
+    fn fixed(&self, curvatures: &[f64]) -> Option<FixedSamples> {
         let m = self.samples.len();
         let places: Vec<usize> = (0..m).filter(|&k| curvatures[self.samples[k]] <= 0.0).collect();
         let mut columns = vec![0.0; m * places.len()];
@@ -185,7 +188,7 @@ impl Made {
         self.factor.solve(&mut columns);
         let mut factor = GrowingCholesky::new(places.len());
         let is_definite = factor.extend(places.len(), |i, j| columns[m * j + places[i]]);
-        is_definite.then_some(Held { places, columns, factor })
+        is_definite.then_some(FixedSamples { places, columns, factor })
     }
 }
 
@@ -197,8 +200,8 @@ impl Inverse<'_> {
 
     /// Returns `S^(-1) right`, over the samples that have curvature.
     fn substitute(&self, mut right: Vec<f64>) -> Vec<f64> {
-        self.made.factor.solve(&mut right);
-        let Held { places, columns, factor } = &self.held;
+        self.factored.factor.solve(&mut right);
+        let FixedSamples { places, columns, factor } = &self.fixed;
         let mut forces: Vec<f64> = places.iter().map(|&place| right[place]).collect();
         factor.solve(&mut forces);
         for (column, force) in columns.chunks_exact(right.len()).zip(&forces) {
@@ -210,7 +213,7 @@ impl Inverse<'_> {
 
     /// Returns `H^(-1) right`, the intercept's entry first.
     pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let Made { design, ridge, samples, .. } = self.made;
+        let Factored { design, ridge, samples, .. } = self.factored;
         let (first, right) = (right[0], &right[1..]);
         let mut scores = vec![0.0; samples.len()];
         design.multiply(right, &mut scores);

@@ -101,7 +101,7 @@ impl System {
             let target = SHARE * equation.gradient_norm();
             let Iterated { solution, steps, reached } =
                 equation.iterate(precondition, Exactness::Exact, target, patience, passes);
-            factor.count_steps(steps);
+            factor.record_steps(steps);
             if reached {
                 return solution;
             }
@@ -182,7 +182,7 @@ fn iterate<S: Samples>(
     let Some(price) = factor.price(equation.samples) else {
         return by_sampled(counts, equation, passes);
     };
-    if !factor.is_made() {
+    if !factor.is_factored() {
         let Iterated { solution, reached, .. } =
             by_diagonal(equation, price.min(MOST_STEPS), passes);
         if reached || price >= MOST_STEPS {
@@ -252,7 +252,7 @@ impl Factor {
     }
 
     /// Counts steps taken with the factor; the first few of each equation are free.
-    fn count_steps(&mut self, steps: usize) {
+    fn record_steps(&mut self, steps: usize) {
         const FREE: usize = 3;
         self.steps += steps.saturating_sub(FREE);
     }

@@ -8,10 +8,10 @@ use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
-    CrossValidation, ErrorCurve, Fit, FoldRows, Lambda, Options, ScoredFold, Sensitivity, Solver,
-    Status, Training, cross_validate_by,
+    CrossValidatedPath, ErrorCurve, Fit, FoldRows, Lambda, Options, ScoredFold, Sensitivity,
+    Solver, Status, Training, cross_validate_by,
 };
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 use super::super::{linear_cross_validate, linear_path, linear_scores_of};
 use super::{FeatureMap, KernelBasis, unscaled};
@@ -92,7 +92,7 @@ impl FeatureSpace {
     pub(super) fn path<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
-        learner: Option<&Learner>,
+        learner: Option<&RobustLearner>,
         data: &Dataset,
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
@@ -176,7 +176,7 @@ impl FeatureSpace {
         }
         let squares = self.squared_norms();
         let on_all = || self.path(training, None, data, None, lambdas);
-        let CrossValidation { curve, fits } = cross_validate_by(
+        let CrossValidatedPath { curve, fits } = cross_validate_by(
             training,
             data,
             splits,

@@ -6,7 +6,7 @@ use margins_data::Dataset;
 use margins_kernels::{Gram, KernelObjective, PivotedCholesky, training_path};
 use margins_losses::MarginLoss;
 use margins_optim::{Fit, Lambda, Training};
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
 use super::super::Subset;
 use super::{FeatureSpace, KernelBasis, into_fit};
@@ -36,7 +36,7 @@ impl Part<'_> {
         &self,
         subset: &Subset<'_>,
         training: &Training<'_, L>,
-        learner: Option<&Learner>,
+        learner: Option<&RobustLearner>,
         data: &Dataset,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
@@ -58,7 +58,7 @@ impl Part<'_> {
             (Part::Gram(gram), None) => {
                 training_path(training, &subset.chosen(data)?, gram, lambdas)?
             }
-            (Part::Gram(gram), Some(Learner::MarginDistribution(machine))) => {
+            (Part::Gram(gram), Some(RobustLearner::MarginDistribution(machine))) => {
                 let chosen = subset.chosen(data)?;
                 let objective = KernelObjective::from_risk(training.risk(&chosen)?, gram)?;
                 margin_distribution(machine, &objective, lambdas, options, observer)?

@@ -11,11 +11,11 @@ use margins_optim::shards::{
 };
 use margins_optim::{Lambda, Options, Training};
 
-use super::{Way, as_they_are};
+use super::{Target, as_they_are};
 
 type Loss = Arc<dyn MarginLoss>;
 
-pub(super) fn ways() -> Vec<Way> {
+pub(super) fn targets() -> Vec<Target> {
     let loss: Loss = Arc::from(LossRegistry::standard().parse("logistic").expect("a loss"));
     let mut recorder =
         Recorder { workers: workers(&loss), requests: Vec::new(), replies: Vec::new() };
@@ -23,13 +23,13 @@ pub(super) fn ways() -> Vec<Way> {
     let Recorder { requests, replies, .. } = recorder;
     let shard = RefCell::new(shard(&loss, 0));
     vec![
-        Way {
+        Target {
             name: "request",
             corpus: requests,
             words: &[],
             seal: as_they_are,
             read: Box::new(|bytes| drop(Request::from_bytes(bytes))),
-            most_bytes_a_byte: 64,
+            bytes_per_input_byte: 64,
             check: Box::new(move |bytes| {
                 let request = Request::from_bytes(bytes).map_err(|error| error.to_string())?;
                 let again = request.to_bytes().expect("what was read can be written");
@@ -41,13 +41,13 @@ pub(super) fn ways() -> Vec<Way> {
                 Ok(())
             }),
         },
-        Way {
+        Target {
             name: "reply",
             corpus: replies,
             words: &[],
             seal: as_they_are,
             read: Box::new(|bytes| drop(Reply::all_from_bytes(bytes.get(1..).unwrap_or_default()))),
-            most_bytes_a_byte: 64,
+            bytes_per_input_byte: 64,
             check: Box::new(move |bytes| {
                 let Some((&round, bytes)) = bytes.split_first() else {
                     return Err("there is no round".to_owned());

@@ -5,7 +5,7 @@ use crate::shards::Failure;
 
 /// Where a path over shards keeps the points that it has reached, for another run that goes on from
 /// them. Coefficients are those of the features in the units of the fit.
-pub trait Places: Sync {
+pub trait PointStore: Sync {
     /// Returns the intercept and the coefficients reached last at a lambda, if they were kept.
     fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)>;
 

@@ -9,17 +9,17 @@ use std::time::Instant;
 use margins_data::metrics::Measure;
 use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::shards::OnLandmarks;
-use margins_optim::shards::{BinaryProblem, FoldDraw, Places, Workers, path_over_shards};
+use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds};
 use super::data_summary::DataSummary;
-use super::fitted::{Choice, Fitted, Ground, Path};
-#[cfg(feature = "serde")]
-use super::kept_places::KeptPlaces;
-use super::prepared::way_to;
+use super::fitted::{Choice, Fitted, Path, TrainingData};
+use super::prepared::approach_to;
 use super::progress::Progress;
 use super::settings::{Probabilities, Regularisation, Settings};
+#[cfg(feature = "serde")]
+use super::stored_points::StoredPoints;
 use super::time_limit::TimeLimit;
 use crate::Error;
 use crate::certificate::summary;
@@ -36,7 +36,7 @@ struct Search<'s> {
     workers: &'s mut dyn Workers,
     /// The points that an earlier run has reached, and this one.
     #[cfg(feature = "serde")]
-    places: Option<KeptPlaces<'s>>,
+    points: Option<StoredPoints<'s>>,
     /// The number of fits made so far, and the most that there can be.
     done: usize,
     total: usize,
@@ -71,13 +71,13 @@ impl Settings {
     /// that are not those of the samples, leave-one-out, another solver than Newton's
     /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
     /// A loss that is not convex. The workers fail, or a class has no samples.
-    pub fn fit_elsewhere(
+    pub fn fit_distributed(
         &self,
         workers: &mut dyn Workers,
         table: &DataSummary,
     ) -> Result<Fitted, Error> {
         self.check()?;
-        self.check_elsewhere(table)?;
+        self.check_distributed(table)?;
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
             let found = Search::new(self, workers, table)?.run()?;
@@ -113,35 +113,35 @@ impl Settings {
         let model = model.with_encoding(table.encoding.clone())?;
         let choice = Choice { curve, kernels: Vec::new(), folds };
         let errors = errors.last().copied().into_iter().collect();
-        let ground = Ground::Elsewhere { kernel: kernel.clone(), errors };
-        Ok(Fitted::of_model(model, kernel, fits, choice, ground))
+        let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
+        Ok(Fitted::of_model(model, kernel, fits, choice, training_data))
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
     /// at its index.
     ///
     /// # Errors
-    /// The errors of [`fit_elsewhere`](Self::fit_elsewhere). The settings do not ask for a path.
-    pub fn path_elsewhere(
+    /// The errors of [`fit_distributed`](Self::fit_distributed). The settings do not ask for a path.
+    pub fn path_distributed(
         &self,
         workers: &mut dyn Workers,
         table: &DataSummary,
     ) -> Result<Path, Error> {
         self.check()?;
         self.check_path()?;
-        self.check_elsewhere(table)?;
+        self.check_distributed(table)?;
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
             let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
             let kernel = Some(features.specification());
-            return Ok(Path::new(path, Ground::Elsewhere { kernel, errors }));
+            return Ok(Path::new(path, TrainingData::Distributed { kernel, errors }));
         }
         let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
-        Ok(Path::new(path, Ground::Elsewhere { kernel: None, errors }))
+        Ok(Path::new(path, TrainingData::Distributed { kernel: None, errors }))
     }
 
     /// Refuses what needs the samples here.
-    fn check_elsewhere(&self, table: &DataSummary) -> Result<(), Error> {
+    fn check_distributed(&self, table: &DataSummary) -> Result<(), Error> {
         let how = match &self.regularisation {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,
@@ -198,7 +198,7 @@ impl Settings {
     }
 
     /// Returns the most fits of a member that there can be.
-    fn fits_elsewhere(&self, table: &DataSummary) -> usize {
+    fn fits_distributed(&self, table: &DataSummary) -> usize {
         match &self.regularisation {
             Regularisation::Single(_) => 1,
             Regularisation::Path { index, .. } => index + 1,
@@ -223,10 +223,10 @@ impl<'s> Search<'s> {
     ) -> Result<Self, Error> {
         let scheme = settings.scheme_for(table.classes.len())?;
         let members = scheme.member_names(&table.classes);
-        let total = members.len() * settings.fits_elsewhere(table);
+        let total = members.len() * settings.fits_distributed(table);
         let costs = settings.class_costs.of(&table.classes)?;
         #[cfg(feature = "serde")]
-        let places = settings.kept_places(table)?;
+        let points = settings.stored_points(table)?;
         Ok(Search {
             settings,
             table,
@@ -236,7 +236,7 @@ impl<'s> Search<'s> {
             standardize: settings.standardize && !settings.has_kernel()?,
             workers,
             #[cfg(feature = "serde")]
-            places,
+            points,
             done: 0,
             total,
         })
@@ -251,10 +251,10 @@ impl<'s> Search<'s> {
         Some(Folds { of_rows: Vec::new(), given: None, count: folds(how, self.table), seed })
     }
 
-    /// Fits to all rows by way of larger lambdas to the one told or selected.
+    /// Fits to all rows at the given or selected lambda, by warm starts at larger ones.
     fn run(mut self) -> Result<Found, Error> {
         let limit = self.settings.time_limit.map(TimeLimit::new);
-        let (way, curve) = match &self.settings.regularisation {
+        let (approach, curve) = match &self.settings.regularisation {
             Regularisation::Single(lambda) => (vec![*lambda], None),
             Regularisation::Path { lambdas, index } => {
                 (Lambda::descending(lambdas)?[..=*index].to_vec(), None)
@@ -262,10 +262,10 @@ impl<'s> Search<'s> {
             Regularisation::CrossValidated(how) => {
                 let curve = self.cross_validate(how, limit)?;
                 let at = TimeLimit::choose(limit, how.selection, &curve)?;
-                (way_to(&curve.lambdas, at), Some(curve))
+                (approach_to(&curve.lambdas, at), Some(curve))
             }
         };
-        let path = self.paths(None, &way, limit.and_then(|limit| limit.of_fit()))?;
+        let path = self.paths(None, &approach, limit.and_then(|limit| limit.of_fit()))?;
         let (_, errors) = self.errors(&BinaryProblem::default(), &path)?;
         Ok(Found {
             path,
@@ -333,16 +333,16 @@ impl<'s> Search<'s> {
         let training = settings.training(self.table.rows(), deadline);
         let training = Training { observer: &observer, standardize, ..training };
         #[cfg(feature = "serde")]
-        let kept = self.places.as_ref().map(|places| places.of(member, problem.held_out));
+        let kept = self.points.as_ref().map(|points| points.of(member, problem.held_out));
         #[cfg(feature = "serde")]
-        let places = kept.as_ref().map(|kept| kept as &dyn Places);
+        let points = kept.as_ref().map(|kept| kept as &dyn PointStore);
         #[cfg(not(feature = "serde"))]
-        let places: Option<&dyn Places> = None;
-        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, places);
+        let points: Option<&dyn PointStore> = None;
+        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, points);
         self.done = done.into_inner();
         #[cfg(feature = "serde")]
-        if let Some(places) = &self.places {
-            places.write()?;
+        if let Some(points) = &self.points {
+            points.write()?;
         }
         fits.map_err(|error| self.named(error, problem))
     }

@@ -11,7 +11,7 @@ use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
 use margins_data::{Dataset, Error, write};
 
 use super::scratch::Scratch;
-use super::{Way, as_they_are};
+use super::{Target, as_they_are};
 
 const CSV: [&str; 6] = [
     "a,b,label\n1,2,no\n3.5,-4e-3,yes\n0,0,yes\n",
@@ -41,14 +41,14 @@ const TABLES: [&str; 4] = [
 const WORDS: [&str; 12] =
     ["NA", "nan", "?", "inf", "-0", "1e308", "4294967296:1", "\r\n", ",,", "\"\"", "label", "# x"];
 
-pub(super) fn ways() -> Vec<Way> {
+pub(super) fn targets() -> Vec<Target> {
     let plain = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     let packed = |texts: &[&str]| texts.iter().map(|text| packed(text.as_bytes())).collect();
     vec![
-        way("csv", plain(&CSV), Format::Csv, numbers()),
-        way("svmlight", plain(&SVMLIGHT), Format::Svmlight, numbers()),
-        way("raw-table", plain(&TABLES), Format::Csv, raw()),
-        way("gzip", packed(&CSV[..5]), Format::Csv, numbers()),
+        target("csv", plain(&CSV), Format::Csv, numbers()),
+        target("svmlight", plain(&SVMLIGHT), Format::Svmlight, numbers()),
+        target("raw-table", plain(&TABLES), Format::Csv, raw()),
+        target("gzip", packed(&CSV[..5]), Format::Csv, numbers()),
     ]
 }
 
@@ -67,17 +67,22 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     out.finish().expect("memory")
 }
 
-fn way(name: &'static str, corpus: Vec<Vec<u8>>, format: Format, options: ReadOptions) -> Way {
+fn target(
+    name: &'static str,
+    corpus: Vec<Vec<u8>>,
+    format: Format,
+    options: ReadOptions,
+) -> Target {
     let own = options.clone();
     let scratch = Scratch::new();
-    Way {
+    Target {
         name,
         corpus,
         words: &WORDS,
         seal: as_they_are,
         read: Box::new(move |bytes| drop(read::dataset_from(bytes, "x", format, &own))),
         // Compressed bytes stand for up to a thousand others.
-        most_bytes_a_byte: if name == "gzip" { 64 << 10 } else { 256 },
+        bytes_per_input_byte: if name == "gzip" { 64 << 10 } else { 256 },
         check: Box::new(move |bytes| {
             check(bytes, format, &options, &scratch).map_err(|error| error.to_string())
         }),

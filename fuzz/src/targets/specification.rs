@@ -10,9 +10,9 @@ use margins_kernels::KernelRegistry;
 use margins_losses::LossRegistry;
 use margins_model::Registry;
 use margins_optim::lambda_grid;
-use margins_robust::Learner;
+use margins_robust::RobustLearner;
 
-use super::{Way, as_they_are};
+use super::{Target, as_they_are};
 
 const LOSSES: [&str; 6] =
     ["lhs", "l-r:r=2", "logistic", "squared-hinge", "smoothed-hinge:width=0.01", "dwd:q=1"];
@@ -72,12 +72,12 @@ const WORDS: [&str; 20] = [
     "auto:",
 ];
 
-pub(super) fn ways() -> Vec<Way> {
+pub(super) fn targets() -> Vec<Target> {
     let losses = LossRegistry::standard();
     let kernels = KernelRegistry::standard();
     let registry = Registry::standard();
     vec![
-        way("loss", &LOSSES, move |text| {
+        target("loss", &LOSSES, move |text| {
             let loss = losses.parse(text).map_err(|error| error.to_string())?;
             let name = loss.specification();
             let again = losses.parse(&name).expect("a specification parses");
@@ -86,22 +86,22 @@ pub(super) fn ways() -> Vec<Way> {
             assert!(values.iter().all(|value| !value.is_nan()), "'{name}': {values:?}");
             Ok(())
         }),
-        way("kernel", &KERNELS, move |text| {
+        target("kernel", &KERNELS, move |text| {
             let kernel = kernels.parse(text).map_err(|error| error.to_string())?;
             let name = kernel.specification();
             let again = kernels.parse(&name).expect("a specification parses");
             assert_eq!(again.specification(), name, "of '{text}'");
             Ok(())
         }),
-        way("learner", &LEARNERS, move |text| {
-            let robust = displayed::<Learner>(text);
+        target("learner", &LEARNERS, move |text| {
+            let robust = displayed::<RobustLearner>(text);
             let kernel = Some("gaussian:sigma=1");
             let learner = focused::Learner::parse(text, kernel, &registry);
             // What shows itself in words is no specification of every learner.
             let learner = learner.map(|learner| drop(learner.to_string()));
             robust.or(learner)
         }),
-        way("setting", &SETTINGS, |text| {
+        target("setting", &SETTINGS, |text| {
             let outcomes = [
                 displayed::<Sigmas>(text),
                 displayed::<Approximation>(text),
@@ -145,19 +145,19 @@ where
     Ok(())
 }
 
-fn way(
+fn target(
     name: &'static str,
     texts: &[&str],
     check: impl Fn(&str) -> Result<(), String> + 'static,
-) -> Way {
-    Way {
+) -> Target {
+    Target {
         name,
         corpus: texts.iter().map(|text| text.as_bytes().to_vec()).collect(),
         words: &WORDS,
         seal: as_they_are,
         // The values are small whatever their words; the check is measured by its time alone.
         read: Box::new(|_| ()),
-        most_bytes_a_byte: 0,
+        bytes_per_input_byte: 0,
         check: Box::new(move |bytes| {
             check(std::str::from_utf8(bytes).map_err(|error| error.to_string())?)
         }),

@@ -1,4 +1,4 @@
-//! Samples on other workers: the shards there, and the way to them here.
+//! Distributed samples: the shards on the workers, and the connection to them on the driver.
 
 use std::path::PathBuf;
 
@@ -134,15 +134,15 @@ pub(crate) fn landmarks(approximation: &str) -> PyResult<usize> {
     }
 }
 
-/// What a fit of the regularised risk learns from.
-pub(crate) enum Ground {
-    /// The samples.
-    Here(Data),
-    /// The way to samples that workers hold.
-    Elsewhere(Remote),
+/// The training data of a fit of the regularised risk.
+pub(crate) enum TrainingData {
+    /// Samples in memory.
+    InMemory(Data),
+    /// The connection to samples that workers hold.
+    Distributed(Remote),
 }
 
-/// The way to shards that Python knows.
+/// The connection to shards, by a function of Python.
 pub(crate) struct Remote {
     /// A function of a message and of the names of the workers to send it to, None for all. It
     /// returns the answers, and the names of restarted workers, which need all slots.
@@ -170,11 +170,11 @@ struct Given {
     checkpoint: Option<PathBuf>,
 }
 
-impl Ground {
+impl TrainingData {
     /// Takes samples, or the way to them; a raw table is encoded as it was asked for.
     pub(crate) fn take(given: &Bound<'_, PyDict>, encode: Encode) -> PyResult<Self> {
         if !given.contains("workers")? {
-            return Data::take(given, encode).map(Ground::Here);
+            return Data::take(given, encode).map(TrainingData::InMemory);
         }
         let given: Given = given.extract()?;
         let summary = DataSummary {
@@ -188,14 +188,14 @@ impl Ground {
             encoding: None,
         };
         let Given { workers: ask, trials, checkpoint, .. } = given;
-        Ok(Ground::Elsewhere(Remote { ask, trials, checkpoint, summary }))
+        Ok(TrainingData::Distributed(Remote { ask, trials, checkpoint, summary }))
     }
 
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         match self {
-            Ground::Here(data) => data.classes().len(),
-            Ground::Elsewhere(remote) => remote.summary.rows(),
+            TrainingData::InMemory(data) => data.classes().len(),
+            TrainingData::Distributed(remote) => remote.summary.rows(),
         }
     }
 
@@ -204,9 +204,11 @@ impl Ground {
     /// folds.
     pub(crate) fn default_folds(&self) -> Option<usize> {
         let sizes: Vec<usize> = match self {
-            Ground::Here(data) => data.classes().rows_by_class().iter().map(Vec::len).collect(),
-            Ground::Elsewhere(remote) if !remote.summary.folds.is_empty() => return None,
-            Ground::Elsewhere(remote) => remote.summary.class_rows.clone(),
+            TrainingData::InMemory(data) => {
+                data.classes().rows_by_class().iter().map(Vec::len).collect()
+            }
+            TrainingData::Distributed(remote) if !remote.summary.folds.is_empty() => return None,
+            TrainingData::Distributed(remote) => remote.summary.class_rows.clone(),
         };
         let smallest = sizes.into_iter().filter(|&rows| rows > 1).min();
         Some(smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS))
@@ -215,8 +217,8 @@ impl Ground {
     /// Returns the samples with the name of the fold of every row.
     pub(crate) fn with_folds(self, folds: Vec<String>) -> PyResult<Self> {
         match self {
-            Ground::Here(data) => Ok(Ground::Here(data.with_folds(folds))),
-            Ground::Elsewhere(_) => Err(refuse(
+            TrainingData::InMemory(data) => Ok(TrainingData::InMemory(data.with_folds(folds))),
+            TrainingData::Distributed(_) => Err(refuse(
                 "cv",
                 format!("the folds of {} rows", folds.len()),
                 "None or a number of folds: give the folds of distributed samples together with the samples",
@@ -227,10 +229,10 @@ impl Ground {
     /// Returns the classifier that settings fit.
     pub(crate) fn fit(self, settings: &Settings, stop: &Stop) -> Result<Fitted, margins::Error> {
         match self {
-            Ground::Here(data) => settings.fit(&data.dataset()?),
-            Ground::Elsewhere(remote) => {
+            TrainingData::InMemory(data) => settings.fit(&data.dataset()?),
+            TrainingData::Distributed(remote) => {
                 let settings = remote.settings(settings);
-                settings.fit_elsewhere(&mut Asked { remote: &remote, stop }, &remote.summary)
+                settings.fit_distributed(&mut Asked { remote: &remote, stop }, &remote.summary)
             }
         }
     }
@@ -242,14 +244,14 @@ impl Ground {
         stop: &Stop,
     ) -> Result<(Path, Option<Vec<String>>), margins::Error> {
         match self {
-            Ground::Here(data) => {
+            TrainingData::InMemory(data) => {
                 let data = data.dataset()?;
                 Ok((settings.path(&data)?, data.feature_names().map(<[String]>::to_vec)))
             }
-            Ground::Elsewhere(remote) => {
+            TrainingData::Distributed(remote) => {
                 let settings = remote.settings(settings);
                 let mut asked = Asked { remote: &remote, stop };
-                let path = settings.path_elsewhere(&mut asked, &remote.summary)?;
+                let path = settings.path_distributed(&mut asked, &remote.summary)?;
                 Ok((path, remote.summary.feature_names))
             }
         }
@@ -285,7 +287,9 @@ impl Asked<'_> {
             answer = Some(asked.extract(py)?);
             Ok(())
         });
-        let Some((answers, restarted)) = answer else { return Err("the fit was interrupted".into()) };
+        let Some((answers, restarted)) = answer else {
+            return Err("the fit was interrupted".into());
+        };
         for answer in answers {
             replies.extend(Reply::all_from_bytes(&answer)?);
         }

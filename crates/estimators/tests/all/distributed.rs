@@ -4,7 +4,7 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, FileRows, Fitted, Held, IterationObserver, KernelChoice,
+    ClassCosts, CrossValidation, FileRows, Fitted, FixedParameter, IterationObserver, KernelChoice,
     Probabilities, Regularisation, Settings,
 };
 use margins_losses::{Hinge, Logistic, ZeroOne};
@@ -87,7 +87,10 @@ fn fits_agree_with_those_in_memory() {
         for way in [single(), path.clone(), Regularisation::CrossValidated(crossed.clone())] {
             assert_agree(&data, &settings(way.clone()));
             assert_agree(&data, &Settings { standardize: true, ..settings(way.clone()) });
-            assert_agree(&data, &Settings { held: Held::C, ..settings(way.clone()) });
+            assert_agree(
+                &data,
+                &Settings { fixed_parameter: FixedParameter::C, ..settings(way.clone()) },
+            );
             let class_weights = ClassWeights::Balanced;
             assert_agree(&data, &Settings { class_weights, ..settings(way.clone()) });
             let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");

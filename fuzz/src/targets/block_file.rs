@@ -3,7 +3,7 @@
 use margins_data::blocks::{self, BlockFile, BlockSettings, Precision};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Error, Labels};
 
-use super::Way;
+use super::Target;
 use super::scratch::Scratch;
 
 const TAG: &[u8; 4] = b"BLCK";
@@ -13,9 +13,9 @@ const HEAD: usize = 20;
 const BLOCK_HEAD: usize = 20;
 const FOOT: usize = 24;
 
-pub(super) fn way() -> Way {
+pub(super) fn target() -> Target {
     let (to_read, to_check) = (Scratch::new(), Scratch::new());
-    Way {
+    Target {
         name: "block-file",
         corpus: corpus(),
         words: &["BLCK", "INDX", "MGB end\n", "\u{89}MGB"],
@@ -25,7 +25,7 @@ pub(super) fn way() -> Way {
                 drop(file.dataset::<Classes>());
             }
         }),
-        most_bytes_a_byte: 64,
+        bytes_per_input_byte: 64,
         check: Box::new(move |bytes| check(bytes, &to_check).map_err(|error| error.to_string())),
     }
 }

@@ -5,17 +5,17 @@ use std::path::Path;
 use margins_data::Design;
 use margins_model::{Error, Format, Model, Registry};
 
-use super::Way;
+use super::Target;
 
 /// The bytes of the magic, the version, the checksum and two lengths.
 const PREFIX: usize = 32;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/model/tests/fixtures");
 
-pub(super) fn way() -> Way {
+pub(super) fn target() -> Target {
     let registry = Registry::standard();
     let own = Registry::standard();
-    Way {
+    Target {
         name: "model",
         corpus: files(Path::new(FIXTURES)).expect("the fixtures of models"),
         words: &[
@@ -29,7 +29,7 @@ pub(super) fn way() -> Way {
         ],
         seal: sealed,
         read: Box::new(move |bytes| drop(Model::from_bytes(bytes, &own))),
-        most_bytes_a_byte: 64,
+        bytes_per_input_byte: 64,
         check: Box::new(move |bytes| check(bytes, &registry).map_err(|error| error.to_string())),
     }
 }

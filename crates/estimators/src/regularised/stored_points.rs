@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use margins_optim::Lambda;
-use margins_optim::shards::{Failure, Places};
+use margins_optim::shards::{Failure, PointStore};
 use serde::{Deserialize, Serialize};
 
 use super::data_summary::DataSummary;
@@ -21,14 +21,14 @@ const POINTS: Kind = Kind {
 };
 
 /// The points of all problems.
-pub(super) struct KeptPlaces<'a> {
+pub(super) struct StoredPoints<'a> {
     file: CheckpointFile<'a>,
     state: Mutex<State>,
 }
 
 /// The points of one problem.
-pub(super) struct KeptOfProblem<'a> {
-    kept: &'a KeptPlaces<'a>,
+pub(super) struct PointsOfProblem<'a> {
+    kept: &'a StoredPoints<'a>,
     member: usize,
     fold: Option<u32>,
 }
@@ -53,10 +53,10 @@ struct KeptPoint {
     coef: Vec<u64>,
 }
 
-impl KeptPlaces<'_> {
+impl StoredPoints<'_> {
     /// Returns the points of the problem of a member without a fold.
-    pub(super) fn of(&self, member: usize, fold: Option<u32>) -> KeptOfProblem<'_> {
-        KeptOfProblem { kept: self, member, fold }
+    pub(super) fn of(&self, member: usize, fold: Option<u32>) -> PointsOfProblem<'_> {
+        PointsOfProblem { kept: self, member, fold }
     }
 
     /// Writes the points that the file lacks.
@@ -72,13 +72,13 @@ impl KeptPlaces<'_> {
     }
 }
 
-impl KeptOfProblem<'_> {
+impl PointsOfProblem<'_> {
     fn is_at(&self, point: &KeptPoint, lambda: Lambda) -> bool {
         (point.member, point.fold, point.lambda) == (self.member, self.fold, lambda.get().to_bits())
     }
 }
 
-impl Places for KeptOfProblem<'_> {
+impl PointStore for PointsOfProblem<'_> {
     fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
         let state = self.kept.state.lock().unwrap_or_else(PoisonError::into_inner);
         let point = state.points.iter().find(|point| self.is_at(point, lambda))?;
@@ -111,7 +111,10 @@ impl Places for KeptOfProblem<'_> {
 impl Settings {
     /// Reads the points that the file of the settings has, if they name one, and writes it if it is
     /// not there: what cannot be written is refused before the first fit.
-    pub(super) fn kept_places(&self, table: &DataSummary) -> Result<Option<KeptPlaces<'_>>, Error> {
+    pub(super) fn stored_points(
+        &self,
+        table: &DataSummary,
+    ) -> Result<Option<StoredPoints<'_>>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         let file = CheckpointFile { kind: &POINTS, path, settings: self.describe_problem(table) };
         let start = Instant::now();
@@ -121,7 +124,7 @@ impl Settings {
         }
         let (points, took) = (found.unwrap_or_default(), start.elapsed());
         let state = Mutex::new(State { points, is_fresh: false, written: Instant::now(), took });
-        Ok(Some(KeptPlaces { file, state }))
+        Ok(Some(StoredPoints { file, state }))
     }
 
     /// Returns the settings that define the problems, in words, by which a file of other problems is

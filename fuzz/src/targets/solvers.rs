@@ -4,7 +4,7 @@ use margins_data::{Design, Labels};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::{Lambda, Objective, Options, Report, Solver};
 
-use super::{Way, as_they_are};
+use super::{Target, as_they_are};
 
 const SOLVERS: [Solver; 9] = [
     Solver::Auto,
@@ -28,8 +28,8 @@ struct Problem {
     weights: Vec<f64>,
 }
 
-/// Returns the way in, whose bytes are the loss, the two solvers, lambda, and four for each row.
-pub(super) fn way() -> Way {
+/// Returns the target, whose bytes are the loss, the two solvers, lambda, and four for each row.
+pub(super) fn target() -> Target {
     let registry = LossRegistry::standard();
     let losses =
         registry.names().map(|name| registry.parse(name).expect("a loss by its name alone"));
@@ -38,7 +38,7 @@ pub(super) fn way() -> Way {
     let bytes = |loss: u8, one: u8, other: u8, lambda: u8| {
         [&[loss, one, other, lambda], rows.as_flattened()].concat()
     };
-    Way {
+    Target {
         name: "solvers",
         // Dual ascent takes every convex loss.
         corpus: (0..losses.len() as u8).map(|loss| bytes(loss, 0, 3, 2 * loss)).collect(),
@@ -46,7 +46,7 @@ pub(super) fn way() -> Way {
         seal: as_they_are,
         // A table is as large as its bytes; what its fits take is their own.
         read: Box::new(|bytes| drop(Problem::of(bytes))),
-        most_bytes_a_byte: 64,
+        bytes_per_input_byte: 64,
         check: Box::new(move |bytes| {
             let problem = Problem::of(bytes).ok_or("too few bytes or rows")?;
             problem.solve(&*losses[problem.loss % losses.len()])

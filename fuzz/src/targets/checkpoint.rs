@@ -8,12 +8,12 @@ use margins_estimators::focused::{self, Checkpointing};
 use margins_estimators::regularised::{self, CrossValidation, FileRows, Regularisation};
 use margins_optim::{Lambda, Options};
 
-use super::Way;
+use super::Target;
 use super::scratch::Scratch;
 
-pub(super) fn ways() -> Vec<Way> {
+pub(super) fn targets() -> Vec<Target> {
     vec![
-        way("cv-checkpoint", |data, path| {
+        target("cv-checkpoint", |data, path| {
             let checkpoint = Some(path);
             let how = CrossValidation { lambdas: lambdas(), folds: Some(2), ..Default::default() };
             let regularisation = Regularisation::CrossValidated(how);
@@ -22,7 +22,7 @@ pub(super) fn ways() -> Vec<Way> {
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
         points(),
-        way("focus-checkpoint", |data, path| {
+        target("focus-checkpoint", |data, path| {
             let checkpoint = Some(Checkpointing { path, pause_at: None });
             let settings =
                 focused::Settings { checkpoint, max_steps: Some(20), ..Default::default() };
@@ -35,9 +35,9 @@ fn lambdas() -> Vec<Lambda> {
     [1.0, 0.1].map(|lambda| Lambda::new(lambda).expect("positive")).to_vec()
 }
 
-/// Returns the way in of the points that fits to the rows of a block file have reached. What is certified
+/// Returns the target for the points that fits to the rows of a block file have reached. What is certified
 /// must be the minimum, whatever the points say.
-fn points() -> Way {
+fn points() -> Target {
     let folder = Scratch::new();
     let of_rows = folder.path("rows.blocks");
     let settings = BlockSettings { rows: Some(3), ..BlockSettings::default() };
@@ -70,26 +70,26 @@ fn data() -> Dataset {
     Dataset::new(Design::from_rows(&rows).expect("finite rows"), labels).expect("as many labels")
 }
 
-/// Returns the way in of a job that goes on from the file at a path.
-fn way(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Way {
+/// Returns the target for a job that goes on from the file at a path.
+fn target(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Target {
     let data = data();
     way_of(name, move |path| job(&data, path))
 }
 
-/// Returns the way in of a job that knows its data.
-fn way_of(name: &'static str, job: impl Fn(PathBuf) -> Result<(), String> + 'static) -> Way {
+/// Returns the target for a job that knows its data.
+fn way_of(name: &'static str, job: impl Fn(PathBuf) -> Result<(), String> + 'static) -> Target {
     let scratch = Scratch::new();
     let path = scratch.path("state");
     job(path.clone()).expect("an undisturbed job");
     let state = std::fs::read(&path).expect("the state of the job");
-    Way {
+    Target {
         name,
         corpus: vec![state],
         words: &["null", "true", "\"gap\"", "\"NaN\"", "[]", "{}", "-1", "1e300", "\"wrong\":["],
         seal: sealed,
         // The job holds what a file says, and more of its own.
         read: Box::new(|_| ()),
-        most_bytes_a_byte: 0,
+        bytes_per_input_byte: 0,
         check: Box::new(move |bytes| job(scratch.holding(bytes))),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::scratch::Scratch;
-use super::{Way, as_they_are};
+use super::{Target, as_they_are};
 
 #[path = "../../../xtask/src/trials/journal.rs"]
 mod of_experiments;
@@ -21,16 +21,16 @@ const JOURNALS: [&str; 4] = [
     "seed=1\nrow 1 0.1\nrow 2 0.30000000000000004\n",
 ];
 
-pub(super) fn way() -> Way {
+pub(super) fn target() -> Target {
     let scratch = Scratch::new();
-    Way {
+    Target {
         name: "journal",
         corpus: JOURNALS.map(|text| text.as_bytes().to_vec()).to_vec(),
         words: &["\n", " ", "NaN", "-", "99999999999999999999", "row 1 ", "seed=1\n"],
         seal: as_they_are,
         // What is kept is a number for every line.
         read: Box::new(|_| ()),
-        most_bytes_a_byte: 0,
+        bytes_per_input_byte: 0,
         check: Box::new(move |bytes| check(bytes, &scratch.path("journal"))),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_massart::{
-    CutOptions, Error, Learned, PartedSample, Plan, Problem, Projection, SeePart, SphereSample,
+    CutOptions, Error, Learned, Plan, Problem, Projection, SamplesInParts, SeePart, SphereSample,
     Target, learn, learn_adaptively, learn_adaptively_from_parts, learn_by_cuts,
     learn_by_cuts_from_parts, learn_by_projected_cuts, learn_by_tested_cuts,
     learn_by_tested_cuts_from_parts, learn_from_parts,
@@ -26,7 +26,7 @@ struct Parts {
     reads: usize,
 }
 
-impl PartedSample for Parts {
+impl SamplesInParts for Parts {
     fn columns(&self) -> usize {
         self.design.columns()
     }

@@ -1,7 +1,7 @@
-//! Names that other programs give to what is here.
+//! Names in other programs for the losses here, so that messages can suggest ours.
 
 /// The names of losses in scikit-learn, LIBLINEAR, xgboost and packages of R, with ours.
-pub(crate) const ELSEWHERE: [(&str, &str); 23] = [
+pub(crate) const FOREIGN_NAMES: [(&str, &str); 23] = [
     ("log-loss", "logistic"),
     ("logloss", "logistic"),
     ("log", "logistic"),

@@ -1,20 +1,20 @@
-//! libFuzzer chooses the bytes that come in by the way of the variable `FUZZ_WAY`.
+//! libFuzzer chooses the bytes for the target that the variable `FUZZ_TARGET` names.
 
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
 mod guided {
     use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-    use margins_fuzz::Way;
+    use margins_fuzz::Target;
     use margins_fuzz::change::changed_from;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     thread_local! {
-        static WAY: Way = std::env::var("FUZZ_WAY")
+        static TARGET: Target = std::env::var("FUZZ_TARGET")
             .ok()
             .and_then(|name| margins_fuzz::find(&name))
-            .expect("FUZZ_WAY must name a way in");
+            .expect("FUZZ_TARGET must name a target");
     }
 
     // To hand so little work to another thread would take most of the time.
@@ -25,7 +25,7 @@ mod guided {
 
     fuzz_target!(init: on_this_thread(), |bytes: &[u8]| {
         // An error is as good as a result.
-        let _ = WAY.with(|way| (way.check)(bytes));
+        let _ = TARGET.with(|target| (target.check)(bytes));
     });
 
     // Half of the changes are ours, which know words and checksums.
@@ -34,7 +34,7 @@ mod guided {
             return fuzzer_mutate(data, size, max_size);
         }
         let mut random = ChaCha8Rng::seed_from_u64(seed.into());
-        let bytes = WAY.with(|way| changed_from(data[..size].to_vec(), way, &mut random));
+        let bytes = TARGET.with(|target| changed_from(data[..size].to_vec(), target, &mut random));
         let length = bytes.len().min(max_size);
         data[..length].copy_from_slice(&bytes[..length]);
         length

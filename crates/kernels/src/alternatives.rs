@@ -7,7 +7,7 @@ use margins_data::Memory;
 /// The alternatives to a kernel matrix that does not fit in memory, with their estimated times from
 /// the time of some kernel values on this machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OtherWays {
+pub struct Alternatives {
     n: usize,
     /// The seconds of a kernel value on all threads.
     value: f64,
@@ -15,7 +15,7 @@ pub struct OtherWays {
     matrix_free: bool,
 }
 
-impl OtherWays {
+impl Alternatives {
     /// The largest number of landmarks of the suggested approximation, which has at most a tenth of the
     /// rows.
     const LANDMARKS: usize = 1000;
@@ -24,7 +24,7 @@ impl OtherWays {
     /// known to be positive semidefinite: one that is not has no way without the matrix but the approximation.
     #[cfg(feature = "solvers")]
     pub(crate) fn new(n: usize, value: f64, matrix_free: bool) -> Self {
-        OtherWays { n, value, matrix_free }
+        Alternatives { n, value, matrix_free }
     }
 
     /// Returns the memory of the matrix.
@@ -38,7 +38,7 @@ impl OtherWays {
     }
 }
 
-impl fmt::Display for OtherWays {
+impl fmt::Display for Alternatives {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// The seconds of a multiplication and an addition in a factorisation.
         const MULTIPLICATION: f64 = 1e-10;

@@ -1,4 +1,4 @@
-//! Samples that are read in parts, as those of a file that memory does not hold.
+//! Learners on samples that are read in parts, such as a file that does not fit in memory.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use margins_optim::solve::Limits;
 
 use crate::cuts::{HeldOut, search};
 use crate::cutting_planes::End;
-use crate::sgd::{Learned, Plan, Walk};
+use crate::sgd::{Learned, Plan, SgdRun};
 use crate::sphere::is_wrong;
 use crate::split::Split;
 use crate::{
     CutOptions, Error, LearnedByCuts, Problem, Projection, Separation, Sphere, SphereSample,
 };
 
-/// Samples whose features are read in parts; signs and weights are at hand.
+/// Samples whose features are read in parts; signs and weights are in memory.
 ///
 /// The learners of such samples draw the rows that those in memory draw. Steps of the stochastic gradient
 /// are therefore the same, at the price of a pass over the samples for as many steps as memory holds rows.
-pub trait PartedSample {
+pub trait SamplesInParts {
     /// Returns the number of features d.
     fn columns(&self) -> usize;
 
@@ -59,7 +59,7 @@ pub type SeePart<'s> = dyn FnMut(usize, &Design) -> Result<(), Error> + 's;
 ///
 /// # Errors
 /// The errors of [`learn`](crate::learn); a part that cannot be read.
-pub fn learn_from_parts<S: PartedSample + ?Sized>(
+pub fn learn_from_parts<S: SamplesInParts + ?Sized>(
     problem: &Problem,
     plan: &Plan,
     sample: &mut S,
@@ -67,20 +67,20 @@ pub fn learn_from_parts<S: PartedSample + ?Sized>(
     limits: &Limits<'_>,
 ) -> Result<Learned, Error> {
     let split = Split::new(&sample.weights(), plan.selection.min(sample.most_rows()), seed)?;
-    let mut walk = Walk::new(problem, plan, sample.columns(), seed)?;
-    walk_over_parts(sample, &split, plan.steps, seed, |points, draws| {
-        walk.take(points, draws.iter().copied(), limits)?;
-        Ok(walk.is_complete())
+    let mut run = SgdRun::new(problem, plan, sample.columns(), seed)?;
+    run_over_parts(sample, &split, plan.steps, seed, |points, draws| {
+        run.take(points, draws.iter().copied(), limits)?;
+        Ok(run.is_complete())
     })?;
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
     let selection = selection.with_weights(weights)?;
-    Ok(Learned::new(&walk.finish(), &selection, problem.target.delta(), limits))
+    Ok(Learned::new(&run.finish(), &selection, problem.target.delta(), limits))
 }
 
 /// Shows the draws of a split, at most `count`, as many at once as memory holds, until `take` says that
 /// there were enough. Draws are rows of the points shown.
-pub(super) fn walk_over_parts<S: PartedSample + ?Sized>(
+pub(super) fn run_over_parts<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     split: &Split,
     count: usize,
@@ -109,7 +109,7 @@ pub(super) fn walk_over_parts<S: PartedSample + ?Sized>(
 }
 
 /// Returns the features, signs and weights of some rows, which ascend.
-pub(super) fn rows_of<S: PartedSample + ?Sized>(
+pub(super) fn rows_of<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     rows: &[usize],
 ) -> Result<(Design, Vec<f64>, Vec<f64>), Error> {
@@ -136,7 +136,7 @@ struct View<'p> {
 }
 
 /// Shows all samples, part after part, as points in the ball with their signs and weights.
-fn each_on_sphere<S: PartedSample + ?Sized>(
+fn each_on_sphere<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     view: View<'_>,
     mut see: impl FnMut(&Sphere<'_>, &[f64], &[f64]),
@@ -160,7 +160,7 @@ fn wrong_weight(scores: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// Returns the error of a halfspace, and the mean of `factor(<w, x>, y) x`.
-fn look<S: PartedSample + ?Sized>(
+fn look<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     view: View<'_>,
     w: &[f64],
@@ -193,7 +193,7 @@ struct Reweighted<'s, S: ?Sized> {
     weights: Arc<[f64]>,
 }
 
-impl<S: PartedSample + ?Sized> PartedSample for Reweighted<'_, S> {
+impl<S: SamplesInParts + ?Sized> SamplesInParts for Reweighted<'_, S> {
     fn columns(&self) -> usize {
         self.sample.columns()
     }
@@ -230,7 +230,7 @@ impl<S: PartedSample + ?Sized> PartedSample for Reweighted<'_, S> {
 /// # Errors
 /// The errors of [`learn_by_cuts_from_parts`]. [`Error::TooFew`]: there are fewer than two samples
 /// of positive weight.
-pub fn learn_by_tested_cuts_from_parts<S: PartedSample + ?Sized>(
+pub fn learn_by_tested_cuts_from_parts<S: SamplesInParts + ?Sized>(
     problem: &Problem,
     options: &CutOptions<'_>,
     sample: &mut S,
@@ -254,7 +254,7 @@ pub fn learn_by_tested_cuts_from_parts<S: PartedSample + ?Sized>(
 ///
 /// # Errors
 /// [`Error::Direction`]: a row has no direction. A part that cannot be read.
-pub fn learn_by_cuts_from_parts<S: PartedSample + ?Sized>(
+pub fn learn_by_cuts_from_parts<S: SamplesInParts + ?Sized>(
     problem: &Problem,
     options: &CutOptions<'_>,
     sample: &mut S,

@@ -1,7 +1,7 @@
-//! Names that other programs give to what is here.
+//! Names in other programs for the kernels here, so that messages can suggest ours.
 
 /// The names of kernels in scikit-learn, LIBSVM and packages of R, with ours.
-pub(crate) const ELSEWHERE: [(&str, &str); 12] = [
+pub(crate) const FOREIGN_NAMES: [(&str, &str); 12] = [
     ("rbf", "gaussian"),
     ("rbfdot", "gaussian"),
     ("radial", "gaussian"),
@@ -17,5 +17,5 @@ pub(crate) const ELSEWHERE: [(&str, &str); 12] = [
 ];
 
 /// The names of parameters in scikit-learn, LIBSVM and packages of R, with ours.
-pub(crate) const PARAMETERS_ELSEWHERE: [(&str, &str); 4] =
+pub(crate) const FOREIGN_PARAMETERS: [(&str, &str); 4] =
     [("gamma", "sigma"), ("gamma", "scale"), ("length-scale", "length"), ("coef0", "offset")];
