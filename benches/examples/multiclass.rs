@@ -1,4 +1,4 @@
-//! One fit of several classes, timed: seconds of training, whether certified, and what it makes of
+//! One fit of several classes, timed: seconds of training, whether certified, and its errors on
 //! other samples, as JSON.
 //!
 //!     multiclass TRAIN TEST ovr|ovo LOSS LAMBDA KERNEL|none none|loss|platt

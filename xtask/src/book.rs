@@ -17,7 +17,7 @@ use page::{Page, Piece};
 /// The folders whose text nobody here has written.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", "corpus"];
 
-/// Checks the pages of the book, and whatever in the repository points to them.
+/// Checks the pages of the book, and everything in the repository that points to them.
 pub(crate) fn check() -> Outcome {
     let root = workspace();
     let mut files = Vec::new();

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns the number of rounds after which the perceptron is right on every sample, looked at every
+/// Returns the number of rounds after which the perceptron is right on every sample, checked every
 /// hundred rounds.
 fn rounds_to_learn<P: SamplePlayer>(
     player: P,

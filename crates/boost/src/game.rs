@@ -73,7 +73,7 @@ pub struct GameOutcome {
     pub seen_loss: f64,
 }
 
-/// The seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
+/// The seeds of the two uses of randomness, so that the outputs do not depend on the draws.
 const SAMPLES: u64 = 0;
 const OUTPUTS: u64 = 1;
 

@@ -32,7 +32,7 @@ pub(crate) fn check_loss(loss: f64) -> Result<f64, Error> {
     Ok(OutOfRange::check("the loss of a sample", loss, "from 0 to 1", unit)?)
 }
 
-/// A player who draws every sample with the same probability, whatever the losses are.
+/// A player who draws every sample with the same probability, regardless of the losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UniformPlayer {

@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Focus(focus::FocusArguments),
     /// Apply a model: score, label and, where the model has one, probability
     Predict(predict::PredictArguments),
-    /// Show what a model makes of labelled data, as a page to look at
+    /// Evaluate a model on labelled data, and write the results as a page
     Report(report::ReportArguments),
     /// Describe a data file or a model
     Inspect(inspect::InspectArguments),

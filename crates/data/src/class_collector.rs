@@ -28,7 +28,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Looks at a label that is not missing.
+    /// Takes a label that is not missing.
     fn look_at(&mut self, row: usize, value: &str) {
         match ExactDecimal::parse(value) {
             Some(number) if self.fraction.is_none() && !number.is_whole() => {

@@ -1,4 +1,4 @@
-//! Measures of what a classifier makes of labelled samples, over its scores or probabilities and
+//! Measures of the predictions of a classifier on labelled samples, over its scores or probabilities and
 //! the true signs.
 //!
 //! A score decides for +1 where it is > 0, else for -1. Every measure takes sample weights c_i,

@@ -13,9 +13,9 @@
 //! else is read line by line. Errors name the line either way. Text is UTF-8, with or without a
 //! byte order mark; lines end in LF, CR LF or CR, the last one need not; blank lines are skipped. A
 //! first line `sep=,` of CSV, which is for spreadsheets, is skipped as well. A file is taken as gzip
-//! if it starts so, whatever its name; other files that are not text are refused by what they are.
+//! if it starts so, for any name; other files that are not text are refused by what they are.
 //!
-//! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
+//! A [block file](crate::blocks) is known by its first bytes, for any name, and read as the others
 //! are, but not from standard input and not beside other files. [`to_blocks`] makes one of text.
 //!
 //! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory, of every
@@ -100,7 +100,7 @@ pub struct ReadOptions {
     /// Further files of the same format, and of the same header, whose rows follow.
     pub further_files: Vec<PathBuf>,
     /// True if rows of CSV and Parquet without a label are left out, with their weights and folds,
-    /// before their other cells are looked at; otherwise they are refused. Such a label is empty, NaN,
+    /// before their other cells are read; otherwise they are refused. Such a label is empty, NaN,
     /// `NA`, `N/A` or `?`, or one of the missing words of the encoding where these are not the usual
     /// ones.
     pub drop_unlabelled: bool,

@@ -1,4 +1,4 @@
-//! Room in memory, which is looked for before it is taken: a system promises more than it has, and
+//! Checks that memory is free before it is allocated: a system promises more than it has, and
 //! ends a program that takes it.
 
 use std::fmt;

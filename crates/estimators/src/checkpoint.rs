@@ -79,7 +79,7 @@ fn is_digest(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns a hash of all that a fit looks at in data: features, labels, weights and the table that
+/// Returns a hash of all that a fit reads from data: features, labels, weights and the table that
 /// the features are learned from.
 pub(crate) fn digest_of<Y: ClassLabels>(data: &Dataset<Y>) -> String {
     let mut hash = Hash::new();

@@ -31,7 +31,7 @@ pub fn on_threads<T: Send, E: From<Error> + Send>(
 fn check_room(threads: usize) -> Result<(), String> {
     /// The addresses of a thread: its stack, and what it begins with.
     const OF_A_THREAD: usize = (2 << 20) + (64 << 10);
-    /// What a job takes without a look at what is free, the beginning of a file among it.
+    /// The memory that a job takes without a check, such as the beginning of a file.
     const OF_A_JOB: usize = 8 << 20;
     let bytes = threads * OF_A_THREAD + OF_A_JOB;
     // Addresses that nobody touches take no memory.

@@ -282,7 +282,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Calls a function for every iteration of every fit, from whatever thread makes it; the fit
+    /// Calls a function for every iteration of every fit, on the thread that makes it; the fit
     /// stops where the function breaks, and ends as
     /// [`Status::Interrupted`](margins_optim::Status::Interrupted).
     #[must_use]

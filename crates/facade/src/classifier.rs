@@ -118,7 +118,7 @@ impl Classifier {
 
     /// Returns the name of the class of every sample.
     ///
-    /// Classes go by names, whatever type the labels had; [`predict_labels`](Self::predict_labels)
+    /// Classes go by names, for any type of labels; [`predict_labels`](Self::predict_labels)
     /// gives values of a type and [`predict_index`](Self::predict_index) indices.
     ///
     /// # Errors

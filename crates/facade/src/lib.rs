@@ -79,7 +79,7 @@
 //!
 //! # Labels
 //!
-//! Classes go by names, whatever was given: [`Classifier::predict`] gives names,
+//! Classes go by names, for any type of labels: [`Classifier::predict`] gives names,
 //! [`Classifier::predict_index`] indices into [`Classifier::classes`],
 //! [`Classifier::predict_labels`] values of your type. Numbers that are not whole are no labels.
 //!

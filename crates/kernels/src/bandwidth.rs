@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 
-/// The most pairs of samples that are looked at.
+/// The largest number of pairs of samples that are used.
 const MOST_PAIRS: usize = 10_000;
 
 /// Reasonable values of sigma for the Gaussian kernel `exp(-sigma ||x - z||^2)`: the reciprocals of

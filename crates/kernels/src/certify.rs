@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 use crate::rkhs_norm::{SampleNorms, dot};
 use crate::{Error, Gram};
 
-/// A function of the space of a kernel, found in whatever way, as what its certificate needs.
+/// A function of the space of a kernel, found in any way, with what its certificate needs.
 #[derive(Debug)]
 pub struct KnownFunction<'r, 'a, L: MarginLoss + ?Sized> {
     /// The risk of its scores.

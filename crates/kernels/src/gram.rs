@@ -143,7 +143,7 @@ impl Gram {
 
     /// Returns the matrix `Z Z'` of inner products of features, one sample a row of Z, for support
     /// vector machines: all columns in single precision, in `4 n^2` bytes, and products in double
-    /// precision through the features. `is_over` is asked before every 256 columns, by whatever thread
+    /// precision through the features. `is_over` is asked before every 256 columns, by the thread that
     /// computes them.
     ///
     /// ```

@@ -25,7 +25,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
     path(objective, &[lambda], options, &|_| {}).map(|mut fits| fits.swap_remove(0))
 }
 
-/// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
+/// Minimises `F` at every lambda, each once and largest first for any order of `lambdas`, every fit
 /// starting from the ones before it; `observer` sees every fit as it is made, before the
 /// verification of the scores. Beyond separation the path of a loss with a homogeneous tail is
 /// followed in closed form, as that of [`path`](fn@margins_optim::path).
@@ -109,7 +109,7 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
         .collect())
 }
 
-/// Returns the fit of an objective that has no minimum: none has been looked for.
+/// Returns the fit of an objective that has no minimum: the origin, without any iteration.
 fn unbounded<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambda: Lambda,

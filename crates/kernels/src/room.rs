@@ -1,4 +1,4 @@
-//! Room in memory, which is looked for before it is taken.
+//! Checks that memory is free before it is allocated.
 
 use margins_data::Memory;
 
@@ -10,7 +10,7 @@ pub(crate) fn matrices(count: usize, n: usize) -> usize {
 }
 
 impl Error {
-    /// Refuses what takes this many bytes beside what there is.
+    /// Returns an error if this many bytes are not free.
     pub(crate) fn check_room(
         bytes: usize,
         n: usize,

@@ -94,7 +94,7 @@ pub fn violations_on(kernel: &dyn Kernel, rows: &[Vec<f64>]) -> Vec<String> {
     examination.found
 }
 
-/// Returns how the kernel that the registry makes of [`Kernel::specification`] differs from the
+/// Returns how the kernel that the registry parses from [`Kernel::specification`] differs from the
 /// kernel itself: its text must be the same, and its values to the last bit.
 pub fn text_violations(kernel: &dyn Kernel, registry: &KernelRegistry) -> Vec<String> {
     let text = kernel.specification();

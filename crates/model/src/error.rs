@@ -35,7 +35,7 @@ pub enum Error {
         /// The checksum of the file as it is.
         computed: u32,
     },
-    /// Bytes with a checksum that hold no value of the kind that is looked for.
+    /// Bytes with a checksum that do not hold a value of the expected kind.
     #[error("not the bytes of {kind}: {reason}")]
     Bytes {
         /// The kind, as in "an ensemble".

@@ -66,7 +66,7 @@ impl Model {
         self.save_as(&path, Format::of_path(&path))
     }
 
-    /// Writes the model in a format, whatever the name of the file, as [`save`](Self::save) does.
+    /// Writes the model in a format, for any name of the file, as [`save`](Self::save) does.
     ///
     /// # Errors
     /// [`save`](Self::save) says which.

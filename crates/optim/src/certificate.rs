@@ -5,7 +5,7 @@
 //!   [`Objective::certificate`](crate::Objective::certificate) makes one for the result of any
 //!   program.
 //! * `primal`: the gap by the slopes at a point; `dual`: the gap by any feasible duals.
-//! * [`Evaluator`]: certificates at one point after another, for samples wherever they are.
+//! * [`Evaluator`]: certificates at one point after another, for samples in memory or distributed.
 //! * `examine`: the evidence in a loss against itself.
 
 mod appraise;

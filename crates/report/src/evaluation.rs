@@ -16,7 +16,7 @@ use crate::points::quantiles;
 /// The samples of the smallest margins that are listed.
 const HARDEST: usize = 10;
 
-/// What a model makes of labelled samples, by weight.
+/// The evaluation of a model on labelled samples, by weight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
     /// The name of the data.

@@ -1,4 +1,4 @@
-//! Directions along which a mean loss without a penalty falls for ever.
+//! Directions along which a mean loss without a penalty decreases without end.
 
 use margins_losses::MarginLoss;
 use margins_optim::Objective;

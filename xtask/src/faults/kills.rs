@@ -224,7 +224,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Looks at what a kill has left: every file is the old one or the new one.
+    /// Checks the files after a kill: each is the old one or the new one.
     fn look(
         &self,
         folder: &Path,

@@ -11,7 +11,7 @@ use crate::Failure;
 /// No command of these tests takes as long unless it waits for something that never comes.
 const MOST: Duration = Duration::from_secs(60);
 
-/// How often a process is looked at.
+/// How often a process is polled.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A process that has ended.

@@ -11,7 +11,7 @@ use super::Turn;
 use super::rows::{Lambdas, Row, SIGMAS, Work};
 use crate::Failure;
 
-/// How often the memory of a running process is looked at.
+/// How often the memory of a running process is read.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Times the whole process of ours on the row.

@@ -13,7 +13,7 @@ from . import _native
 from ._base import Fitting, ModelClassifier, warn_of_end, warn_of_gap, warn_of_report
 from ._inputs import checked, floats_of, number_of
 from ._progress import announced, watchers
-from ._tables import checked_table, columns_of, left_out, told
+from ._tables import checked_table, columns_of, encode_options, left_out
 
 PRECOMPUTED = "precomputed"
 
@@ -31,7 +31,7 @@ class Regularised(Fitting):
         if getattr(self, "probability", "loss") not in ("loss", "platt"):
             raise ValueError(f"probability is {self.probability!r}, but must be 'loss' or 'platt'.")
         data = self._data(X, y, sample_weight)
-        settings = self._settings(class_weight=self._class_costs(self.classes_), encode=told(self.encode, X), **changed)
+        settings = self._settings(class_weight=self._class_costs(self.classes_), encode=encode_options(self.encode, X), **changed)
         with watchers(self) as watching:
             report = fit(data, settings, watching)
         self.__dict__.pop("encoded_names_", None)

@@ -26,7 +26,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def told(encode: Any, X: Any) -> Any:
+def encode_options(encode: Any, X: Any) -> Any:
     """Returns the options of the encoding, with every column of a categorical dtype listed as categorical."""
     options = encode if isinstance(encode, dict) else {}
     asked, dropped = options.get("categorical", []), left_out(encode)

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{Error, SampleTree};
 
-/// The sublinear perceptron: a round looks at one sample, and at one feature of all samples.
+/// The sublinear perceptron: a round reads one sample, and one feature of all samples.
 ///
 /// On samples `A_i = y_i x_i/R` of norm at most 1, without an intercept: the primal player keeps
 /// `s_t = sum A_i/sqrt(2 T)` over the samples drawn, projected onto the unit ball, `x_t`. A feature

@@ -8,7 +8,7 @@ use crate::program;
 /// read what earlier ones write.
 const EXAMPLES: [(&str, &str); 10] = [
     (
-        "Look at simulated data: their size, their classes and what their columns hold.",
+        "Describe simulated data: their size, their classes and their columns.",
         "inspect --data mixture:example=1,n=200,seed=1",
     ),
     (

@@ -46,7 +46,7 @@ impl Invocation {
     }
 }
 
-/// Returns a time in words, whatever the clock was set to.
+/// Returns a time in words, for any setting of the clock.
 fn moment(time: SystemTime) -> String {
     const SECOND_AFTER_9999: Duration = Duration::from_secs(253_402_300_800);
     match time.duration_since(UNIX_EPOCH) {

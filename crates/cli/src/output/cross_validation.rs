@@ -131,7 +131,7 @@ fn shown(measure: Measure, value: f64) -> String {
 /// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
 /// at that.
 fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'static str, String)> {
-    /// A share that is larger than the differences between errors that people look at.
+    /// A share that is larger than the differences between errors that matter.
     const LOOSE: f64 = 0.01;
     let mut curves: Vec<&ErrorCurve> = report.kernels.iter().map(|tried| &tried.curve).collect();
     if curves.is_empty() {

@@ -35,7 +35,7 @@ impl Design {
         });
     }
 
-    /// Computes `out` and the result as sums of what `add` makes of parts of the rows, which are
+    /// Computes `out` and the result as sums of the results of `add` on parts of the rows, which are
     /// always the same: the result must not depend on the number of threads.
     pub(super) fn sum_of_parts(
         &self,

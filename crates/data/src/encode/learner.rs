@@ -15,7 +15,7 @@ pub(crate) struct EncodingLearner {
     options: EncodeOptions,
     columns: Vec<Column>,
     rows: u64,
-    /// True from the second pass on, in which medians alone are looked for.
+    /// True from the second pass on, in which only medians are computed.
     again: bool,
 }
 

@@ -74,7 +74,7 @@ impl<'m> Cells<'m> {
     }
 
     /// Takes in a number before the next comma as that of a feature, counted from 0, and returns its length;
-    /// `None` of any cell that has to be looked at.
+    /// `None` for any cell that has to be examined.
     #[inline]
     pub(super) fn push_leading(&mut self, feature: usize, text: &[u8]) -> Option<usize> {
         match self {

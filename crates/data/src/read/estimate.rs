@@ -13,7 +13,7 @@ use super::{FeatureColumns, Format, ReadOptions};
 use crate::design::LABEL;
 use crate::{Error, Memory};
 
-/// The text that is looked at.
+/// The length of the text that is examined.
 const SAMPLE: u64 = 1 << 20;
 
 /// The bytes that a byte of text takes at most: a digit and a comma make a cell and the feature of it.

@@ -49,7 +49,7 @@ pub(super) struct Lines<'a> {
     block: usize,
 }
 
-/// Whole lines, to be looked at on any thread.
+/// Whole lines, to be parsed on any thread.
 pub(super) struct Block {
     name: String,
     text: Vec<u8>,

@@ -18,7 +18,7 @@ use crate::Error;
 #[cfg(feature = "serde")]
 const KIND: &str = "an ensemble";
 
-/// The classifiers that a game leaves behind, of whatever kind its learner makes, which decide
+/// The classifiers that a game leaves behind, one variant per kind of learner, which decide
 /// together. It has the traits of serde, so that a program can keep those that no model holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

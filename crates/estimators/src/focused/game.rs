@@ -64,7 +64,7 @@ type Live<L> = Checkpoint<FocusedPlayer, L, <L as OnlineLearner>::Snapshot>;
 /// The longest time of which the work of a game may be lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
 
-/// The number of steps between looks at the clock and the limits.
+/// The number of steps between checks of the clock and the limits.
 const STEPS_A_LOOK: u64 = 64;
 
 impl Table<'_> {

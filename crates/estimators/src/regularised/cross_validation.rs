@@ -196,7 +196,7 @@ impl Folds {
         match untrained.into_iter().next() {
             Some((class, error)) if is_refused(class) => Err(error.into()),
             Some((_, error)) => Ok(Some(format!(
-                "{number} of {count} folds misclassify every sample of a class, whatever lambda is: \
+                "{number} of {count} folds misclassify every sample of a class at any lambda: \
                  {error}."
             ))),
             None => Ok(None),

@@ -44,7 +44,7 @@ struct Search<'s> {
 
 /// The fits on all rows that a search has made.
 struct Found {
-    /// The fits, largest lambda first, at each lambda one a member; those at the last were looked for.
+    /// The fits, largest lambda first, at each lambda one a member; the last ones are the result.
     path: Vec<Vec<Fit>>,
     curve: Option<ErrorCurve>,
     /// The training error at each lambda.

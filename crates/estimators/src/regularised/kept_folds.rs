@@ -51,7 +51,7 @@ struct Cell {
 struct Outcome {
     /// The rows that are wrong, as the bits of numbers, the first row in the lowest bit.
     wrong: Vec<u64>,
-    /// The rows whose class is not proven, where that was looked at.
+    /// The rows whose class is not proven, where that was checked.
     unproven: Option<Vec<u64>>,
     log_loss: Option<f64>,
     measure: Option<f64>,

@@ -11,7 +11,7 @@ use crate::Error;
 
 /// Returns the fits of the large-margin distribution machine in the function space of a kernel: `f
 /// = b 1 + K a` and the penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every
-/// lambda, each once and largest first whatever the order given; `observer` sees every fit as it is
+/// lambda, each once and largest first for any order of `lambdas`; `observer` sees every fit as it is
 /// made.
 ///
 /// The machine is solved in the coordinates of the eigenspace of K (one eigendecomposition for all

@@ -32,7 +32,7 @@ pub struct Progress<'a> {
 type SeeFit = dyn Fn(&Progress<'_>) + Send + Sync;
 type SeeIteration<T> = dyn Fn(&T) -> ControlFlow<()> + Send + Sync;
 
-/// A function that sees every fit as it is made, from whatever thread makes it; none by default.
+/// A function that sees every fit as it is made, on the thread that makes it; none by default.
 #[derive(Clone, Default)]
 pub struct Observer(Option<Arc<SeeFit>>);
 
@@ -54,7 +54,7 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// A function that sees every iteration of every fit, from whatever thread makes it, and may stop
+/// A function that sees every iteration of every fit, on the thread that makes it, and may stop
 /// the solver there; none by default. A fit that it stops ends as
 /// [`Status::Interrupted`](margins_optim::Status::Interrupted). The methods without a certificate
 /// call one that sees nothing, an `IterationObserver<()>`, every so many steps.

@@ -138,7 +138,7 @@ fn any_splits_are_taken() {
     let splits = Some(splits.into_iter().flatten().chain([few]).collect());
     let how = CrossValidation { splits, folds: None, ..grid() };
     let notes = search(how).fit(&data).unwrap().report.notes;
-    let expected = "1 of 4 folds misclassify every sample of a class, whatever lambda is: fold '3' leaves no \
+    let expected = "1 of 4 folds misclassify every sample of a class at any lambda: fold '3' leaves no \
                     sample of class 'c' to train on.";
     assert_eq!(notes, [expected]);
 }

@@ -14,7 +14,7 @@ type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
 
 /// A kernel with a function that ends what is computed with it: kernel matrices, products with
 /// them, features and scores fail with [`Error::Interrupted`](crate::Error::Interrupted) once the
-/// function breaks. It is called before every block of kernel values, from whatever thread computes
+/// function breaks. It is called before every block of kernel values, on the thread that computes
 /// them, and should be quick.
 ///
 /// ```

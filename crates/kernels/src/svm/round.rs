@@ -1,4 +1,4 @@
-//! Rounds of steps, between which the gap is looked at.
+//! Rounds of steps, between which the gap is computed.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use margins_optim::solve::is_over;
 use super::active::Active;
 use crate::number::Number;
 
-/// The number of steps between two looks at which samples to set aside.
+/// The number of steps after which samples may be set aside.
 const SHRINKING_PERIOD: usize = 1000;
 
 /// Where a round of steps has led.

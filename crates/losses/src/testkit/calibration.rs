@@ -3,7 +3,7 @@
 use super::{Examination, within_hull};
 use crate::{Interval, kink_at_zero};
 
-/// The class probabilities at which the minimisers are looked at.
+/// The class probabilities at which the minimisers are checked.
 const ETAS: [f64; 12] = [0.001, 0.02, 0.1, 0.3, 0.45, 0.499, 0.51, 0.6, 0.75, 0.9, 0.97, 0.999];
 
 impl Examination<'_> {

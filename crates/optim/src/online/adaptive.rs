@@ -1,4 +1,4 @@
-//! A learner without a step length to choose, whatever the units of the features.
+//! A learner without a step length to choose, for features in any units.
 
 mod coin;
 mod coordinate;

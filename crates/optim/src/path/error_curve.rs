@@ -41,7 +41,7 @@ pub struct FoldError {
     /// The share of the samples held out that is misclassified, by weight.
     pub error: f64,
     /// The share of the samples held out, by weight, whose class an exact minimiser might decide
-    /// otherwise; `None` where that was not looked at.
+    /// otherwise; `None` where that was not checked.
     pub unproven: Option<f64>,
     /// The values of measures of the samples held out.
     pub measured: Measured,
@@ -72,7 +72,7 @@ pub struct ErrorCurve {
     pub mean_log_loss: Vec<Option<f64>>,
     /// A bound on the distance between the mean error and that of exact minimisers: the share of the
     /// held-out samples, by weight, whose class the gap of their fit leaves open, as
-    /// [`Sensitivity`](crate::Sensitivity) has it. `None` where that was not looked at: for several
+    /// [`Sensitivity`](crate::Sensitivity) has it. `None` where that was not checked: for several
     /// classes, for samples left out one by one, and for samples that are not in memory.
     pub unproven: Vec<Option<f64>>,
     /// The largest relative duality gap of the fits.

@@ -33,7 +33,7 @@ pub struct FoldOutcome {
     /// The misclassification of each sample: true if it is wrong.
     pub wrong: Vec<bool>,
     /// True for each sample whose class an exact minimiser might decide otherwise, as far as the gap
-    /// tells; `None` where that was not looked at.
+    /// tells; `None` where that was not checked.
     pub unproven: Option<Vec<bool>>,
     /// The values of measures of the samples.
     pub measured: Measured,

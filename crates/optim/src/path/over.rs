@@ -12,9 +12,9 @@ use crate::solve::{
     Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, System,
 };
 
-/// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first,
-/// whatever the order given, over samples that may be anywhere; `observer` sees every fit as it is
-/// made.
+/// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first
+/// for any order of `lambdas`, over samples in memory or distributed; `observer` sees every fit as it
+/// is made.
 ///
 /// [`path`](fn@crate::path) does this for samples in memory, and chooses coordinates that suit
 /// their shape: shift features whose offset drowns their spread before they come here, and have

@@ -61,7 +61,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     }
 
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
-    /// whatever lambda. With the domain `[l, h]` of the conjugate and the total weights `C+` and
+    /// for any lambda. With the domain `[l, h]` of the conjugate and the total weights `C+` and
     /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` of the sums that must be
     /// equal do then not meet.
     pub fn is_unbounded(&self) -> bool {

@@ -198,7 +198,7 @@ pub trait Samples {
     }
 
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
-    /// whatever lambda.
+    /// for any lambda.
     fn is_unbounded(&self) -> bool;
 
     /// Returns true if the loss says that it is convex, and contradicts that at the margins of a

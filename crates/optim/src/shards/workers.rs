@@ -13,7 +13,7 @@ pub const MOST_SAMPLED: usize = MOST_OF_A_PART;
 /// end of the fit to the sample.
 pub const BYTES_A_SAMPLED_VALUE: usize = 48;
 
-/// Carries messages to shards, wherever they are, and answers back.
+/// Carries messages to shards, in this process or on other machines, and answers back.
 ///
 /// Every partition belongs to one shard, and every answer names its partition. Sums are added in
 /// the order of the partitions, so that a result has the same bits for any number of shards, in

@@ -14,7 +14,7 @@ use crate::solve::{Elapsed, Iteration, Options};
 pub enum Rule {
     /// A relative duality gap within the tolerance ends the solver.
     Gap,
-    /// A rule of the method itself ends the solver, whatever the gap.
+    /// A rule of the method itself ends the solver, for any gap.
     Own {
         /// True if the rule is met.
         met: bool,

@@ -5,7 +5,7 @@
 //! dual is F with the losses of [`EmpiricalRisk::smoothed`](crate::problem::risk::EmpiricalRisk),
 //! which semismooth Newton minimises with the exact intercept, whatever kinks `L` has; the slopes
 //! there are the next duals, and feasible. Where the dual is piecewise linear-quadratic, as that of
-//! the hinge is, finitely many such steps reach its maximum, whatever sigma (Rockafellar,
+//! the hinge is, finitely many such steps reach its maximum, for any sigma (Rockafellar,
 //! *Augmented Lagrangians and applications of the proximal point algorithm in convex programming*,
 //! Math. Oper. Res. 1, 1976).
 //!

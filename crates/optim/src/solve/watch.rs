@@ -60,7 +60,7 @@ impl<T> fmt::Debug for Watch<'_, T> {
     }
 }
 
-/// The limits of a method that makes no certificate, which looks at them every so many steps; none
+/// The limits of a method without a certificate, which checks them at regular steps; none
 /// by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits<'w> {

@@ -1,4 +1,4 @@
-//! The charts of what a model makes of data.
+//! The charts of evaluations.
 
 use maud::{Markup, html};
 

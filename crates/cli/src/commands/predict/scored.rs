@@ -1,4 +1,4 @@
-//! What a model makes of rows.
+//! Scores, classes and probabilities of rows.
 
 use margins::data::read::{RowLabels, Unlabelled};
 use margins::data::{Counted, Design, Listed, metrics};

@@ -157,7 +157,7 @@ impl Rows {
     }
 
     /// Appends rows of the group, until there are so many. Those without a label may be left out, and
-    /// their other cells are then not looked at.
+    /// their other cells are then not read.
     fn take(&mut self, part: &mut Part, most: usize) -> Result<(), Error> {
         let Some(mut group) = self.group.take() else { return Ok(()) };
         let rows = group.left.min(most - part.rows());
