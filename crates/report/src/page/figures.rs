@@ -235,7 +235,7 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let Measured { value, standard_error } = excess.risk;
     let of_it = if value > 0.0 { "of it " } else { "" };
     let words = format!(
-        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the least mean loss of all \
+        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the minimal mean loss of all \
          measurable functions, the error would be at most {} above the Bayes error. The excess over the \
          best function of the class fitted bounds nothing.",
         excess.data,
@@ -246,9 +246,9 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     );
     let chart = Chart {
         key: "excess-risk".to_owned(),
-        title: "Bound on the excess error from the excess risk".to_owned(),
+        title: "Bound on the excess error".to_owned(),
         description: words.clone(),
-        x: Axis::new("excess of the mean loss over its minimum over all functions"),
+        x: Axis::new("excess of the mean loss over its minimum"),
         y: Axis::share("excess over the Bayes error, at most"),
         series: vec![Series::line("inverse of Psi", points)],
     };
