@@ -219,7 +219,7 @@ def test_callbacks_of_scikit_learn_see_fits(estimator, two):
 
 
 def test_callbacks_of_scikit_learn_end_a_fit_with_the_point_reached(three):
-    with pytest.warns(Warning, match="The point that was reached is kept"):
+    with pytest.warns(Warning, match="The point reached is kept"):
         fitted = ml.MarginClassifier("logistic", C=100.0).set_callbacks(Recorder(most=1)).fit(*three)
     assert fitted.status_ == "interrupted" and fitted.coef_.shape == (3, 3)
 
