@@ -124,7 +124,7 @@ fn describe_folds(task: Task<'_>, fitted: &Fitted) -> Lines {
 
 fn chosen_lambda(fitted: &Fitted, training_error: Option<f64>) -> Lines {
     let error = training_error.map_or_else(
-        || "not counted: the time limit came first".to_owned(),
+        || "not counted: the time limit was reached first".to_owned(),
         |error| format!("{} %", percent(error)),
     );
     vec![("lambda", number(lambda_of(fitted))), ("training error", error)]
