@@ -516,7 +516,8 @@ fn rounding_above_the_tolerance_is_reported_in_every_form() {
     assert!(out.contains("\nrounding        "), "{out}");
     assert!(error.contains("rounding alone leaves room for a gap above it"), "{error}");
     let page = std::fs::read_to_string(workshop.path("page.html")).unwrap();
-    for words in ["(rounding-limit):", "is a minimum up to rounding", "rounding alone leaves room"] {
+    for words in ["(rounding-limit):", "is a minimum up to rounding", "rounding alone leaves room"]
+    {
         assert!(page.contains(words), "{words}");
     }
     let output = workshop.run(&[&fit[..], &["--format", "json"]].concat());

@@ -97,8 +97,10 @@ fn steepness<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> f64 {
     let some = || design.samples().step_by((design.rows() / enough).max(1));
     let mut v = vec![0.0; design.columns()];
     some().for_each(|sample| sample.for_each(|j, x| v[j] += x * x));
-    // Features of one size have no better direction than any other: theirs must not be orthogonal.
-    v.iter_mut().enumerate().for_each(|(j, v)| *v *= 1.0 + (j as f64).sin());
+    // Among features of one size no direction is likelier than another, and the first one must not be
+    // orthogonal to the eigenvector: each is multiplied by a number between 0.5 and 1.5 of its own.
+    let factor = |j: usize| 0.5 + f64::from((j as u32).wrapping_mul(0x9E37_79B9)) * 2f64.powi(-32);
+    v.iter_mut().enumerate().for_each(|(j, v)| *v *= factor(j));
     let mut largest = 0.0;
     for _ in 0..STEPS {
         let norm = dot(&v, &v).sqrt();

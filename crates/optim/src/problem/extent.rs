@@ -13,10 +13,13 @@ use crate::problem::summation::{UNIT, dot};
 pub struct Extent {
     /// The largest norm of a sample, R.
     pub radius: f64,
-    /// The least and the largest value of feature j.
-    columns: Vec<(f64, f64)>,
-    /// The sum of the squares of feature j.
-    squares: Vec<f64>,
+    columns: Vec<Column>,
+    /// The largest size of feature j.
+    sizes: Vec<f64>,
+    /// The least size of a feature that is not zero throughout.
+    least_size: f64,
+    /// The largest size of a feature.
+    largest_size: f64,
     /// The number `t_j` that has been subtracted from feature j; empty if none has.
     taken: Vec<f64>,
     /// The number of samples.
@@ -27,33 +30,55 @@ pub struct Extent {
     parts: usize,
 }
 
+/// The values of a feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+struct Column {
+    low: f64,
+    high: f64,
+    /// The sum of the squares.
+    square: f64,
+}
+
 impl Extent {
     /// Returns the extent of a design.
     pub fn of(design: &Design) -> Self {
-        let mut columns = vec![(f64::INFINITY, f64::NEG_INFINITY); design.columns()];
-        let mut counts = vec![0usize; design.columns()];
-        let mut squares = vec![0.0; design.columns()];
+        let empty = Column { low: f64::INFINITY, high: f64::NEG_INFINITY, square: 0.0 };
+        let mut columns = vec![(empty, 0usize); design.columns()];
         let (mut largest, mut longest) = (0.0f64, 0);
         for sample in design.samples() {
             let (mut stored, mut square) = (0, 0.0);
-            sample.for_each(|column, x| {
-                let (low, high) = &mut columns[column];
-                *low = low.min(x);
-                *high = high.max(x);
-                counts[column] += 1;
+            sample.for_each(|j, x| {
+                let (column, count) = &mut columns[j];
+                column.low = column.low.min(x);
+                column.high = column.high.max(x);
+                column.square += x * x;
+                *count += 1;
                 stored += 1;
                 square += x * x;
-                squares[column] += x * x;
             });
             longest = longest.max(stored);
             largest = largest.max(square);
         }
-        let gaps = columns.iter_mut().zip(counts).filter(|(_, count)| *count < design.rows());
-        for ((low, high), _) in gaps {
-            (*low, *high) = (low.min(0.0), high.max(0.0));
-        }
+        let with_gaps = |(column, count): (Column, usize)| match count < design.rows() {
+            true => Column { low: column.low.min(0.0), high: column.high.max(0.0), ..column },
+            false => column,
+        };
+        let columns = columns.into_iter().map(with_gaps).collect();
         let (radius, samples) = (largest.sqrt(), design.rows());
-        Extent { radius, columns, squares, taken: Vec::new(), samples, longest, parts: 1 }
+        Extent { radius, columns, samples, longest, parts: 1, ..Extent::default() }.with_sizes()
+    }
+
+    /// Returns the extent with the sizes of its columns.
+    fn with_sizes(mut self) -> Self {
+        self.sizes = self.columns.iter().map(|c| c.low.abs().max(c.high.abs())).collect();
+        let (mut least, mut largest) = (f64::INFINITY, 0.0);
+        for &m in &self.sizes {
+            least = if m > 0.0 && m < least { m } else { least };
+            largest = if m > largest { m } else { largest };
+        }
+        (self.least_size, self.largest_size) = (least, largest);
+        self
     }
 
     /// Returns the extent of a design from which these shifts have already been subtracted.
@@ -71,20 +96,21 @@ impl Extent {
             whole.parts += 1;
             if whole.columns.is_empty() {
                 whole.columns.clone_from(&part.columns);
-                whole.squares = vec![0.0; part.squares.len()];
+                continue;
             }
-            whole.squares.iter_mut().zip(&part.squares).for_each(|(sum, square)| *sum += square);
-            for ((low, high), (least, most)) in whole.columns.iter_mut().zip(&part.columns) {
-                (*low, *high) = (low.min(*least), high.max(*most));
+            for (column, other) in whole.columns.iter_mut().zip(&part.columns) {
+                column.low = column.low.min(other.low);
+                column.high = column.high.max(other.high);
+                column.square += other.square;
             }
         }
-        whole
+        whole.with_sizes()
     }
 
     /// Returns the largest size of each feature to a power of two, 1 for a feature that is zero.
     pub(crate) fn magnitudes(&self) -> Vec<f64> {
         let power = |size: f64| if size > 0.0 { size.log2().floor().exp2() } else { 1.0 };
-        self.sizes().map(power).collect()
+        self.sizes.iter().copied().map(power).collect()
     }
 
     /// Returns the numbers to subtract from the features so that no offset drowns their spread;
@@ -95,7 +121,7 @@ impl Extent {
     /// an intercept that is not penalised the problem stays the same.
     pub fn offsets(&self) -> Option<Vec<f64>> {
         const FAR: f64 = 32.0;
-        let middle = |&(low, high): &(f64, f64)| {
+        let middle = |&Column { low, high, .. }: &Column| {
             let middle = low + 0.5 * (high - low);
             if middle.abs() > FAR * (high - low) { middle } else { 0.0 }
         };
@@ -103,24 +129,13 @@ impl Extent {
         offsets.iter().any(|&offset| offset != 0.0).then_some(offsets)
     }
 
-    fn sizes(&self) -> impl Iterator<Item = f64> {
-        self.columns.iter().map(|(low, high)| low.abs().max(high.abs()))
-    }
-
-    /// Returns the ratio between the largest and the least size of a feature that is not zero
-    /// throughout.
-    pub fn range(&self) -> f64 {
-        let sizes = || self.sizes().filter(|&m| m > 0.0);
-        sizes().fold(0.0, f64::max) / sizes().fold(f64::INFINITY, f64::min)
-    }
-
     /// Returns true if features differ so much in size that their squares cannot be added up. A feature
     /// whose square is below lambda counts as one of that size: the penalty outweighs its curvature.
     pub fn is_wide(&self, lambda: Lambda) -> bool {
         /// The range from which on the squares of the large features drown those of the small ones.
         const WIDEST_RANGE: f64 = 1e4;
-        let largest = self.sizes().fold(0.0, f64::max);
-        self.range().min(largest / lambda.get().sqrt()) > WIDEST_RANGE
+        let least = self.least_size.max(lambda.get().sqrt());
+        self.largest_size / least > WIDEST_RANGE
     }
 
     /// Returns `1/(q_j + lambda)`, `q_j` the mean square of feature j, which is proportional to the
@@ -128,9 +143,9 @@ impl Extent {
     /// there are more features than samples: gradients then stay in the span of the samples, which
     /// holds the minimum, and a diagonal matrix would lead out of it.
     pub(crate) fn metric(&self, lambda: Lambda) -> Option<Vec<f64>> {
-        let mean = |square: &f64| square / self.samples as f64;
-        (self.is_wide(lambda) && self.squares.len() <= self.samples)
-            .then(|| self.squares.iter().map(|q| 1.0 / (mean(q) + lambda.get())).collect())
+        let factor = |column: &Column| 1.0 / (column.square / self.samples as f64 + lambda.get());
+        (self.is_wide(lambda) && self.columns.len() <= self.samples)
+            .then(|| self.columns.iter().map(factor).collect())
     }
 
     /// Returns how far the scores of coefficients can be off, of which `largest` is the largest
@@ -142,7 +157,7 @@ impl Extent {
     /// The steps by which scores are updated add some units of the size of the scores.
     pub fn score_error(&self, coef: &[f64], largest: f64) -> f64 {
         const UPDATES: f64 = 64.0;
-        let absolute: f64 = self.sizes().zip(coef).map(|(m, w)| m * w.abs()).sum();
+        let absolute: f64 = self.sizes.iter().zip(coef).map(|(m, w)| m * w.abs()).sum();
         let terms = absolute.min(self.radius * dot(coef, coef).sqrt());
         // Sparse products run in four lanes, dense ones in eight.
         let additions = self.longest as f64 / 4.0 + 8.0;
