@@ -262,10 +262,15 @@ def test_shares_are_fair_and_refused_beyond_memory():
     assert sorted(sum(shares.values(), [])) == [0, 1, 2, 3] and len(shares["a"]) <= 3
     with pytest.raises(MemoryError, match="Worker a would need"):
         shares_of([300, 10], [0, 0], ["a", "b"], free)
-    # What comes from elsewhere is there twice.
+    # A partition from another worker is in memory twice until it is copied.
     assert shares_of([60], [60], ["a"], {"a": 100}) == {"a": [0]}
     with pytest.raises(MemoryError, match="Worker a would need 0.00 GB more for 1 of 1 partitions"):
         shares_of([60], [60], [None], {"a": 100})
+    # A partition is released after its copy, unless the caller keeps it.
+    assert shares_of([60, 60], [60, 60], ["a", "a"], {"a": 60}) == {"a": [0, 1]}
+    with pytest.raises(MemoryError, match="Worker a would need"):
+        shares_of([60, 60], [60, 60], ["a", "a"], {"a": 119}, kept=True)
+    assert shares_of([60, 60], [30, 30], ["a", "a"], {"a": 90}) == {"a": [0, 1]}
 
 
 def test_the_parquet_of_the_guide_fits(client, data, tmp_path):

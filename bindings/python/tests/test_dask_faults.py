@@ -83,7 +83,7 @@ def test_a_worker_that_is_killed_before_it_is_asked_changes_no_bit(client, data,
         killed.append(worker)
         os.kill(pids[worker], signal.SIGKILL)
         deadline = time.monotonic() + 60
-        while cluster._holders[name].done() and time.monotonic() < deadline:
+        while cluster._holders[name].status == "finished" and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def after(method, is_moment):
@@ -176,17 +176,53 @@ def test_an_adaptive_cluster_grows_for_a_fit(data):
         assert elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).status_ == "converged"
 
 
-def test_partitions_that_a_worker_cannot_copy_are_refused_before_they_are_copied(monkeypatch):
-    """The rows fit once beside what the worker has, but not twice."""
+def on_one_worker(memory_limit, work):
+    """Returns what a function does with the client of a cluster of one worker."""
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=1, memory_limit=memory_limit, **options) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as client:
+            return work(client)
+
+
+def resident_memory():
+    """Returns the bytes of this process once the library is loaded."""
+    import dask.array  # noqa: F401
+    import margins_learn.dask  # noqa: F401
+    import psutil
+
+    return psutil.Process().memory_info().rss
+
+
+@pytest.fixture(scope="module")
+def own_memory():
+    """The bytes of a worker without data."""
+    return on_one_worker(0, lambda client: max(client.run(resident_memory).values()))
+
+
+# Dask pauses a worker above the first share of its limit, and kills it above the second.
+PAUSE, TERMINATE = 0.8, 0.95
+
+
+def test_partitions_of_which_a_worker_has_no_room_for_a_copy_are_refused_before_they_are_copied(own_memory, monkeypatch):
     held = []
     monkeypatch.setattr(elsewhere._Cluster, "_hold", lambda *arguments: held.append(arguments))
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(n_workers=1, memory_limit="520MB", **options) as cluster:
-        with distributed.Client(cluster, set_as_default=False) as client:
-            X = da.random.default_rng(1).normal(size=(500_000, 50), chunks=(50_000, 50))
-            with pytest.raises(MemoryError, match=r"would need 0\.23 GB more for 10 of 10 partitions, but has 0\.\d\d GB left"):
-                elsewhere.MarginClassifier("logistic", client=client).fit(X, X[:, 0] > 0)
+    X = da.random.default_rng(1).normal(size=(500_000, 50), chunks=(50_000, 50))
+
+    def work(client):
+        with pytest.raises(MemoryError, match=r"would need 0\.05 GB more for 10 of 10 partitions, but has 0\.0\d GB left"):
+            elsewhere.MarginClassifier("logistic", client=client).fit(X, X[:, 0] > 0)
+
+    on_one_worker(int((own_memory + X.nbytes) / PAUSE), work)
     assert not held
+
+
+def test_a_worker_holds_its_partitions_once(own_memory):
+    """A table that would not fit twice is fitted: a partition is released when it has been copied."""
+    X = da.random.default_rng(1).normal(size=(1_000_000, 50), chunks=(50_000, 50))
+    limit = int((own_memory + 1.3 * X.nbytes) / PAUSE)
+    assert own_memory + 2 * X.nbytes > TERMINATE * limit
+    fit = lambda client: elsewhere.MarginClassifier("logistic", tol=1e-3, client=client).fit(X, X[:, 0] > 0.1)  # noqa: E731
+    assert on_one_worker(limit, fit).status_ == "converged"
 
 
 DRIVER = """

@@ -39,7 +39,7 @@ class Engine(Protocol):
         """Returns what a function makes of each partition, called where the partition is."""
 
     def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
-        """Makes a `Holder` on every worker from these arguments, with some of the partitions, which take so many bytes in memory."""
+        """Makes a `Holder` on every worker from these arguments, and inserts some of the partitions, which take so many bytes in memory."""
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
         """Returns what a method of every `Holder` returns."""
@@ -57,14 +57,17 @@ class Engine(Protocol):
 class Holder:
     """The partitions of one worker, in the memory of the library."""
 
-    def __init__(self, loss: str, classes: Any, folds: list[Any], partitions: dict[int, Any]) -> None:
+    def __init__(self, loss: str, classes: Any, folds: list[Any]) -> None:
         self._shard = _native.Shard(loss)
+        self._classes, self._known = np.asarray(classes), folds
         self._class_rows = np.zeros(len(classes), dtype=int)
-        for number, partition in partitions.items():
-            if isinstance(partition, FilePart):
-                self._class_rows += self._shard.insert_block(partition.path, partition.number)
-            else:
-                self._insert(number, partition, np.asarray(classes), folds)
+
+    def insert(self, number: int, partition: Any) -> None:
+        """Copies a partition, which the caller can then release."""
+        if isinstance(partition, FilePart):
+            self._class_rows += self._shard.insert_block(partition.path, partition.number)
+        else:
+            self._insert(number, partition)
 
     def class_rows(self) -> list[int]:
         """Returns the number of rows of every class."""
@@ -74,7 +77,7 @@ class Holder:
         """Returns the folds of every partition: its own, or those drawn of so many with a seed."""
         return self._shard.folds(draw)
 
-    def _insert(self, number: int, partition: Any, classes: np.ndarray, known: list[Any]) -> None:
+    def _insert(self, number: int, partition: Any) -> None:
         X, y, weights, folds = parts_of(partition, number)
         if not len(y):
             self._shard.insert_empty(number, X.shape[1])
@@ -82,11 +85,11 @@ class Holder:
         with _in_partition(number):
             samples = samples_of(X)
             weights = weights_of(weights, X, zeros=True)
-        targets = np.searchsorted(classes, y).astype(np.uint32)
+        targets = np.searchsorted(self._classes, y).astype(np.uint32)
         if folds is not None:
             own, places = np.unique(folds, return_inverse=True)
-            folds = np.array([known.index(fold) for fold in own.tolist()], dtype=np.uint32)[places]
-        self._class_rows += np.bincount(targets, minlength=len(classes))
+            folds = np.array([self._known.index(fold) for fold in own.tolist()], dtype=np.uint32)[places]
+        self._class_rows += np.bincount(targets, minlength=len(self._classes))
         self._shard.insert(number, samples, targets, weights, folds)
 
     def answer(self, message: bytes) -> bytes:
@@ -230,14 +233,17 @@ def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tupl
     }
 
 
-def shares_of(costs: Sequence[int], sizes: Sequence[int], homes: Sequence[str | None], free: dict[str, int | None]) -> dict[str, list[int]]:
+def shares_of(
+    costs: Sequence[int], sizes: Sequence[int], homes: Sequence[str | None], free: dict[str, int | None], kept: bool = False
+) -> dict[str, list[int]]:
     """Returns the partitions of every worker: those that are there already, and the others where there is least.
 
-    A partition costs a worker so many bytes, and its size in addition where it is not there yet. Raises a MemoryError if the
-    partitions do not fit into the memory that a worker has free, which is None without a limit.
+    A worker copies its partitions one after the other. A copy takes the cost in bytes, the partition itself its size; `kept` says that
+    partitions stay in memory after their copy. Raises a MemoryError if the peak of a worker exceeds its free memory, which is None
+    without a limit.
     """
     shares: dict[str, list[int]] = {worker: [] for worker in free}
-    load, needed = dict.fromkeys(free, 0), dict.fromkeys(free, 0)
+    load = dict.fromkeys(free, 0)
     fair = sum(costs) / len(free)
     for number, cost in enumerate(costs):
         worker = homes[number]
@@ -245,14 +251,27 @@ def shares_of(costs: Sequence[int], sizes: Sequence[int], homes: Sequence[str | 
             worker = min(load, key=load.__getitem__)
         shares[worker].append(number)
         load[worker] += cost
-        needed[worker] += cost if worker == homes[number] else cost + sizes[number]
-    for worker, limit in free.items():
-        if limit is not None and needed[worker] > max(0, limit):
+    for worker, numbers in shares.items():
+        needed, limit = peak_of(numbers, costs, sizes, [home == worker for home in homes], kept), free[worker]
+        if limit is not None and needed > max(0, limit):
             raise MemoryError(
-                f"Worker {worker} would need {needed[worker] / 1e9:.2f} GB more for {len(shares[worker])} of {len(costs)} partitions, but "
+                f"Worker {worker} would need {needed / 1e9:.2f} GB more for {len(numbers)} of {len(costs)} partitions, but "
                 f"has {max(0, limit) / 1e9:.2f} GB left. Add workers, give them more memory, or fit fewer rows."
             )
     return {worker: numbers for worker, numbers in shares.items() if numbers}
+
+
+def peak_of(numbers: Sequence[int], costs: Sequence[int], sizes: Sequence[int], here: Sequence[bool], kept: bool) -> int:
+    """Returns the peak, in additional bytes, of a worker that copies partitions one after the other.
+
+    A partition that is not here is fetched first. It is released after its copy, unless it is here and kept.
+    """
+    taken = peak = 0
+    for number in numbers:
+        taken += costs[number] + (0 if here[number] else sizes[number])
+        peak = max(peak, taken)
+        taken -= 0 if here[number] and kept else sizes[number]
+    return peak
 
 
 def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[Kind], Kind]:

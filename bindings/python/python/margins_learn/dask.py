@@ -28,13 +28,13 @@ import numpy as np
 try:
     import dask
     from dask.delayed import Delayed
-    from dask.distributed import Actor, Client, futures_of, get_client
+    from dask.distributed import Actor, Client, futures_of, get_client, get_worker
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: the extra 'dask' of margins-learn installs what margins_learn.dask needs, as in pip install './bindings/python[dask]'.") from None
 
 from . import _path, _regularised, _search
 from ._dask_partitions import cut, delayed_parts, has_unknown_rows, predictions_of
-from ._shards import Elsewhere, Holder, shares_of, with_client
+from ._shards import Elsewhere, Holder, peak_of, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 
@@ -45,6 +45,12 @@ _REPORTS = 10.0
 _names = itertools.count()
 # Fits in several threads restore the configuration of Dask one after the other.
 _config_lock = threading.Lock()
+
+
+def _insert(holder: Actor, number: int, partition: Any, before: None) -> None:
+    """Inserts a partition into the holder on this worker, after the insertion before."""
+    # The proxy of the actor would send a copy over a connection of the worker to itself.
+    get_worker().state.actors[holder.key].insert(number, partition)
 
 
 class _Cluster:
@@ -63,6 +69,10 @@ class _Cluster:
         )
         self._fit = f"margins-{given.id}-{next(_names)}"
         self._holders: dict[str, Any] = {}
+        # The last insertion into each holder, until all of them are done.
+        self._filled: dict[str, Any] = {}
+        self._futures: dict[int, Any] = {}
+        self._kept = False
         self._actors: dict[str, Actor] = {}
         self._places: dict[str, str] = {}
         self._shares: dict[str, list[int]] = {}
@@ -101,7 +111,8 @@ class _Cluster:
 
     def _free(self, workers: dict[str, Any], unreported: dict[str, int]) -> dict[str, int | None]:
         """Returns the bytes that each worker may still take, None without a limit, beside some that it has not reported yet."""
-        share = dask.config.get("distributed.worker.memory.terminate") or 1.0
+        # Dask pauses a worker above the first share, which would then insert no partition.
+        share = min(dask.config.get(f"distributed.worker.memory.{name}") or 1.0 for name in ("pause", "terminate"))
         free: dict[str, int | None] = {}
         for address, worker in workers.items():
             # What was put on disk is read again.
@@ -116,7 +127,7 @@ class _Cluster:
             if home is not None:
                 unreported[home] += size
         try:
-            return shares_of(self._costs, self._sizes, homes, self._free(workers, unreported))
+            return shares_of(self._costs, self._sizes, homes, self._free(workers, unreported), self._kept)
         except MemoryError:
             # The partitions may be in the reports of the workers already, and are in the next ones.
             seen = {address: worker["last_seen"] for address, worker in workers.items()}
@@ -124,13 +135,15 @@ class _Cluster:
             while any(worker["last_seen"] == seen.get(address) for address, worker in workers.items()) and time.monotonic() - since < _REPORTS:
                 time.sleep(0.1)
                 workers = self._identity()
-            return shares_of(self._costs, self._sizes, homes, self._free(workers, {}))
+            return shares_of(self._costs, self._sizes, homes, self._free(workers, {}), self._kept)
 
     def partitions(self, *parts: Any) -> list[Delayed]:
         """Returns partitions that hold features, labels, weights and folds."""
         named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
         # The scheduler hears of what is persisted from another client, maybe later than from this one.
         self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
+        # Features that the caller has persisted stay in memory beside the copies.
+        self._kept = bool(futures_of(named["X"]))
         with _config_lock, dask.config.set({"optimization.tune.active": False}):
             # Tuning would join the partitions of a projection of a Parquet file by the size of its own columns.
             split = {name: delayed_parts(name, part) for name, part in named.items()}
@@ -162,8 +175,8 @@ class _Cluster:
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
-        self._futures = [self._compute(part) for part in partitions]
-        futures = [self._client.submit(function, future, k, pure=False) for k, future in enumerate(self._futures)]
+        self._futures = {k: self._compute(part) for k, part in enumerate(partitions)}
+        futures = [self._client.submit(function, future, k, pure=False) for k, future in self._futures.items()]
         return self._gather(futures, "the workers look at the partitions")
 
     def _compute(self, partition: Any) -> Any:
@@ -200,10 +213,10 @@ class _Cluster:
     def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
         """Makes an actor on every worker, with partitions that are there already where that is fair."""
         self._made_of, self._partitions = made_of, list(partitions)
-        if not hasattr(self, "_futures"):
-            self._futures = [self._compute(part) for part in partitions]
-        self._await(self._futures, "the workers compute the partitions")
-        keys = [future.key for future in self._futures]
+        if not self._futures:
+            self._futures = {k: self._compute(part) for k, part in enumerate(partitions)}
+        self._await(list(self._futures.values()), "the workers compute the partitions")
+        keys = [future.key for future in self._futures.values()]
         where = self._ask_scheduler("where the partitions are", self._client.scheduler.who_has, keys=keys)
         sizes = self._ask_scheduler("how large the partitions are", self._client.scheduler.nbytes, keys=keys, summary=False)
         homes = [next(iter(where.get(key, ())), None) for key in keys]
@@ -211,8 +224,6 @@ class _Cluster:
         for worker, numbers in self._shares_at_home(homes).items():
             self._hold(worker, numbers)
         self._start(list(self._holders), "the workers take their partitions over")
-        # Whoever needs a partition again computes it again.
-        del self._futures
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
         """Returns what a method of every actor returns."""
@@ -224,13 +235,18 @@ class _Cluster:
         return results
 
     def _hold(self, worker: str, numbers: list[int]) -> str:
-        """Starts an actor with partitions on a worker, and returns its name."""
+        """Starts an actor on a worker, inserts partitions one after the other, and returns its name."""
         name = f"{self._fit}-{next(_names)}"
-        parts = {k: self._futures[k] if hasattr(self, "_futures") else self._compute(self._partitions[k]) for k in numbers}
-        arguments = (*self._made_of, parts)
-        self._holders[name] = self._client.submit(
-            Holder, *arguments, key=name, actor=True, workers=[worker], allow_other_workers=False, pure=False
-        )
+        there = {"workers": [worker], "allow_other_workers": False}
+        holder = self._client.submit(Holder, *self._made_of, key=name, actor=True, pure=False, **there)
+        graph, last = {}, None
+        for k in numbers:
+            # Dask releases the partition after its insertion. If the worker is lost, it is computed again.
+            partition = self._futures.pop(k, None) or self._compute(self._partitions[k])
+            key = f"{name}-partition-{k}"
+            graph[key], last = (_insert, holder, k, partition, last), key
+        filled = self._client.get(graph, last, sync=False, **there)
+        self._holders[name], self._filled[name] = holder, filled
         self._shares[name], self._places[name] = numbers, worker
         return name
 
@@ -289,16 +305,12 @@ class _Cluster:
     def _move(self, name: str) -> list[str]:
         """Lets other workers load the partitions of a lost actor, and returns the names of their actors."""
         numbers = self._shares.pop(name)
-        for register in (self._holders, self._actors, self._places):
+        for register in (self._holders, self._filled, self._actors, self._places):
             register.pop(name, None)
-        if hasattr(self, "_futures"):
-            # What was computed may have gone with the worker.
-            for k in numbers:
-                self._futures[k] = self._compute(self._partitions[k])
         workers, coming = self._wait_for_workers(patient=True), {}
-        for other in self._shares.keys() - self._actors.keys():
+        for other in self._filled:
             place = self._places[other]
-            coming[place] = coming.get(place, 0) + sum(self._costs[k] + self._sizes[k] for k in self._shares[other])
+            coming[place] = coming.get(place, 0) + peak_of(self._shares[other], self._costs, self._sizes, [False] * len(self._costs), False)
         costs, sizes = ([of[k] for k in numbers] for of in (self._costs, self._sizes))
         shares = shares_of(costs, sizes, [None] * len(numbers), self._free(workers, coming))
         return [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
@@ -314,7 +326,7 @@ class _Cluster:
         for name in [name for name in names if name not in lost]:
             # What was there a moment ago may have gone.
             with contextlib.suppress(TimeoutError):
-                if self._holders[name].done() and (error := self._holders[name].exception(timeout=_LOOK)) is not None:
+                if self._filled[name].done() and (error := self._filled[name].exception(timeout=_LOOK)) is not None:
                     self._lost_or_raise(name, error)
                     lost.append(name)
         return lost
@@ -322,12 +334,14 @@ class _Cluster:
     def _start(self, names: list[str], what: str) -> list[str]:
         """Waits until actors have their partitions, and returns their names; those whose worker goes meanwhile start elsewhere."""
         while True:
-            self._await([self._holders[name] for name in names], what, lambda: bool(self._gone(names)))
+            self._await([self._filled[name] for name in names], what, lambda: bool(self._gone(names)))
             lost = self._lost(names)
-            if not lost and all(self._holders[name].done() for name in names):
+            if not lost and all(self._filled[name].done() for name in names):
                 break
             names = [name for name in names if name not in lost] + [made for name in lost for made in self._move(name)]
         for name in names:
+            # Otherwise Dask would compute the partitions again if the worker is lost later.
+            del self._filled[name]
             # What the future has for a result may speak through another client.
             with self._client.as_current():
                 self._actors[name] = Actor(Holder, self._places[name], name)
@@ -335,9 +349,8 @@ class _Cluster:
 
     def close(self) -> None:
         """Releases the actors and the connection."""
-        self._actors.clear()
-        self._holders.clear()
-        self.__dict__.pop("_futures", None)
+        for register in (self._actors, self._filled, self._holders, self._futures):
+            register.clear()
         self._client.close()
 
 

@@ -35,8 +35,9 @@ class _Actor:
 
     def take(self, made_of: tuple[Any, ...], numbers: list[int], *partitions: Any) -> None:
         """Makes the holder. What the constructor of an actor raises would come back as the death of the actor."""
-        parts = [part if isinstance(part, FilePart) else tuple(_taken(part)) for part in partitions]
-        self._holder = Holder(*made_of, dict(zip(numbers, parts)))
+        self._holder = Holder(*made_of)
+        for number, part in zip(numbers, partitions):
+            self._holder.insert(number, part if isinstance(part, FilePart) else tuple(_taken(part)))
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Returns what a method of the holder returns."""
