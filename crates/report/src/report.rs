@@ -2,6 +2,7 @@
 
 use margins_data::{ClassLabels, Dataset, Design};
 use margins_model::{Model, Registry};
+use nalgebra::DMatrix;
 use serde::Serialize;
 
 use crate::Error;
@@ -170,10 +171,27 @@ impl Report {
         model: &Model,
         registry: &Registry,
     ) -> Result<(), Error> {
-        let loss = registry.losses.parse(model.loss()).map_err(|e| Error::Loss(e.to_string()))?;
         let scores = model.decision_functions(sample.design, registry)?;
+        self.evaluate_scores(sample, model, &scores, registry)
+    }
+
+    /// Adds a summary of the data, and the evaluation of a model by these scores of its members, a row a
+    /// sample and a column a member. They may come from fits to other samples, as in a
+    /// cross-validation.
+    ///
+    /// # Errors
+    /// [`Error::Data`]: the data cannot be measured. [`Error::Loss`]: the registry does not know the
+    /// loss.
+    pub fn evaluate_scores(
+        &mut self,
+        sample: &Labelled<'_>,
+        model: &Model,
+        scores: &DMatrix<f64>,
+        registry: &Registry,
+    ) -> Result<(), Error> {
+        let loss = registry.losses.parse(model.loss()).map_err(|e| Error::Loss(e.to_string()))?;
         self.data.push(sample.summary(model));
-        self.evaluations.push(Evaluation::new(sample, model, &*loss, &scores)?);
+        self.evaluations.push(Evaluation::new(sample, model, &*loss, scores)?);
         if model.members().len() == 1 && model.members()[0].training.objective.is_some() {
             self.excess_risk = ExcessRisk::new(sample, &*loss, scores.as_slice());
         }

@@ -9,7 +9,7 @@ use margins::{CrossValidation, Registry};
 use margins_report::LambdaError;
 
 use super::fit::{exact, platt};
-use super::page::{Invocation, Page, chosen};
+use super::page::{Invocation, Page, chosen, classifier_of, title};
 use super::regularised::{Task, probabilities, progress};
 use super::several_classes;
 use crate::arguments::check;
@@ -50,7 +50,7 @@ pub(super) fn cv(
         return several_classes::fit(task, &settings, to, page, Some(selection));
     }
     let mut rows = task.rows_of_folds()?;
-    let fitted = with_progress(settings, &mut rows)?;
+    let fitted = with_progress(settings.clone(), &mut rows)?;
     methods(&fitted.fits);
     let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
@@ -71,9 +71,10 @@ pub(super) fn cv(
         [rows.describe(&common.data.name()), functions].concat()
     };
     let lines = || Ok([about(), found()?].concat());
-    page.write("Cross-validation", lines, warnings, |report| {
+    let kind = format!("cross-validated {}", classifier_of(fitted.report.kernel.as_deref()));
+    page.write(&title(&common.data.name(), &kind), lines, warnings, |report| {
         report.selection = chosen(&fitted.report);
-        page.describe(report, &fitted.model, rows.here())
+        page.describe_fitted(report, &fitted, &settings, rows.here())
     })?;
     let outputs = [to.out(), page.path];
     match to.format() {

@@ -4,7 +4,7 @@ use margins::Registry;
 use margins::estimators::regularised::{Fitted, Regularisation, Settings};
 use margins::optim::Certificate;
 
-use super::page::{Invocation, Page};
+use super::page::{Invocation, Page, classifier_of, title};
 use super::regularised::{Task, probabilities};
 use super::several_classes;
 use crate::arguments::check;
@@ -65,7 +65,10 @@ pub(super) fn fit(
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
-    page.write("Fit", lines, warnings, |report| page.describe(report, &fitted.model, rows.here()))?;
+    let title = title(&common.data.name(), classifier_of(fitted.report.kernel.as_deref()));
+    page.write(&title, lines, warnings, |report| {
+        page.describe(report, &fitted.model, rows.here())
+    })?;
     match to.format() {
         OutputFormat::Json => {
             let document = PathDocument {

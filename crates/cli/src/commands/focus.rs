@@ -5,7 +5,7 @@ use margins::estimators::regularised::DataSummary;
 use margins::{Registry, Scheme};
 use margins_report::Game;
 
-use super::page::{Invocation, Page};
+use super::page::{Invocation, Page, title};
 use crate::arguments::check;
 use crate::arguments::data::FileArguments;
 use crate::arguments::focus::FocusArguments;
@@ -48,17 +48,22 @@ pub(super) fn focus(
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
-    page.write("Focused online learning", lines, warnings, |report| {
-        fitted.outliers.iter().for_each(|rows| report.suspect(&data, rows));
-        report.game = Some(game(&fitted)?);
-        match &fitted.model {
-            Some(model) => page.describe(report, model, Some(&data)),
-            None => {
-                report.data.push(margins_report::DataSummary::of("training", &data));
-                Ok(())
+    page.write(
+        &title(&arguments.file.name(), "focused online learning"),
+        lines,
+        warnings,
+        |report| {
+            fitted.outliers.iter().for_each(|rows| report.suspect(&data, rows));
+            report.game = Some(game(&fitted)?);
+            match &fitted.model {
+                Some(model) => page.describe(report, model, Some(&data)),
+                None => {
+                    report.data.push(margins_report::DataSummary::of("training", &data));
+                    Ok(())
+                }
             }
-        }
-    })?;
+        },
+    )?;
     report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),

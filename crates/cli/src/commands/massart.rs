@@ -8,7 +8,7 @@ use margins::massart::{Problem, Target};
 use margins::optim::Status;
 use margins_report::CandidateChoice;
 
-use super::page::{Invocation, Page};
+use super::page::{Invocation, Page, title};
 use crate::arguments::check;
 use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
@@ -51,7 +51,7 @@ pub(super) fn massart(
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(|file| arguments.data.of(file)));
     page.write(
-        "Halfspace under Massart noise",
+        &title(&arguments.data.name(), "halfspace under Massart noise"),
         || Ok(document.lines()),
         warnings,
         |report| {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
 use margins::data::{ClassLabels, Counted, Dataset, Design};
+use margins::estimators::regularised::{Fitted, Settings};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
@@ -113,6 +114,28 @@ impl<'a> Page<'a> {
         write(self.path, self.format, report, warnings)
     }
 
+    /// Adds a fitted model as [`describe`](Self::describe) does. After a cross-validation in memory the
+    /// training data are evaluated by the scores that each row gets from the fit without its fold.
+    pub(super) fn describe_fitted<Y: ClassLabels>(
+        self,
+        report: &mut Report,
+        fitted: &Fitted,
+        settings: &Settings,
+        data: Option<&Dataset<Y>>,
+    ) -> Result<(), Failure> {
+        let scores = fitted.held_out_scores(settings)?;
+        let (Some(scores), Some(data)) = (scores, data) else {
+            return self.describe(report, &fitted.model, data);
+        };
+        let model = &fitted.model;
+        report.describe(model, Some(data.design()));
+        let held_out = Labelled::new("held-out folds", data, model).map_err(Failure::job)?;
+        report.evaluate_scores(&held_out, model, &scores, self.registry).map_err(Failure::job)?;
+        let source = "the scores of every row are those of a fit without its fold";
+        report.add_facts([("figures", source.to_owned())]);
+        self.describe_test(report, model)
+    }
+
     /// Adds a model, and its evaluations on the training data, if they are in memory, and on the test
     /// data.
     pub(super) fn describe<Y: ClassLabels>(
@@ -125,17 +148,31 @@ impl<'a> Page<'a> {
         if let Some(data) = data {
             let training = Labelled::new(TRAINING, data, model).map_err(Failure::job)?;
             report.evaluate(&training, model, self.registry).map_err(Failure::job)?;
+            let source = "the rows fitted to, whose error is lower than that of new rows; --test \
+                          FILE adds figures for new rows";
+            report.add_facts(self.test.is_none().then(|| ("figures", source.to_owned())));
         }
-        match self.test {
-            Some(test) => evaluate(report, "test", test, model, self.registry).map(|_| ()),
-            None => {
-                let of_training =
-                    "rows fitted to, which err less often than new ones; --test FILE shows others";
-                report.add_facts(data.map(|_| ("pictures", of_training.to_owned())));
-                Ok(())
-            }
-        }
+        self.describe_test(report, model)
     }
+
+    /// Adds the evaluation of a model on the test data, if there are any.
+    fn describe_test(self, report: &mut Report, model: &Model) -> Result<(), Failure> {
+        let Some(test) = self.test else { return Ok(()) };
+        evaluate(report, "test", test, model, self.registry).map(|_| ())
+    }
+}
+
+/// Returns the title of a page on a fit to data of this name, such as `heart: linear classifier`.
+pub(super) fn title(data: &str, fit: &str) -> String {
+    let file = Path::new(data).file_name().map(|name| name.to_string_lossy());
+    let name = file.as_deref().unwrap_or(data);
+    let stem = name.split_once(['.', ':']).map_or(name, |(stem, _)| stem);
+    if stem.is_empty() || stem == "-" { fit.to_owned() } else { format!("{stem}: {fit}") }
+}
+
+/// Returns the classifier of a kernel, or without one, in words.
+pub(super) fn classifier_of(kernel: Option<&str>) -> &'static str {
+    if kernel.is_some() { "kernel classifier" } else { "linear classifier" }
 }
 
 /// Writes a report in a format to a file, or to standard output. Its warnings are those of the run
@@ -210,6 +247,13 @@ mod tests {
         assert_eq!(moment(UNIX_EPOCH - second), "before 1970, by the clock");
         assert_eq!(moment(end - second), "9999-12-31T23:59:59Z");
         assert_eq!(moment(end), "after 9999, by the clock");
+    }
+
+    #[test]
+    fn a_title_names_the_data() {
+        assert_eq!(title("data/heart.csv.gz", "linear classifier"), "heart: linear classifier");
+        assert_eq!(title("mixture:n=80", "linear classifier"), "mixture: linear classifier");
+        assert_eq!(title("-", "linear classifier"), "linear classifier");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use margins::estimators::regularised::{Path, Regularisation};
 use margins::optim::Status;
 use margins_report::{DataSummary, PathPoint, Profile, Report};
 
-use super::page::{Invocation, Page};
+use super::page::{Invocation, Page, classifier_of, title};
 use super::regularised::{Task, progress};
 use crate::arguments::check;
 use crate::arguments::path::PathArguments;
@@ -60,7 +60,13 @@ pub(super) fn path(
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
         [rows.describe(&common.data.name()), functions].concat()
     };
-    page.write("Path", || Ok(lines()), warnings, |report| fill(report, &path, &rows))?;
+    let kind = format!("path of {}s", classifier_of(kernel.as_deref()));
+    page.write(
+        &title(&common.data.name(), &kind),
+        || Ok(lines()),
+        warnings,
+        |report| fill(report, &path, &rows),
+    )?;
     match arguments.output.format {
         OutputFormat::Json => {
             let document = PathDocument {

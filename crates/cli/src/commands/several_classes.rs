@@ -6,7 +6,7 @@ use margins::data::Classes;
 use margins::estimators::regularised::{DataSummary, Fitted, Settings};
 use margins::optim::Status;
 
-use super::page::{Page, chosen};
+use super::page::{Page, chosen, classifier_of, title};
 use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
@@ -69,13 +69,16 @@ pub(super) fn fit(
         Some(limit) => fitted.training_error_within(limit.mul_f64(SHARE))?,
         None => Some(fitted.training_error()?),
     };
+    let of_classes =
+        format!("{} of {} classes", classifier_of(summary.kernel.as_deref()), table.classes.len());
+    let kind = if curve.is_some() { format!("cross-validated {of_classes}") } else { of_classes };
     page.write(
-        "Several classes",
+        &title(&task.arguments.data.name(), &kind),
         || Ok([describe(task, &fitted, &rows), outcome(task, &fitted, training_error)].concat()),
         warnings,
         |report| {
             report.selection = chosen(summary);
-            page.describe(report, &fitted.model, rows.here())
+            page.describe_fitted(report, &fitted, &settings, rows.here())
         },
     )?;
     let outputs = [to.out(), page.path];

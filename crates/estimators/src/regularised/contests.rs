@@ -15,6 +15,7 @@ use margins_optim::{
     ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
 };
 use margins_robust::RobustLearner;
+use nalgebra::DMatrix;
 
 use super::judge::Judge;
 use super::platt::platt_scaling;
@@ -319,6 +320,27 @@ impl Contests {
         };
         let mistakes = mistakes.concat();
         Ok(Some(mistake_rate(&mistakes, self.data.own_weights())?.rate))
+    }
+
+    /// Returns the scores of all rows from fits at the last of the lambdas to the rows of the other
+    /// folds: a row a sample, a column a contest.
+    pub(super) fn held_out_scores<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<DMatrix<f64>, Error> {
+        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
+            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        };
+        let mut all = DMatrix::zeros(self.data.rows(), self.len());
+        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, |rows, scores| {
+            for (contest, scores) in scores.iter().enumerate() {
+                rows.iter().zip(scores).for_each(|(&row, &score)| all[(row, contest)] = score);
+            }
+        })?;
+        Ok(all)
     }
 
     /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use margins_calibration::probability::PlattScaling;
 use margins_model::Model;
-use margins_optim::{Certificate, ErrorCurve, Fit, Report};
+use margins_optim::{Certificate, ErrorCurve, Fit, Lambda, Report};
+use nalgebra::DMatrix;
 
 use super::contests::Contests;
 use super::cross_validation::Folds;
@@ -133,6 +134,33 @@ impl Fitted {
     /// Kernel values or scores that are not finite.
     pub fn training_error_within(&self, time: Duration) -> Result<Option<f64>, Error> {
         self.training_data.training_error(0, &self.fits, Instant::now().checked_add(time))
+    }
+
+    /// Returns the scores of the training samples from fits to the samples of the other folds, with the
+    /// lambda and the kernel that the cross-validation has chosen: a row a sample, a column a member.
+    /// `None` without a cross-validation of folds of the rows, as of splits or where every sample is a
+    /// fold, for data that are not in memory, and with a time limit.
+    ///
+    /// It repeats the fits of every fold along the lambdas down to the chosen one; `settings` are the
+    /// settings of the fit.
+    ///
+    /// # Errors
+    /// The errors of [`Settings::fit`].
+    pub fn held_out_scores(&self, settings: &Settings) -> Result<Option<DMatrix<f64>>, Error> {
+        let (Some(folds), Some(curve)) = (&self.folds, &self.report.curve) else { return Ok(None) };
+        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
+        let rows = contests.classes().rows();
+        if folds.of_rows.is_empty() || folds.count == rows || settings.time_limit.is_some() {
+            return Ok(None);
+        }
+        let chosen = self.fits[0].lambda;
+        let lambdas: Vec<Lambda> =
+            curve.lambdas.iter().copied().filter(|lambda| *lambda >= chosen).collect();
+        settings.on_threads(|| {
+            let training = settings.training(rows, None);
+            contests.held_out_scores(prepared, &training, &folds.of_rows, &lambdas).map(Some)
+        })
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use margins_data::metrics::Measure;
 use margins_data::split::Split;
-use margins_data::{Classes, Dataset, Design};
+use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::Error;
 use margins_estimators::regularised::{
     Approximation, CrossValidation, KernelChoice, LeaveOneOut, Probabilities, Regularisation,
@@ -241,5 +241,33 @@ fn measures_that_cannot_be_had_are_refused() {
     ] {
         let message = refusal(settings, data);
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Decisions by the held-out scores make the mistakes that the cross-validation has counted.
+#[test]
+fn held_out_scores_have_the_error_of_the_cross_validation() {
+    let gaussian = || KernelChoice {
+        specifications: vec!["gaussian".to_owned(), "gaussian:sigma=20".to_owned()],
+        ..KernelChoice::default()
+    };
+    for (names, kernels, scheme) in [
+        (&["a", "b"][..], KernelChoice::default(), None),
+        (&["a", "b"], gaussian(), None),
+        (&["a", "b", "c"], KernelChoice::default(), Some(Scheme::OneVersusRest)),
+        (&["a", "b", "c"], gaussian(), Some(Scheme::OneVersusOne)),
+    ] {
+        let data = corners(names, 90, 1.2);
+        let settings = Settings { kernels, scheme, standardize: true, ..search(grid()) };
+        let fitted = settings.fit(&data).unwrap();
+        let scores = fitted.held_out_scores(&settings).unwrap().unwrap();
+        let decide =
+            |row: usize| fitted.model.decide(&scores.row(row).iter().copied().collect::<Vec<_>>());
+        let wrong = (0..90).filter(|&row| decide(row) != data.labels().index(row)).count();
+        let curve = fitted.report.curve.as_ref().unwrap();
+        let error = curve.mean_error[curve.best];
+        assert!(wrong > 0 && (wrong as f64 / 90.0 - error).abs() < 1e-12, "{wrong} of 90, {error}");
+        let without = Settings { time_limit: Some(std::time::Duration::from_secs(9)), ..settings };
+        assert!(fitted.held_out_scores(&without).unwrap().is_none());
     }
 }
