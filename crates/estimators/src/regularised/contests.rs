@@ -322,6 +322,22 @@ impl Contests {
         Ok(Some(mistake_rate(&mistakes, self.data.own_weights())?.rate))
     }
 
+    /// Calls `take` for some rows after others, with the scores that they get from the fits at the last
+    /// of the lambdas to the rows of the other folds, one list a contest.
+    fn each_held_out<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        take: impl FnMut(&[usize], Vec<Vec<f64>>),
+    ) -> Result<(), Error> {
+        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
+            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        };
+        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, take)
+    }
+
     /// Returns the scores of all rows from fits at the last of the lambdas to the rows of the other
     /// folds: a row a sample, a column a contest.
     pub(super) fn held_out_scores<L: MarginLoss + ?Sized>(
@@ -331,11 +347,8 @@ impl Contests {
         folds: &[usize],
         lambdas: &[Lambda],
     ) -> Result<DMatrix<f64>, Error> {
-        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
-            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
-        };
         let mut all = DMatrix::zeros(self.data.rows(), self.len());
-        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, |rows, scores| {
+        self.each_held_out(prepared, training, folds, lambdas, |rows, scores| {
             for (contest, scores) in scores.iter().enumerate() {
                 rows.iter().zip(scores).for_each(|(&row, &score)| all[(row, contest)] = score);
             }
@@ -354,12 +367,9 @@ impl Contests {
         lambdas: &[Lambda],
     ) -> Result<Vec<PlattScaling>, Error> {
         let labels = self.data.labels();
-        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
-            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
-        };
         // The rows that take part in each contest, with their scores.
         let mut scored: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.len()];
-        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, |rows, scores| {
+        self.each_held_out(prepared, training, folds, lambdas, |rows, scores| {
             for ((contest, scored), scores) in self.each.iter().zip(&mut scored).zip(scores) {
                 let own = rows.iter().copied().zip(scores);
                 scored.extend(own.filter(|&(row, _)| contest.has(labels.index(row))));
