@@ -27,7 +27,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::program;
 
-/// Classification with margin losses: regularised convex fits with a duality gap.
+/// Fit margin-based classifiers, with a duality gap that certifies each fit.
 #[derive(Debug, Parser)]
 #[command(name = "margins", max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -41,61 +41,65 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Fit a linear or kernel classifier at one lambda
     Fit(fit::FitArguments),
-    /// Fit a linear or kernel classifier at every lambda of a path
+    /// Fit a linear or kernel classifier at each lambda of a path
     Path(path::PathArguments),
-    /// Cross-validate a path and fit at the lambda it selects
+    /// Choose lambda and kernel by cross-validation, and fit
     Cv(cv::CvArguments),
-    /// Fit a linear classifier by stochastic gradient to streaming data
+    /// Fit a linear classifier to streaming data by stochastic gradient descent
     ///
-    /// Without --epochs the data are read once, in the order of the file and in bounded memory. With
-    /// --epochs they are read into memory and visited in shuffled order, and the fit comes with its
-    /// duality gap.
+    /// By default, reads the data once, in the order of the file and in bounded memory. With --epochs,
+    /// reads the data into memory, visits them in shuffled order and reports the duality gap. With
+    /// --verbose, computing the line for each epoch takes as long as one or two more epochs.
     Stream(stream::StreamArguments),
     /// Learn a halfspace with a margin under Massart noise
     ///
-    /// Labels are flipped with probabilities of at most eta, which may differ from sample to
-    /// sample. The error of the halfspace comes close to eta, and not to that of the best
-    /// halfspace.
+    /// Each label is flipped with a probability of at most eta, which may differ between samples. The
+    /// error of the result is guaranteed to be close to eta, not to the error of the best halfspace.
     Massart(massart::MassartArguments),
-    /// Make the largest loss small by focused online learning
+    /// Minimise the largest loss by focused online learning
     ///
-    /// An online learner plays against a player that draws the samples of large loss more often.
-    /// The game ends as soon as the ensemble of its classifiers is right on every sample.
+    /// An online learner plays a game against an adversary that draws samples with a large loss more
+    /// often. The game ends when the ensemble of its classifiers is correct on every sample.
     Focus(focus::FocusArguments),
-    /// Apply a model: score, label and, where the model has one, probability
+    /// Predict scores, labels and probabilities with a model
     Predict(predict::PredictArguments),
-    /// Evaluate a model on labelled data, and write the results as a page
+    /// Evaluate a model on labelled data, and write an HTML report
     Report(report::ReportArguments),
-    /// Describe a data file or a model
+    /// Describe a data file or a model file
     Inspect(inspect::InspectArguments),
-    /// Write data as a block file, which is read faster and in parts
+    /// Convert data to a block file, for faster reading and for data larger than memory
     ///
-    /// The data are read once, in memory that does not grow with the rows, but raw tables with
-    /// --encode, which are read once more for every pass that their encoding takes. All other
-    /// commands read such a file instead of text.
+    /// Reads the data once, in memory that does not grow with the number of rows; --encode reads them
+    /// once more per pass of the encoding. The other commands read block files with --data.
     Blocks(blocks::BlocksArguments),
-    /// Write a model in the other format, JSON or binary
+    /// Convert a model file between JSON and binary
     Convert(convert::ConvertArguments),
-    /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
+    /// Evaluate the Psi-transform, which bounds excess risks
     ///
-    /// Both are excesses over the smallest risks of all measurable functions. A fit that is the best of a
-    /// class, such as the linear functions, may have an excess of 0 over the class and yet misclassify
-    /// far more rows than another function of it.
+    /// It relates the excess surrogate risk to the excess misclassification risk, both over the lowest
+    /// risks of all measurable functions. A fit that is optimal in a class, such as the linear
+    /// functions, may misclassify far more rows than another function of the class.
     Psi(psi::PsiArguments),
-    /// Print ten commands that work as they are, each with what it does
+    /// Print ten example commands that run as they are
     ///
-    /// Their data are simulated. The second writes model.json, which others read, and the fourth
-    /// page.html, both in the current folder.
+    /// The examples use simulated data. The second one writes model.json, which later ones read, and
+    /// the fourth writes page.html, both to the current folder.
     Examples,
-    /// Print what a shell needs to complete the words of this command
+    /// Print a shell completion script
     Completions(completions::CompletionsArguments),
-    /// Write manual pages, one for each command
+    /// Write manual pages
     Man(man::ManArguments),
 }
 
 /// Returns the command line under the name of the program.
 pub(crate) fn command() -> clap::Command {
-    let examples = format!("{} examples prints ten commands to begin with.", program::name());
+    let name = program::name();
+    let examples = format!(
+        "Examples ({name} examples prints more):\n  \
+         {name} cv --data train.csv --loss logistic --standardize --out model.json\n  \
+         {name} predict --model model.json --data test.csv --out predictions.csv\n  \
+         {name} report --model model.json --data test.csv --out page.html",
+    );
     Arguments::command().name(program::name()).version(program::version()).after_help(examples)
 }
 

@@ -18,13 +18,13 @@ pub(crate) struct BlocksArguments {
     data: DataArguments,
     #[command(flatten)]
     encode: EncodeArguments,
-    /// Write the block file here
+    /// Block file to write
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: PathBuf,
-    /// Precision of the values: single halves the file and rounds to 7 digits
+    /// Precision of the stored values; single halves the file and keeps 7 digits
     #[arg(long, value_name = "PRECISION", default_value = "double", help_heading = "Output")]
     precision: PrecisionName,
-    /// Rows of a block [default: as many as fill 4 MiB]
+    /// Rows per block [default: as many as fit in 4 MiB]
     #[arg(long, value_parser = whole::<usize>, value_name = "N", help_heading = "Output")]
     rows: Option<usize>,
 }

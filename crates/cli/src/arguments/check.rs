@@ -41,13 +41,13 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
             Some(objective) => format!("--objective {}", name(objective)),
             None => format!("--solver {}", super::values::name_of(&solver)),
         };
-        refuse(&method, &[(step.is_some(), "--step", "it is for --solver gd")])?;
+        refuse(&method, &[(step.is_some(), "--step", "it applies to --solver gd only")])?;
     }
     let Some(objective) = &objective.objective else { return Ok(()) };
     robust(objective, common)?;
     let platt = classifier.probability == Probability::Platt;
-    let held_out = "it scales the scores of held-out folds, of fits of the mean loss alone";
-    let of_mean = "it is for fits of the mean loss";
+    let held_out = "Platt scaling is available for the mean loss only";
+    let of_mean = "it applies to the mean loss only";
     refuse(
         &format!("--objective {}", name(objective)),
         &[
@@ -65,7 +65,7 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what a robust objective does not look at.
+/// Refuses options that a robust objective ignores.
 fn robust(objective: &RobustLearner, common: &RegularisedArguments) -> Result<(), Failure> {
     let solver = &common.solver;
     let steps = matches!(objective, RobustLearner::MedianOfMeans(_));
@@ -73,16 +73,16 @@ fn robust(objective: &RobustLearner, common: &RegularisedArguments) -> Result<()
     refuse(
         &format!("--objective {}", name(objective)),
         &[
-            (solver.solver.is_some(), "--solver", "it has a method of its own"),
+            (solver.solver.is_some(), "--solver", "the objective has its own solver"),
             (
                 steps && solver.tol.is_some(),
                 "--tol",
-                "it takes the number of steps that --max-iterations says",
+                "the objective runs a fixed number of steps. Use --max-iterations",
             ),
             (
                 linear && solver.seed.is_some(),
                 "--seed",
-                "its seed is a parameter of its own, as in --objective catoni:seed=2",
+                "the objective has its own seed. Use --objective catoni:seed=2",
             ),
         ],
     )
@@ -96,7 +96,7 @@ fn name(objective: &RobustLearner) -> String {
 pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
     let StreamArguments { method, memory, .. } = arguments;
     if method.method == MethodName::Pegasos {
-        let steps = "its steps are 1/(2 lambda t)";
+        let steps = "pegasos has the fixed step length 1/(2 lambda t). Use --method sgd";
         refuse(
             "--method pegasos",
             &[
@@ -107,8 +107,8 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
         )?;
     }
     if matches!(method.method, MethodName::Adaptive | MethodName::Coin) {
-        let chosen = "it finds the length of its steps itself: say --method sgd";
-        let single = "its steps are for a sample at a time: say --method sgd";
+        let chosen = "the method sets its step length itself. Use --method sgd";
+        let single = "the method uses one sample per step. Use --method sgd";
         let ball = matches!(method.projection, Some(Projection::Radius(_)));
         refuse(
             &format!("--method {}", super::values::name_of(&method.method)),
@@ -117,27 +117,34 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
                 (method.schedule.is_some(), "--schedule", chosen),
                 (memory.rescale_at.is_some(), "--rescale-at", chosen),
                 (method.batch.is_some_and(|batch| batch != 1), "--batch", single),
-                (ball, "--projection", "it keeps to no ball: say --method sgd"),
-                (method.random_start.is_some(), "--random-start", "it begins at 0"),
+                (ball, "--projection", "the method does not project. Use --method sgd"),
+                (
+                    method.random_start.is_some(),
+                    "--random-start",
+                    "the method starts at 0. Use --method sgd",
+                ),
             ],
         )?;
     }
     if method.schedule == Some(ScheduleName::MarginPursuit) && method.step.is_some() {
-        return Err(Failure::usage("--schedule margin-pursuit sets its own --step"));
+        return Err(Failure::usage(
+            "--schedule margin-pursuit sets the step length itself. Leave out --step",
+        ));
     }
     if memory.epochs.is_none() {
-        let all = "medians and levels are those of all rows: say --epochs 1, which reads them into memory";
+        let all =
+            "medians and categories need all rows. Add --epochs 1, which reads them into memory";
         refuse("one pass over a stream", &[of_raw_tables(&arguments.encode, all)])?;
     }
     if memory.epochs.is_none() && matches!(method.average, Some(Averaging::Suffix(_))) {
         return Err(Failure::usage(
-            "the mean of the last steps needs their number, which a stream does not tell: say --epochs",
+            "--average suffix needs the number of steps, which is unknown for a stream. Add --epochs 1",
         ));
     }
     Ok(())
 }
 
-/// Returns the refusal of the option by which words and gaps are taken, if one is given.
+/// Returns the refusal of the option that encodes text and missing values, if one is given.
 fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused {
     let asked = encode.asked();
     (asked.is_some(), asked.unwrap_or("--encode"), reason)
@@ -146,21 +153,21 @@ fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused {
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     let MassartArguments { noise, learner, stream, encode, .. } = arguments;
     if *stream {
-        let all = "medians and levels are those of all rows: leave --stream out, and they are read into memory";
+        let all = "medians and categories need all rows. Leave out --stream";
         let largest = learner.scale_rows == Some(RowScalingName::Largest);
-        let unknown = "the largest norm is that of all rows: leave --stream out, and they are read into memory";
+        let unknown = "the largest norm needs all rows. Leave out --stream";
         refuse(
             "--stream",
             &[of_raw_tables(encode, all), (largest, "--scale-rows largest", unknown)],
         )?;
     }
-    let of_cuts = (learner.project.is_some(), "--project", "it is for --learner cuts");
-    let of_sgd = (*stream, "--stream", "it needs all rows at once");
+    let of_cuts = (learner.project.is_some(), "--project", "it applies to --learner cuts only");
+    let of_sgd = (*stream, "--stream", "the learner needs all rows at once. Leave out --stream");
     match learner.learner {
         MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts])?,
         MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd])?,
         MassartLearner::Auto => {
-            let tries = "it tries many noise rates and margins itself; --learner sgd takes them";
+            let tries = "the learner searches over noise rates and margins. Use --learner sgd";
             return refuse(
                 "--learner auto",
                 &[
@@ -174,16 +181,16 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     }
     if noise.eta.is_none() || noise.gamma.is_none() {
         return Err(Failure::usage(
-            "the noise rate and the margin are needed, as in --eta 0.3 --gamma 0.05; --learner auto does without",
+            "--eta and --gamma are required, such as --eta 0.3 --gamma 0.05. Or use --learner auto",
         ));
     }
     Ok(())
 }
 
-/// Refuses standard output in the place of a file that is read again.
+/// Refuses standard output as a file that is read again.
 pub(crate) fn checkpoint(file: Option<&Path>) -> Result<(), Failure> {
     if file == Some(Path::new("-")) {
-        return Err(Failure::usage("--checkpoint needs a file that can be read again, not -"));
+        return Err(Failure::usage("--checkpoint - is not a file. Use the name of a file"));
     }
     Ok(())
 }
@@ -194,29 +201,29 @@ pub(crate) fn focus(arguments: &FocusArguments, online: &Online) -> Result<(), F
     let learner = &arguments.learner;
     let takes_kernel = matches!(online, Online::KernelPerceptron { .. });
     if takes_kernel != learner.kernel.is_some() {
-        return Err(Failure::usage("--learner kernel-perceptron, and no other, needs a --kernel"));
+        return Err(Failure::usage("--kernel and --learner kernel-perceptron need each other"));
     }
     if learner.no_intercept && !online.is_linear() {
-        return Err(Failure::usage("--no-intercept is for linear learners"));
+        return Err(Failure::usage("--no-intercept applies to linear learners only"));
     }
     let of_models =
         [("--out", arguments.output.out().is_some()), ("--test", arguments.test.path().is_some())];
     match of_models.iter().find(|(_, given)| *given) {
         Some((option, _)) if !online.makes_model() => Err(Failure::Usage(format!(
-            "{option} is for linear learners and kernels: no model holds stumps or networks",
+            "{option} applies to linear learners and kernels only: stumps and networks cannot be saved",
         ))),
         _ => Ok(()),
     }
 }
 
-/// Refuses a threshold that no probability is on either side of.
+/// Refuses a threshold outside of the range of probabilities.
 pub(crate) fn decision(arguments: &DecisionArguments) -> Result<(), Failure> {
     match arguments.threshold {
         Some(at) if arguments.probability && !(0.0..=1.0).contains(&at) => {
-            Err(Failure::Usage(format!("--threshold {at}: with --probability it is from 0 to 1")))
+            Err(Failure::Usage(format!("--threshold {at}: must be from 0 to 1 with --probability")))
         }
         Some(at) if !at.is_finite() => {
-            Err(Failure::Usage(format!("--threshold {at}: it must be a finite number")))
+            Err(Failure::Usage(format!("--threshold {at}: must be a finite number")))
         }
         _ => Ok(()),
     }

@@ -9,7 +9,7 @@ pub(crate) struct ConvertArguments {
     /// Model file
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub(crate) model: PathBuf,
-    /// Write the model to this file, as JSON if its name ends in .json, else binary
+    /// Model file to write: JSON if the name ends in .json, binary otherwise
     ///
     /// - writes JSON to standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

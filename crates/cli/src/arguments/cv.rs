@@ -35,14 +35,14 @@ pub(crate) struct CvArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct CandidatesArguments {
-    /// Another kernel to choose from; may be repeated
+    /// Additional candidate kernel; may be repeated
     #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
     pub(crate) or_kernel: Vec<String>,
-    /// Sigmas to choose from: auto:COUNT, FIRST:LAST:COUNT, or a list
+    /// Candidate sigmas: auto:COUNT, FIRST:LAST:COUNT or a list
     ///
-    /// Every kernel that leaves its sigma out is tried with each of them, evenly spaced on a
-    /// logarithmic scale. auto is for gaussian kernels: from ten times the reciprocal of the 0.1
-    /// quantile of squared distances down to a tenth of that of the 0.9 quantile.
+    /// Each kernel given without a sigma is tried with every candidate. A list is comma-separated;
+    /// ranges are evenly spaced on a logarithmic scale. auto is for gaussian kernels: it ranges from 10 / q10 down to 0.1 / q90,
+    /// where q10 and q90 are the 0.1 and 0.9 quantiles of the squared distances between rows.
     #[arg(long, value_name = "GRID", requires = "kernel", conflicts_with = "leave_one_out")]
     pub(crate) sigmas: Option<Sigmas>,
 }
@@ -53,11 +53,11 @@ pub(crate) struct CandidatesArguments {
 pub(crate) struct ChoiceArguments {
     /// Number of stratified folds [default: 5]
     ///
-    /// With --fold-column, the number of folds that the values of the column are distributed over;
-    /// rows with the same value stay in one fold.
+    /// With --fold-column, the values of the column are distributed over this number of folds, and
+    /// rows with the same value stay in the same fold.
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) folds: Option<usize>,
-    /// Hold out single samples, for kernels
+    /// Leave-one-out cross-validation, for kernel classifiers
     #[arg(
         long,
         value_name = "HOW",
@@ -66,16 +66,16 @@ pub(crate) struct ChoiceArguments {
         hide_short_help = true
     )]
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
-    /// Leave hopeless lambdas out of later folds
+    /// Skip clearly worse lambdas in the second half of the folds
     ///
-    /// A lambda is hopeless if the earlier half of the folds has shown it to be four standard
-    /// deviations worse than the best. What is left out is marked.
+    /// A lambda is skipped if its error over the first half of the folds is four standard deviations
+    /// above the error of the best lambda. The table of --verbose marks it as abandoned.
     #[arg(long, conflicts_with = "leave_one_out", hide_short_help = true)]
     pub(crate) abandon_hopeless: bool,
-    /// Write every finished fold to this file; go on from it if it is there
+    /// Checkpoint file: save finished folds to it, and resume from it if it exists
     ///
-    /// A run that was killed goes on from there when the same command is given again, and ends with
-    /// the same bits as one that was not. A file of other data or settings is refused.
+    /// To resume a run that was killed, repeat the same command. The result is identical, bit for
+    /// bit, to an uninterrupted run. A checkpoint of other data or settings is an error.
     #[arg(
         long,
         value_name = "FILE",
@@ -86,11 +86,10 @@ pub(crate) struct ChoiceArguments {
     pub(crate) checkpoint: Option<PathBuf>,
     /// Measure: error, balanced-error, log-loss, auc or brier
     ///
-    /// Lambda and the kernel with the best mean over the folds are taken: of the error rate, the mean
-    /// of the error rates of the classes, the mean of -log of the probability of the true class, the
-    /// area under the ROC curve (two classes), or the mean squared error of the probabilities. Of
-    /// equal values the one with the smallest log-loss is taken. log-loss and brier need a loss with
-    /// probabilities.
+    /// Lambda and kernel are selected by the mean over the folds of: the error rate, the mean error
+    /// rate per class, the mean negative log-probability of the true class, the area under the ROC
+    /// curve (two classes), or the mean squared error of the probabilities. Ties are resolved by the
+    /// log-loss. log-loss and brier need a loss with probabilities.
     #[arg(
         long,
         value_name = "MEASURE",
@@ -99,7 +98,7 @@ pub(crate) struct ChoiceArguments {
         conflicts_with_all = ["leave_one_out", "abandon_hopeless"]
     )]
     pub(crate) measure: MeasureName,
-    /// Rule for lambda
+    /// Rule to select lambda
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
 }

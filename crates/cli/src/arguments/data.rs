@@ -12,12 +12,12 @@ use super::values::{data_format, whole};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct FileArguments {
-    /// CSV, svmlight or Parquet, - (standard input), or mixture:...
+    /// Input: CSV, svmlight, Parquet or block files; - for stdin
     ///
-    /// A CSV file has a header, several files the same one; both text formats may be gzip, and Parquet
-    /// needs a build with the feature parquet. mixture:example=1,n=200,seed=1 draws
-    /// simulated data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or 30
-    /// for example 3).
+    /// CSV files need a header, the same one in every file. CSV and svmlight may be compressed with
+    /// gzip. Parquet needs a build with the feature parquet. mixture:example=1,n=200,seed=1 simulates
+    /// data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or p=30 for
+    /// example 3).
     #[arg(
         long,
         value_name = "FILE",
@@ -31,11 +31,10 @@ pub(crate) struct FileArguments {
     pub(crate) label: Option<String>,
     /// Column of cross-validation folds
     ///
-    /// cv takes its folds from it; for every other command the column is no feature, and nothing
-    /// more.
+    /// cv uses it as the fold of each row. Other commands ignore the column.
     #[arg(long, value_name = "NAME")]
     pub(crate) fold_column: Option<String>,
-    /// Features of svmlight data [default: the largest index]
+    /// Number of features of svmlight data [default: the largest index]
     #[arg(long, value_parser = whole::<usize>, value_name = "P", hide_short_help = true)]
     pub(crate) columns: Option<usize>,
     // Its help names the formats that the build reads.
@@ -44,14 +43,14 @@ pub(crate) struct FileArguments {
         value_name = "FORMAT",
         value_parser = data_format(),
         hide_possible_values = true,
-        help = format!("{} [default: by the name]", formats_in_words())
+        help = format!("Format: {} [default: by the file name]", formats_in_words())
     )]
     pub(crate) data_format: Option<Format>,
-    /// Leave out rows of CSV and Parquet without a label
+    /// Drop rows of CSV and Parquet files without a label
     ///
-    /// A label that is missing is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
-    /// cells of such a row are not looked at. Without the option the first such row is an error,
-    /// but predict needs no labels, and inspect --encode counts such rows.
+    /// A missing label is empty, NaN, NA, N/A, ? or one of --missing-words. By default, the first
+    /// such row is an error. predict needs no labels, and inspect --encode counts the rows without
+    /// one.
     #[arg(long, hide_short_help = true)]
     pub(crate) drop_unlabelled: bool,
 }
@@ -60,7 +59,7 @@ pub(crate) struct FileArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct PositiveArguments {
-    /// Positive class [default: the later of the two in order]
+    /// Positive class [default: the second label in sorted order]
     #[arg(long, value_name = "LABEL")]
     pub(crate) positive: Option<String>,
 }
@@ -89,9 +88,9 @@ pub(crate) struct DataArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct ClassesArguments {
-    /// Labels of both classes [default: those of the first rows]
+    /// Labels of both classes [default: the labels of the first rows]
     ///
-    /// Without it a stream takes the two labels of its first rows, in order.
+    /// By default, a stream uses the two labels found in its first rows, in sorted order.
     #[arg(long, value_name = "NEGATIVE,POSITIVE", conflicts_with = "positive")]
     pub(crate) classes: Option<String>,
 }

@@ -10,26 +10,26 @@ use margins::data::encode::{EncodeOptions, Missing, MissingWords, Unknown};
     group(ArgGroup::new("raw").args(["encode", "categorical", "drop"]).multiple(true))
 )]
 pub(crate) struct EncodeArguments {
-    /// Take words (one-hot) and gaps (median and indicator)
+    /// Encode text (one-hot) and missing values (median, indicator)
     ///
-    /// Columns of CSV with words become a feature for each level, columns of true and false one
-    /// feature; gaps, which are empty cells and the usual words for missing values, become the
-    /// median, with a feature that tells where they are. This is learned from the training rows, in
-    /// cv anew in every fold, and kept in the model, so that predict takes raw rows.
+    /// A CSV column of text becomes one feature per category, a column of true and false one feature.
+    /// Missing values, which are empty cells and words such as NA, are replaced by the median of the
+    /// column, and an indicator feature is added. The encoding is learned from the training rows,
+    /// separately in each fold of cv, and stored in the model, so that predict reads raw rows.
     #[arg(long)]
     encode: bool,
-    /// Column of codes, whose cells keep their texts; may be repeated; it stands for --encode as well
+    /// Numeric column to encode as categories; may be repeated; implies --encode
     #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     categorical: Vec<String>,
-    /// Column to leave out, '' for one without a name; may be repeated; it stands for --encode as well
+    /// Column to drop, '' for a column without a name; may be repeated; implies --encode
     #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     drop: Vec<String>,
-    /// What becomes of gaps [default: median]
+    /// How to encode missing values [default: median]
     #[arg(long, value_name = "RULE", requires = "raw", hide_short_help = true)]
     missing: Option<MissingName>,
-    /// Words for gaps, with commas [default: ?,na,n/a,nan,null,none,missing]
+    /// Words for missing values, comma-separated [default: ?,na,n/a,nan,null,none,missing]
     ///
-    /// They are compared in any case. An empty cell always is a gap.
+    /// Upper and lower case are the same. An empty cell is always a missing value.
     #[arg(
         long,
         value_name = "WORDS",
@@ -38,26 +38,26 @@ pub(crate) struct EncodeArguments {
         hide_short_help = true
     )]
     missing_words: Option<Vec<String>>,
-    /// What becomes of levels that the training rows lack [default: refuse]
+    /// How to encode categories that the training rows lack [default: refuse]
     #[arg(long, value_name = "RULE", requires = "raw", hide_short_help = true)]
     unknown: Option<UnknownName>,
 }
 
-/// What becomes of gaps.
+/// The encodings of missing values.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum MissingName {
-    /// The median of the column, with an indicator
+    /// Replace by the median of the column, and add an indicator
     Median,
-    /// An error
+    /// Report an error
     Refuse,
 }
 
-/// What becomes of unknown levels.
+/// The encodings of unknown categories.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum UnknownName {
-    /// An error
+    /// Report an error
     Refuse,
-    /// Every indicator is 0
+    /// Set every indicator to 0
     None,
 }
 

@@ -20,16 +20,17 @@ pub(crate) struct FitArguments {
     pub(crate) objective: ObjectiveArguments,
     #[command(flatten)]
     pub(crate) classifier: ClassifierArguments,
-    /// Weight of the squared norm beside the mean loss
+    /// Weight of the penalty in mean loss + lambda * squared norm
     #[arg(
         long,
         value_parser = parse_lambda,
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Lambda,
-    /// Steps of gd: search, smooth, or a length [default: search]
+    /// Step length of gd: search, smooth, or a number [default: search]
     ///
-    /// smooth takes 2/(2 lambda + v), where v bounds the curvature of the objective.
+    /// search is a line search. smooth is the constant 2/(2 lambda + v), where v bounds the curvature
+    /// of the objective.
     #[arg(long, value_name = "STEP", value_parser = step_rule, help_heading = "Solver")]
     pub(crate) step: Option<StepRule>,
     #[command(flatten)]
@@ -40,9 +41,9 @@ pub(crate) struct FitArguments {
     pub(crate) points: PointsArguments,
     #[command(flatten)]
     pub(crate) test: TestArguments,
-    /// Write a CSV file with a row for every iteration; - for standard output
+    /// CSV file to write, with a row per iteration; - writes to standard output
     ///
-    /// Its columns are cost, objective, gap, training error and margins.
+    /// The columns are cost, objective, gap, training error and margins.
     #[arg(long, value_name = "FILE", conflicts_with = "multi_class", help_heading = "Output")]
     pub(crate) history: Option<PathBuf>,
 }
@@ -54,8 +55,8 @@ pub(crate) struct ObjectiveArguments {
     /// Robust objective, such as catoni:alpha=1 [default: mean loss]
     ///
     /// catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1, or
-    /// garg-roth:restarts=10 for the loss of that name. Each has a method of its own, and takes no
-    /// --solver.
+    /// garg-roth:restarts=10 for the loss garg-roth. Each has its own solver, so that --solver does
+    /// not apply.
     #[arg(long, value_name = "OBJECTIVE", value_parser = parse_objective)]
     pub(crate) objective: Option<RobustLearner>,
 }

@@ -42,23 +42,24 @@ pub(crate) struct FocusArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Game")]
 pub(crate) struct GameArguments {
-    /// Loss, clipped to [0, 1], as name or name:parameter=value,...; ramp is the clipped hinge
+    /// Loss, clipped to [0, 1]: name or name:parameter=value,...; ramp is the clipped hinge
     #[arg(long, default_value = "zero-one")]
     pub(crate) loss: String,
-    /// Largest loss of a row at which the game ends, between 0 and 1
+    /// Target for the largest loss of a row, between 0 and 1
     ///
-    /// A row that is on the wrong side keeps the game going whatever its loss.
+    /// The game ends when every row is classified correctly with a loss of at most EPSILON.
     #[arg(long, value_name = "EPSILON", value_parser = number, default_value_t = 0.49)]
     pub(crate) epsilon: f64,
-    /// Most steps; the game ends earlier once every loss is at most --epsilon [default: by theorem 1]
+    /// Maximum number of steps [default: by theorem 1]
     ///
-    /// Theorem 1 is taken for a learner that makes as many mistakes as there are samples.
+    /// The game ends earlier once every loss is at most --epsilon. The default is theorem 1 for a
+    /// learner that makes as many mistakes as there are samples.
     #[arg(long, value_parser = whole::<u64>, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
-    /// Classifiers in the ensemble, taken before random steps [default: by theorem 1]
+    /// Number of classifiers in the ensemble, drawn from random steps [default: by theorem 1]
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) outputs: Option<usize>,
-    /// Combination of the classifiers
+    /// How the classifiers are combined
     #[arg(long, value_name = "HOW", default_value = "majority")]
     pub(crate) combine: CombinationName,
     /// Slack for outliers, such as additive-sum:budget=5
@@ -66,12 +67,13 @@ pub(crate) struct GameArguments {
     /// additive-sum:budget=5, additive-euclidean:budget=5 or multiplicative:budget=5.
     #[arg(long, value_name = "SLACK", conflicts_with = "subsample")]
     pub(crate) slack: Option<String>,
-    /// Learn from a random part of the samples, as in outliers=5,rare=200
+    /// Learn from a random subsample, such as outliers=5,rare=200
     ///
-    /// The part is likely to have none of 5 outliers, and enough of 200 rare samples.
+    /// The size is chosen such that the subsample is likely to miss 5 outliers and to have enough of
+    /// 200 rare samples.
     #[arg(long, value_name = "COUNTS")]
     pub(crate) subsample: Option<String>,
-    /// End after this time with the ensemble so far; a checkpoint goes on from there
+    /// Time limit; returns the ensemble so far, and a checkpoint can resume from it
     #[arg(
         long,
         value_name = "SECONDS",
@@ -99,9 +101,9 @@ pub(crate) struct LearnerArguments {
     /// Kernel of the kernel perceptron, such as gaussian or poly:degree=3
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
-    /// Scale features to mean 0 and deviation 1 first, sparse ones to deviation 1
+    /// Scale features to mean 0 and standard deviation 1; sparse features are not centred
     ///
-    /// The model is one of the features as they are in the file.
+    /// The saved model applies to the unscaled features.
     #[arg(long)]
     pub(crate) standardize: bool,
     /// Fix the intercept of a linear learner at 0
@@ -113,10 +115,10 @@ pub(crate) struct LearnerArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct CheckpointArguments {
-    /// Write the state to this file now and then and at the end; go on from it if it is there
+    /// Checkpoint file: save the state regularly, and resume from it if it exists
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// End after this step, to go on later with the same --checkpoint
+    /// Pause after this step, to resume later with the same --checkpoint
     #[arg(long, value_parser = whole::<u64>, value_name = "STEP", requires = "checkpoint")]
     pause_at: Option<u64>,
 }
@@ -124,9 +126,9 @@ struct CheckpointArguments {
 /// The combinations of the classifiers of an ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CombinationName {
-    /// The class that most classifiers vote for
+    /// Majority vote
     Majority,
-    /// The mean of their scores
+    /// Mean score
     Average,
 }
 

@@ -8,14 +8,10 @@ use crate::messages::Loudness;
 /// The options for messages on standard error.
 #[derive(Debug, Args)]
 pub(crate) struct MessageArguments {
-    /// Print nothing but the answer: no warnings, no progress
+    /// Print only the result: no warnings, no progress
     #[arg(long, global = true)]
     quiet: bool,
-    /// Print the steps of the work on standard error
-    ///
-    /// Lines say what was read, fitted or written and how long it took, and what an iteration of a
-    /// solver came to. With stream --epochs each line on an epoch takes the time of another
-    /// epoch or two.
+    /// Print steps, times and iterations to standard error; cv also prints its tables
     #[arg(long, global = true, conflicts_with = "quiet")]
     verbose: bool,
 }
@@ -33,7 +29,9 @@ impl MessageArguments {
 /// The option for the threads.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ThreadsArguments {
-    /// Threads [default: MARGINS_THREADS or all]; no result depends on it
+    /// Number of threads [default: MARGINS_THREADS or all cores]
+    ///
+    /// Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }

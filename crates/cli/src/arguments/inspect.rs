@@ -34,7 +34,7 @@ pub(crate) struct InspectArguments {
 }
 
 impl InspectArguments {
-    /// Returns the data to describe, in the place of a model.
+    /// Returns the data to describe instead of a model.
     pub(crate) fn source(&self) -> Option<Source<'_>> {
         Some(Source {
             file: self.file.as_ref()?,

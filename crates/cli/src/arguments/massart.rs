@@ -24,13 +24,13 @@ pub(crate) struct MassartArguments {
     pub(crate) encode: EncodeArguments,
     #[command(flatten)]
     pub(crate) classes: ClassesArguments,
-    /// Take the rows as they come, in bounded memory, and no more than are needed (sgd)
+    /// Read the rows as a stream, in bounded memory, and only as many as needed (sgd)
     #[arg(long, help_heading = "Data")]
     pub(crate) stream: bool,
-    /// Most memory for a block file, such as 2GB [default: half of what is free]
+    /// Memory limit for a block file, such as 2GB [default: half of the free memory]
     ///
-    /// The rows that are drawn from a larger file are read in some passes, and cutting planes take a
-    /// pass for every cut.
+    /// Rows of a larger file are read in several passes; --learner cuts reads the file once per
+    /// cut.
     #[arg(
         long,
         value_name = "AMOUNT",
@@ -62,16 +62,16 @@ impl MassartArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Noise")]
 pub(crate) struct NoiseArguments {
-    /// Noise rate, the most that the probability of a flipped label may be (sgd, cuts)
+    /// Noise rate: upper bound on the probability of a flipped label (sgd, cuts)
     #[arg(long, value_name = "RATE", value_parser = number)]
     pub(crate) eta: Option<f64>,
-    /// Margin of the best halfspace, on rows divided as --scale-rows says (sgd, cuts)
+    /// Margin of the best halfspace, after --scale-rows (sgd, cuts)
     #[arg(long, value_name = "MARGIN", value_parser = number)]
     pub(crate) gamma: Option<f64>,
-    /// Excess over eta that the error may have [default: 0.05]
+    /// Target excess of the error over eta [default: 0.05]
     #[arg(long, value_name = "EPSILON", value_parser = number)]
     pub(crate) epsilon: Option<f64>,
-    /// Probability with which the learner may fail [default: 0.05]
+    /// Failure probability of the learner [default: 0.05]
     #[arg(long, value_name = "DELTA", value_parser = number)]
     pub(crate) delta: Option<f64>,
 }
@@ -80,30 +80,30 @@ pub(crate) struct NoiseArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learner")]
 pub(crate) struct LearnerArguments {
-    /// Learner
+    /// Algorithm
     #[arg(long, value_name = "LEARNER", default_value = "sgd")]
     pub(crate) learner: MassartLearner,
-    /// Scale features to mean 0 and deviation 1 first, sparse ones to deviation 1
+    /// Scale features to mean 0 and standard deviation 1; sparse features are not centred
     ///
-    /// The model is one of the features as they are in the file.
+    /// The saved model applies to the unscaled features.
     #[arg(long, conflicts_with = "stream")]
     pub(crate) standardize: bool,
     /// Fix the intercept at 0
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Number that rows are divided by [default: largest; each with --stream]
+    /// Norm to divide the rows by [default: largest; each with --stream]
     ///
-    /// Divided by the largest norm of a row, rows have margins in proportion to their distance from
-    /// the boundary. Divided by its own norm, each row has a margin that is an angle.
+    /// After division by the largest norm, margins are proportional to distances from the boundary.
+    /// After division by its own norm, the margin of each row is the sine of an angle.
     #[arg(long, value_name = "BY")]
     pub(crate) scale_rows: Option<RowScalingName>,
-    /// Project the features to this many random dimensions first (cuts)
+    /// Number of dimensions of a random projection of the features (cuts)
     ///
-    /// It costs half of gamma. Unless told, the learner projects to as many dimensions as keep half
-    /// of gamma for certain, if that makes the data smaller.
+    /// The projection costs half of gamma. By default, the dimension is the smallest one proven to
+    /// keep half of gamma, and nothing is projected if that dimension is not smaller.
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
-    /// End after this time with the best halfspace so far
+    /// Time limit; returns the best halfspace so far
     #[arg(
         long,
         value_name = "SECONDS",
@@ -111,7 +111,7 @@ pub(crate) struct LearnerArguments {
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
-    /// Seed of the samples drawn and of the projection
+    /// Random seed of the samples and of the projection
     #[arg(long, value_parser = whole::<u64>, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -121,9 +121,9 @@ pub(crate) struct LearnerArguments {
 /// The numbers that rows are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowScalingName {
-    /// The largest norm of all rows
+    /// Largest norm of all rows
     Largest,
-    /// The norm of each row
+    /// Norm of each row
     Each,
 }
 
@@ -143,6 +143,6 @@ pub(crate) enum MassartLearner {
     Sgd,
     /// Cutting planes
     Cuts,
-    /// Reweighted stochastic gradient for many noise rates and margins
+    /// Reweighted stochastic gradient over a grid of noise rates and margins
     Auto,
 }

@@ -23,9 +23,10 @@ pub(crate) struct PredictArguments {
     weights: WeightArguments,
     #[command(flatten)]
     pub(crate) decision: DecisionArguments,
-    /// Write the predictions to this file; - for standard output, as without it
+    /// File to write the predictions to [default: standard output]
     ///
-    /// Standard output then shows how good the predictions are, if the data have labels.
+    /// With a file, and if the data have labels, standard output shows the measures of the
+    /// predictions. - is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -36,16 +37,16 @@ pub(crate) struct PredictArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Decision")]
 pub(crate) struct DecisionArguments {
-    /// Decide for the positive class where the score is greater than T [default: 0]
+    /// Predict the positive class if the score is greater than T [default: 0]
     #[arg(long, value_name = "T", value_parser = number)]
     pub(crate) threshold: Option<f64>,
-    /// Compare the probability of the positive class with the threshold, not the score
+    /// Compare --threshold with the probability of the positive class instead of the score
     #[arg(long, requires = "threshold")]
     pub(crate) probability: bool,
-    /// Costs of a false positive and of a false negative, as in 1:5
+    /// Costs of a false positive and of a false negative, such as 1:5
     ///
-    /// The decision is the one of the least expected cost: for the positive class where its
-    /// probability is greater than FP/(FP+FN).
+    /// Minimises the expected cost: predicts the positive class if its probability is greater than
+    /// FP/(FP+FN).
     #[arg(long, value_name = "FP:FN", conflicts_with_all = ["threshold", "probability"])]
     pub(crate) cost: Option<Costs>,
 }

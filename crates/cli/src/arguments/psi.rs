@@ -7,13 +7,13 @@ use super::values::number;
 
 #[derive(Debug, Args)]
 pub(crate) struct PsiArguments {
-    /// Loss as name or name:parameter=value,..., such as l-r:r=2
+    /// Loss: name or name:parameter=value,..., such as l-r:r=2
     #[arg(long, help_heading = "Loss")]
     pub(crate) loss: String,
-    /// Excess misclassification risks in [0, 1], separated by commas
+    /// Excess misclassification risks in [0, 1], comma-separated
     ///
-    /// With --inverse they are excess surrogate risks of at least 0. Either is the excess over the
-    /// least risk of all measurable functions, not over that of the linear functions or another class.
+    /// With --inverse, excess surrogate risks of at least 0. Excesses are over the lowest risk of all
+    /// measurable functions, not over the lowest risk of linear functions or another class.
     #[arg(
         long,
         value_name = "LIST",
@@ -23,7 +23,7 @@ pub(crate) struct PsiArguments {
         help_heading = "Loss"
     )]
     pub(crate) at: Vec<f64>,
-    /// Evaluate the inverse: the most that the misclassification risk can exceed the Bayes error by
+    /// Evaluate the inverse: the largest possible excess of the misclassification risk
     #[arg(long, help_heading = "Loss")]
     pub(crate) inverse: bool,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use super::values::{
     tolerance, whole,
 };
 
-/// The relative duality gap to reach unless told.
+/// The default of the relative duality gap to reach.
 pub(crate) const TOLERANCE: f64 = 1e-6;
 
 /// The options of the loss.
@@ -29,10 +29,10 @@ pub(crate) struct LossArguments {
     /// dwd:q=1, logistic, exponential, squared, leaky-relu:lambda=0.1, garg-roth:alpha=1,beta=1.
     #[arg(long, default_value = "lhs")]
     pub(crate) loss: String,
-    /// Weights of classes: none, balanced, or yes=2,no=1
+    /// Class weights: none, balanced or yes=2,no=1
     ///
-    /// balanced gives both classes the same total weight. A cost multiplies the weight of every
-    /// sample of its class; it is 1 for a class that is not named.
+    /// balanced gives both classes the same total weight. A number multiplies the weight of every
+    /// sample of its class; classes not listed have 1.
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) class_weight: ClassWeight,
 }
@@ -44,31 +44,30 @@ pub(crate) struct KernelArguments {
     /// Kernel, such as gaussian or poly:degree=3 [default: linear classifier]
     ///
     /// gaussian (sigma from the data), gaussian:sigma=0.5, laplacian:sigma=1, poly:degree=3,
-    /// matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums with + and
-    /// products with *, which binds tighter, and parentheses; precomputed for a kernel matrix in
-    /// the place of features. scale and auto as values are the rules of gamma in scikit-learn, as in
-    /// gaussian:sigma=scale.
+    /// matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear. Kernels are combined
+    /// with +, * and parentheses. precomputed reads a kernel matrix instead of features. The values
+    /// scale and auto are the rules of gamma in scikit-learn, such as gaussian:sigma=scale.
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// Approximation: cholesky, nystrom:m=1000, rff:m=2000
     ///
-    /// For large data. cholesky:tol=1e-8 takes memory=1 for the most gigabytes of its factor,
-    /// nystrom takes leverage=LAMBDA for leverage scores, and rff is for gaussian kernels.
+    /// For large data. cholesky is a pivoted Cholesky factorisation with tol=1e-8 and memory=1, the limit for its
+    /// factor in gigabytes. nystrom uses m landmarks, chosen by leverage scores with leverage=LAMBDA.
+    /// rff uses m random Fourier features and is for gaussian kernels.
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,
-    /// Most memory for the kernel matrix or a block file, such as 2GB [default: half of what is free]
+    /// Memory limit for the kernel matrix or a block file [default: half of the free memory]
     ///
-    /// The values of a larger kernel matrix are computed anew wherever they are needed, which takes
-    /// longer; fits are certified as ever. The hinge then takes the time of a few matrices, and the
-    /// other losses that of 20 to 100 of them for each lambda. Where features take the place of a
-    /// kernel, the amount is for the inner products of the samples, along which the hinge is fitted
-    /// if they fit. Linear classifiers hold this amount of a larger block file, and read the rest
-    /// in each pass.
+    /// An amount such as 2GB. Entries of a larger kernel matrix are recomputed when needed. This is
+    /// slower, by the time of a few kernel matrices for the hinge and of 20 to 100 per lambda for
+    /// other losses; the certificate is the same. With --approx, the limit is for the inner products
+    /// of the samples, which the hinge uses. Linear classifiers keep this amount of a larger block
+    /// file in memory and read the rest in each pass.
     #[arg(long, value_name = "AMOUNT", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
-    /// Tell how far fits on Nystrom features are from those of the kernel itself
+    /// Print the duality gap for the exact kernel as well, with --approx nystrom
     ///
-    /// The gap for the kernel itself takes one pass over its matrix, which is never held.
+    /// This takes one pass over the kernel matrix, which is never stored.
     #[arg(long, requires = "kernel", hide_short_help = true)]
     pub(crate) certify_exact: bool,
 }
@@ -77,11 +76,11 @@ pub(crate) struct KernelArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PointsArguments {
-    /// Write the points reached to this file; go on from it if it is there
+    /// Checkpoint file: save the fits to it, and resume from it if it exists
     ///
-    /// It is for linear classifiers of a block file. A run that was killed goes on from intercept,
-    /// coefficients and lambda when the same command is given again, and certifies them anew. A file
-    /// of other data or settings is refused.
+    /// For linear classifiers of a block file. To resume a run that was killed, repeat the same
+    /// command; it continues from the saved lambda, intercept and coefficients. A checkpoint of other
+    /// data or settings is an error.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) checkpoint: Option<PathBuf>,
 }
@@ -90,10 +89,10 @@ pub(crate) struct PointsArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Loss")]
 pub(crate) struct ClassifierArguments {
-    /// Scheme for several classes
+    /// Scheme for more than two classes
     #[arg(long, value_name = "HOW")]
     pub(crate) multi_class: Option<MultiClass>,
-    /// Probabilities
+    /// Probability estimates
     #[arg(long, value_name = "HOW", default_value = "loss")]
     pub(crate) probability: Probability,
 }
@@ -102,7 +101,7 @@ pub(crate) struct ClassifierArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Regularisation")]
 pub(crate) struct PenaltyArguments {
-    /// Scale features to unit standard deviation for the fit
+    /// Scale features to unit standard deviation during the fit
     #[arg(long)]
     pub(crate) standardize: bool,
     /// Fix the intercept at 0
@@ -114,10 +113,10 @@ pub(crate) struct PenaltyArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Regularisation")]
 pub(crate) struct LambdasArguments {
-    /// Lambdas: FIRST:LAST:COUNT, or a list with commas
+    /// Grid of lambdas: FIRST:LAST:COUNT or a list
     ///
-    /// The COUNT lambdas are evenly spaced on a logarithmic scale. Lambda is the weight of the
-    /// squared norm beside the mean loss.
+    /// The COUNT lambdas are evenly spaced on a logarithmic scale. A list is comma-separated. A fit minimises the mean loss +
+    /// lambda * squared norm.
     #[arg(
         long,
         value_name = "GRID",
@@ -131,23 +130,22 @@ pub(crate) struct LambdasArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Solver")]
 pub(crate) struct SolverArguments {
-    /// Solver [default: auto]
+    /// Algorithm [default: auto]
     #[arg(long, value_name = "SOLVER")]
     pub(crate) solver: Option<SolverName>,
     /// Relative duality gap to reach [default: 1e-6]
     #[arg(long, value_name = "GAP", value_parser = tolerance)]
     pub(crate) tol: Option<f64>,
-    /// Most iterations at one lambda [default: by the solver]
+    /// Maximum number of iterations at each lambda [default: by solver]
     ///
-    /// Unless told, it is 200 for newton, 1000 for proximal-newton and sdca, 10000 for mm and gd, and
-    /// 2000 for bundle.
+    /// By default, 200 for newton, 1000 for proximal-newton and sdca, 2000 for bundle, and 10,000 for
+    /// mm, lbfgs and gd.
     #[arg(long, value_parser = whole::<usize>, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// End after this time; a fit without a certificate says so
+    /// Time limit, including kernel matrices and factorisations
     ///
-    /// A fit without a certificate by then is kept as it is, with the status time-limit. A
-    /// cross-validation divides the time among its folds, and chooses among the lambdas certified by
-    /// then. The time includes kernel matrices and factorisations.
+    /// A fit that is not certified by then is returned with the status time-limit. A cross-validation
+    /// divides the time among its folds and selects among the lambdas certified by then.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -155,10 +153,10 @@ pub(crate) struct SolverArguments {
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
-    /// Seed of everything that is drawn [default: 1]
+    /// Random seed [default: 1]
     ///
-    /// The seed of the folds, of landmarks and random features, of the pairs that sigma is taken
-    /// from, and of the order in which --solver sdca visits the samples.
+    /// Seed of the folds, the landmarks and random features, the pairs of rows that set sigma, and
+    /// the order of the samples in --solver sdca.
     #[arg(long, value_parser = whole::<u64>, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -207,7 +205,7 @@ impl RegularisedArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FormatArguments {
-    /// Format of the report
+    /// Format of the output
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: OutputFormat,
 }
@@ -216,9 +214,9 @@ pub(crate) struct FormatArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ModelArguments {
-    /// Write the model: JSON if the name ends in .json, else binary
+    /// Model file to write: JSON if the name ends in .json, binary otherwise
     ///
-    /// The file - stands for JSON on standard output; the report then goes to standard error.
+    /// - writes JSON to standard output; the report then goes to standard error.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -228,6 +226,11 @@ pub(crate) struct ModelArguments {
 impl ModelArguments {
     pub(crate) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
+    }
+
+    /// Returns the line on the model file, if one is written.
+    pub(crate) fn written(&self) -> Option<(&'static str, String)> {
+        self.out().map(|path| ("model", path.display().to_string()))
     }
 
     pub(crate) fn format(&self) -> OutputFormat {

@@ -18,20 +18,20 @@ pub(crate) struct ReportArguments {
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) file: FileArguments,
-    /// Data that the model was fitted to, for comparison
+    /// Training data of the model, for comparison
     ///
-    /// They are read as --data is. The report then shows margins, curves and decisions of both.
+    /// Read with the same options as --data. The report shows margins, curves and decisions of both.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     training: Option<PathBuf>,
     #[command(flatten)]
     weights: WeightArguments,
-    /// Write the report to this file; - for standard output, as without it
+    /// File to write the report to; - is standard output [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Format of the report [default: by the name]
+    /// Format of the report [default: by the file name]
     ///
-    /// A file whose name ends in .json gets the numbers, one whose name ends in .html or .htm or has no
-    /// ending gets the page, and so does standard output. Other endings need the option.
+    /// By default, json for names that end in .json; html for .html, .htm, no ending and standard
+    /// output. Other endings need this option.
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<ReportFormat>,
 }
@@ -51,14 +51,14 @@ impl ReportArguments {
         self.out.as_deref()
     }
 
-    /// Returns the format that was told, or that the name of the file tells.
+    /// Returns the format that was given, or the format of the file name.
     pub(crate) fn format(&self) -> Result<ReportFormat, Failure> {
         match (self.format, self.out()) {
             (Some(format), _) => Ok(format),
             (None, None) => Ok(ReportFormat::Html),
             (None, Some(path)) => ReportFormat::of(path).map_err(|reason| {
                 let path = path.display();
-                Failure::usage(format!("--out {path}: {reason}, unless --format tells which"))
+                Failure::usage(format!("--out {path}: {reason}. Or add --format"))
             }),
         }
     }
@@ -67,9 +67,9 @@ impl ReportArguments {
 /// The formats of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// A page to look at
+    /// Web page
     Html,
-    /// The numbers of the page as JSON
+    /// Numbers of the page as JSON
     Json,
 }
 
@@ -107,11 +107,11 @@ impl ReportFile {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PageArguments {
-    /// Write a page to look at: HTML with pictures; - for standard output
+    /// HTML report to write, with charts; - writes to standard output
     ///
-    /// It needs no network. It has the data at a glance, the choice of lambda, certificates, margins,
-    /// curves, probabilities and coefficients, each picture with its numbers. A file whose name ends in
-    /// .json gets the numbers alone. Other endings than .json, .html and .htm are refused.
+    /// The page is a single file and needs no network. It shows the data, the selection of lambda,
+    /// certificates, margins, curves, probabilities and coefficients. A name that ends in .json writes
+    /// the numbers only; other endings than .json, .html and .htm are an error.
     #[arg(
         long,
         value_name = "FILE",
@@ -135,9 +135,9 @@ impl PageArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TestArguments {
-    /// Data that --report shows beside those fitted to
+    /// Test data to show in --report beside the training data
     ///
-    /// They are read as --data is. The page then has margins, curves and decisions of both.
+    /// Read with the same options as --data. The page shows margins, curves and decisions of both.
     #[arg(long, value_name = "FILE", requires = "report", hide_short_help = true)]
     test: Option<PathBuf>,
 }

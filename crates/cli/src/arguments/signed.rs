@@ -27,7 +27,7 @@ fn begins_with_minus(word: &OsString) -> bool {
     !rest.is_empty() && !rest.starts_with('-') && !["h", "V"].contains(&rest)
 }
 
-/// Returns true for an option of some command that is told with a value.
+/// Returns true for an option of some command that takes a value.
 fn takes_a_value(option: &OsString, command: &Command) -> bool {
     let Some(name) = option.to_str().and_then(|word| word.strip_prefix("--")) else { return false };
     let takes = |command: &Command| {

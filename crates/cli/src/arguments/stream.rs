@@ -32,15 +32,15 @@ pub(crate) struct StreamArguments {
     pub(crate) classes: ClassesArguments,
     #[command(flatten)]
     pub(crate) loss: LossArguments,
-    /// Scheme for several classes
+    /// Scheme for more than two classes
     ///
-    /// In one pass the classes are those of the first rows, or all that --classes names with commas
-    /// between them.
+    /// In a single pass, the classes are the labels of the first rows, or the comma-separated list
+    /// --classes.
     #[arg(long, value_name = "HOW", conflicts_with_all = ["history", "rescale_at"], help_heading = "Loss")]
     pub(crate) multi_class: Option<StreamScheme>,
-    /// Weight of the squared norm beside the mean loss
+    /// Weight of the penalty in mean loss + lambda * squared norm
     ///
-    /// Without a penalty no duality gap is known, and the gradient is the evidence of --epochs.
+    /// With 0 there is no duality gap, and --epochs reports the norm of the gradient instead.
     #[arg(
         long,
         value_parser = parse_lambda_or_none,
@@ -69,34 +69,34 @@ impl StreamArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArguments {
-    /// Method
+    /// Algorithm
     #[arg(long, value_name = "METHOD", default_value = "adaptive")]
     pub(crate) method: MethodName,
-    /// First step length of sgd [default: 1, or that of the schedule]
+    /// First step length of sgd [default: 1, or by the schedule]
     #[arg(long, value_name = "LENGTH", value_parser = number)]
     pub(crate) step: Option<f64>,
-    /// Schedule of the steps of sgd [default: bottou]
+    /// Step length schedule of sgd [default: bottou]
     #[arg(long, value_name = "HOW")]
     pub(crate) schedule: Option<ScheduleName>,
-    /// Mean of iterates: none, polyak, or suffix:SHARE [default: none]
+    /// Averaging of iterates: none, polyak, or suffix:SHARE [default: none]
     ///
-    /// none takes the last iterate, polyak the mean of all, and suffix that of the last ones, which
-    /// needs --epochs.
+    /// none returns the last iterate, polyak the mean of all iterates, and suffix the mean of the
+    /// last SHARE of the iterates, which needs --epochs.
     #[arg(long, value_name = "WHICH", value_parser = averaging)]
     pub(crate) average: Option<Averaging>,
-    /// Samples a step of sgd or pegasos [default: 1]
+    /// Mini-batch size of sgd or pegasos [default: 1]
     #[arg(long, value_parser = whole::<usize>, value_name = "N")]
     pub(crate) batch: Option<usize>,
-    /// Radius of the ball of coefficients, or none [default: by the method]
+    /// Radius to project the coefficients to, or none [default: by method]
     ///
-    /// Coefficients are projected on the ball after every step. Unless told, it is none for sgd and
-    /// 1/sqrt(2 lambda) for pegasos. The other methods take none.
+    /// Coefficients are projected onto the ball after every step. By default, none for sgd and
+    /// 1/sqrt(2 lambda) for pegasos. The other methods do not project.
     #[arg(long, value_name = "RADIUS", value_parser = projection)]
     pub(crate) projection: Option<Projection>,
-    /// Begin sgd or pegasos at random coefficients of this norm [default: at 0]
+    /// Norm of random initial coefficients of sgd or pegasos [default: start at 0]
     #[arg(long, value_name = "NORM", hide_short_help = true)]
     pub(crate) random_start: Option<f64>,
-    /// Seed of the order of the samples and of a random start
+    /// Random seed of the sample order and of --random-start
     #[arg(long, value_parser = whole::<u64>, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -105,38 +105,36 @@ pub(crate) struct MethodArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data in memory")]
 pub(crate) struct MemoryArguments {
-    /// Passes over data in memory [default: one, not in memory]
+    /// Number of passes over data in memory [default: one pass over a stream]
     ///
-    /// The data are read into memory, visited in shuffled order, and the fit is certified at the
-    /// end.
+    /// Reads the data into memory, visits them in shuffled order, and certifies the fit at the end.
     #[arg(long, value_parser = whole::<usize>, value_name = "N", conflicts_with = "classes")]
     pub(crate) epochs: Option<usize>,
     /// Draw samples independently instead of in shuffled epochs
     #[arg(long, requires = "epochs", hide_short_help = true)]
     pub(crate) with_replacement: bool,
-    /// Set the scale of margin-pursuit from the data after this number of steps
+    /// Step after which the scale of margin-pursuit is set from the data
     ///
-    /// It is set once, and the steps are divided by the factor that the scale grows by.
+    /// The scale is set once, and the step lengths are divided by the factor of its increase.
     #[arg(long, value_parser = whole::<u64>, value_name = "STEP", requires = "epochs", hide_short_help = true)]
     pub(crate) rescale_at: Option<u64>,
-    /// Stop when this share, held out, no longer improves
+    /// Share of the samples to hold out for early stopping
     ///
-    /// The share of the samples is not trained on. It ends a fit when it has not improved for
-    /// --patience epochs.
+    /// The fit stops if the loss of the held-out samples has not improved for --patience epochs.
     #[arg(long, value_name = "SHARE", requires = "epochs")]
     pub(crate) hold_out: Option<f64>,
-    /// Epochs without improvement before the end [default: 5]
+    /// Number of epochs without improvement before stopping [default: 5]
     #[arg(long, value_parser = whole::<usize>, value_name = "N", requires = "hold_out")]
     pub(crate) patience: Option<usize>,
-    /// Relative gap that counts as converged [default: 1e-6]
+    /// Relative duality gap at which the fit counts as converged [default: 1e-6]
     #[arg(long, value_name = "GAP", value_parser = tolerance, requires = "epochs")]
     pub(crate) tol: Option<f64>,
-    /// Write a CSV file with a row for every epoch; - for standard output
+    /// CSV file to write, with a row per epoch; - writes to standard output
     ///
-    /// Its columns are cost, objective, gap, training error and margins.
+    /// The columns are cost, objective, gap, training error and margins.
     #[arg(long, value_name = "FILE", requires = "epochs")]
     pub(crate) history: Option<PathBuf>,
-    /// End after the epoch in which this time is over
+    /// Time limit; the current epoch is finished first
     #[arg(
         long,
         value_name = "SECONDS",
@@ -150,18 +148,18 @@ pub(crate) struct MemoryArguments {
 /// The binary problems that several classes of a stream are broken into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StreamScheme {
-    /// One-versus-rest: a member for every class against all others
+    /// One-versus-rest: one binary classifier per class
     Ovr,
 }
 
 /// The stochastic methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
-    /// Adaptive steps and coin betting, mixed: any loss, nothing to tune, any units of features
+    /// Mixture of adaptive steps and coin betting: any loss, no parameters to tune
     Adaptive,
     /// Coin betting alone: any loss, no step length
     Coin,
-    /// Stochastic gradient by a schedule of steps: any loss
+    /// Stochastic gradient with a step length schedule: any loss
     Sgd,
     /// Pegasos: the hinge loss
     Pegasos,

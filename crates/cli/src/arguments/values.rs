@@ -19,15 +19,15 @@ use margins::{LeaveOneOut, Scheme};
 pub(crate) fn data_format() -> impl TypedValueParser<Value = Format> {
     let names = Format::known().iter().map(|format| format.name());
     PossibleValuesParser::new(names)
-        .try_map(|name| Format::named(&name).ok_or("it is no format of data files"))
+        .try_map(|name| Format::named(&name).ok_or("it is not a data format"))
 }
 
 /// The binary problems that several classes are broken into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MultiClass {
-    /// One-versus-rest: a member for every class against all others
+    /// One-versus-rest: one binary classifier per class
     Ovr,
-    /// One-versus-one: a member for every pair of classes
+    /// One-versus-one: one binary classifier per pair of classes
     Ovo,
 }
 
@@ -43,9 +43,9 @@ impl From<MultiClass> for Scheme {
 /// The sources of probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Probability {
-    /// The probabilities that the loss names; the hinge names none
+    /// Probabilities of the loss; the hinge has none
     Loss,
-    /// Platt scaling of held-out scores, for any loss
+    /// Platt scaling of cross-validated scores, for any loss
     Platt,
 }
 
@@ -94,18 +94,17 @@ impl fmt::Display for ClassWeight {
 /// The algorithms that minimise the regularised risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// The solver predicted to be fastest for the data, the loss and the lambdas; --verbose says
-    /// which
+    /// Solver predicted to be fastest; --verbose prints which
     Auto,
-    /// Majorisation-minimisation as published
+    /// Majorisation-minimisation
     Mm,
     /// Majorisation-minimisation with extrapolation
     MmAccelerated,
-    /// Majorisation-minimisation of ten lambdas at a time, and with a kernel of all folds at a time
+    /// Majorisation-minimisation of ten lambdas at once, with a kernel of all folds at once
     MmBatched,
-    /// Semismooth Newton, on a dense system or by conjugate gradients
+    /// Semismooth Newton, by a dense factorisation or conjugate gradients
     Newton,
-    /// Newton for a loss with a kink, by proximal steps: any convex loss, linear classifiers
+    /// Proximal Newton: any convex loss, linear classifiers
     ProximalNewton,
     /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
     Sdca,
@@ -135,18 +134,18 @@ impl SolverName {
 /// The formats of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// For reading
+    /// Text tables
     Table,
-    /// One stable document, described in docs/json.md
+    /// JSON document with a stable schema, described in docs/json.md
     Json,
 }
 
 /// The ways to leave one sample out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeaveOneOutName {
-    /// A fit without each sample
+    /// One fit per sample
     Exact,
-    /// One Newton step towards it
+    /// One Newton step per sample, an approximation
     OneStep,
 }
 
@@ -162,9 +161,9 @@ impl From<LeaveOneOutName> for LeaveOneOut {
 /// The rules by which a cross-validation selects a lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Selection {
-    /// Least mean error
+    /// Lambda with the lowest mean error
     Best,
-    /// Largest lambda within one standard error of the least
+    /// Largest lambda within one standard error of the best
     OneSe,
 }
 
@@ -241,7 +240,7 @@ pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
 
 /// Reads a time in seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = |value: f64| format!("{value} is no time in seconds greater than 0");
+    let wrong = |value: f64| format!("{value} is not a number of seconds greater than 0");
     let value = number(text)?;
     let limit = Duration::try_from_secs_f64(value).map_err(|_| wrong(value))?;
     if limit.is_zero() { Err(wrong(value)) } else { Ok(limit) }

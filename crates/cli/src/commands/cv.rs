@@ -1,7 +1,5 @@
 //! The command that cross-validates.
 
-use std::io::Write;
-
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{DataSummary, Fitted, Regularisation, Settings};
 use margins::optim::ErrorCurve;
@@ -16,14 +14,13 @@ use crate::arguments::check;
 use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
-use crate::messages::{methods, step};
-use crate::output::chart::{Chart, write_chart};
+use crate::messages::{is_verbose, methods, step};
 use crate::output::cross_validation::{
-    CvDocument, KernelDocument, cv_table, describe_cv, kernel_documents, write_kernels,
+    CvDocument, KernelDocument, describe_cv, kernel_documents, summarise_cv, write_tables,
 };
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{FitDocument, describe_fit};
+use crate::output::fits::{FitDocument, describe_fit, summarise_fit};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, of_gaps, refuse_contradiction};
@@ -57,7 +54,7 @@ pub(super) fn cv(
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
     let certified = curve.certified.iter().copied();
     let mut warnings = Warnings::default();
-    warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]));
+    warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status], common));
     warnings.add_report(&fitted.report);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
@@ -83,10 +80,13 @@ pub(super) fn cv(
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let found = found()?;
+            let found = if is_verbose() { found()? } else { summarise(&fitted, arguments)? };
             report(outputs, |out| {
                 facts(out, &about())?;
-                write_choice(out, &kernels, curve)?;
+                writeln!(out)?;
+                if is_verbose() {
+                    write_tables(out, &kernels, curve)?;
+                }
                 facts(out, &found)
             })
         }
@@ -114,17 +114,13 @@ fn folds(fitted: &Fitted) -> usize {
     fitted.folds.as_ref().map_or(0, |folds| folds.count)
 }
 
-/// Writes the error of every kernel and lambda.
-fn write_choice(
-    out: &mut dyn Write,
-    kernels: &[KernelDocument],
-    curve: &ErrorCurve,
-) -> std::io::Result<()> {
-    writeln!(out)?;
-    write_kernels(out, kernels, &curve.lambdas)?;
-    cv_table(curve).write(out)?;
-    write_chart(out, &Chart::of_curve(curve))?;
-    writeln!(out)
+/// Returns the few lines that matter most: the lambdas, the final fit and the file written.
+fn summarise(fitted: &Fitted, arguments: &CvArguments) -> Result<Lines, Failure> {
+    let tolerance = arguments.common.solver.tolerance();
+    let mut lines = summarise_cv(&fitted.report, folds(fitted), tolerance);
+    lines.push(("final fit", summarise_fit(&fitted.fits[0], fitted.training_error()?)));
+    lines.extend(arguments.output.written());
+    Ok(lines)
 }
 
 /// Returns what settings fit to data, with a bar while they do.

@@ -194,13 +194,12 @@ impl Task<'_> {
     pub(super) fn warnings<'f>(self, fits: impl Iterator<Item = &'f Fit>) -> Warnings {
         let mut warnings = Warnings::default();
         match &self.objective {
-            Some(objective) if !objective.is_certified() => warnings.add(format!(
-                "The objective of {objective} is not convex, so that nothing certifies a fit."
-            )),
+            Some(objective) if !objective.is_certified() => warnings
+                .add(format!("--objective {objective} is not convex: the fit has no certificate.")),
             _ => {
                 let ends: Vec<Status> = fits.map(|fit| fit.report.status).collect();
                 let converged = ends.iter().map(|&end| end == Status::Converged);
-                warnings.add(of_gaps(converged, None, &ends));
+                warnings.add(of_gaps(converged, None, &ends, self.arguments));
             }
         }
         warnings

@@ -11,12 +11,11 @@ use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::{methods, step};
-use crate::output::chart::{Chart, write_chart};
+use crate::messages::{is_verbose, methods, step};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
-use crate::output::cross_validation::{cv_table, describe_cv, kernel_documents, write_kernels};
+use crate::output::cross_validation::{describe_cv, kernel_documents, summarise_cv, write_tables};
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::model::save;
@@ -57,8 +56,8 @@ pub(super) fn fit(
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
     refuse_contradiction(&summary.loss, &ends)?;
     let certified = curve.iter().flat_map(|curve| curve.certified.iter().copied());
-    warnings.add(of_gaps(certified, None, &ends));
-    warnings.add(of_members(&ends));
+    warnings.add(of_gaps(certified, None, &ends, task.arguments));
+    warnings.add(of_members(&ends, task.arguments));
     warnings.add_report(summary);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
@@ -89,29 +88,51 @@ pub(super) fn fit(
         }
         OutputFormat::Table => report(outputs, |out| {
             facts(out, &describe(task, &fitted, &rows))?;
-            write_tables(out, task, &fitted)?;
+            writeln!(out)?;
+            if curve.is_some() && !is_verbose() {
+                return facts(out, &summarise(task, &fitted, training_error, to));
+            }
+            write_details(out, task, &fitted)?;
             facts(out, &chosen_lambda(&fitted, training_error))
         }),
     }
 }
 
 /// Writes the tables of a cross-validation, if there was one, and of the members.
-fn write_tables(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Result<()> {
+fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Result<()> {
     let summary = &fitted.report;
     if let Some(curve) = &summary.curve {
-        writeln!(out)?;
-        write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
-        cv_table(curve).write(out)?;
-        write_chart(out, &Chart::of_curve(curve))?;
-        writeln!(out)?;
+        write_tables(out, &kernel_documents(summary), curve)?;
         facts(out, &describe_folds(task, fitted))?;
+        writeln!(out)?;
     }
-    writeln!(out)?;
     member_table(&summary.members).write(out)?;
     if summary.members.len() > MOST_LISTED {
         writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
     }
     writeln!(out)
+}
+
+/// Returns the few lines on a cross-validation that matter most: the lambdas, the final fit and the
+/// file written.
+fn summarise(
+    task: Task<'_>,
+    fitted: &Fitted,
+    training_error: Option<f64>,
+    to: &ModelArguments,
+) -> Lines {
+    let (tolerance, members) = (task.arguments.solver.tolerance(), &fitted.report.members);
+    let certified = members.iter().filter(|member| member.summary.converged).count();
+    let mut lines = summarise_cv(&fitted.report, folds(fitted), tolerance);
+    lines.push(("members", format!("{certified} of {} certified", members.len())));
+    lines.extend(chosen_lambda(fitted, training_error));
+    lines.extend(to.written());
+    lines
+}
+
+/// Returns the number of folds.
+fn folds(fitted: &Fitted) -> usize {
+    fitted.folds.as_ref().map_or(0, |folds| folds.count)
 }
 
 /// Returns what came out, in lines.
@@ -121,8 +142,7 @@ fn outcome(task: Task<'_>, fitted: &Fitted, training_error: Option<f64>) -> Line
 
 /// Returns the lines on the cross-validation, if there was one.
 fn describe_folds(task: Task<'_>, fitted: &Fitted) -> Lines {
-    let folds = fitted.folds.as_ref().map_or(0, |folds| folds.count);
-    describe_cv(&fitted.report, folds, task.arguments.solver.tolerance())
+    describe_cv(&fitted.report, folds(fitted), task.arguments.solver.tolerance())
 }
 
 fn chosen_lambda(fitted: &Fitted, training_error: Option<f64>) -> Lines {

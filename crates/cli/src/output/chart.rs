@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Result, Write};
 
 use margins::optim::ErrorCurve;
 
-use super::table::number;
+use super::table::{number, rounded};
 use crate::terminal;
 
 /// The lines of a chart between its frame.
@@ -164,11 +164,6 @@ fn place(value: f64, (low, high): (f64, f64), count: usize) -> usize {
 fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     values.fold(ends, |(low, high), value| (low.min(value), high.max(value)))
-}
-
-/// Returns a number for the side of a chart, with three significant digits.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

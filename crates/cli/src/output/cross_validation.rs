@@ -9,9 +9,10 @@ use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::Lines;
+use super::chart::{Chart, write_chart};
 use super::data::DataDocument;
 use super::fits::FitDocument;
-use super::table::{Table, gap, number, percent};
+use super::table::{Table, gap, number, percent, rounded, with_error};
 use super::training::{PlattDocument, TrainingDocument};
 
 /// A cross-validation with the fit that it selects.
@@ -78,24 +79,27 @@ impl KernelDocument {
     }
 }
 
-/// Returns the lines on a cross-validation whose fits aim at this relative gap; none if there was no
-/// cross-validation.
+/// Returns the lines on a cross-validation whose fits aim at this relative gap, with the errors that
+/// are proven to be exact; none if there was no cross-validation.
 pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64) -> Lines {
+    let exact = report.curve.as_ref().and_then(|curve| exact_errors(report, curve));
+    summarise_cv(report, folds, tolerance).into_iter().chain(exact).collect()
+}
+
+/// Returns the lines on a cross-validation: its folds, the lambdas certified, and the best of them.
+pub(crate) fn summarise_cv(report: &TrainingReport, folds: usize, tolerance: f64) -> Lines {
     let Some(curve) = &report.curve else { return Lines::new() };
     let at = |k: usize| {
         let measured = if curve.measure == Measure::Error {
             String::new()
         } else {
-            let shown = |value: f64| shown(curve.measure, value);
-            let (value, spread) = (curve.mean_measure[k], curve.measure_standard_error[k]);
-            format!(", {} {} +- {}", curve.measure, shown(value), shown(spread))
+            let (scale, unit) = if curve.measure.is_share() { (100.0, " %") } else { (1.0, "") };
+            let (mean, spread) = (curve.mean_measure[k], curve.measure_standard_error[k]);
+            format!(", {} {}", curve.measure, with_error(scale * mean, scale * spread, unit))
         };
-        format!(
-            "{}{measured}, error {} % +- {}",
-            number(curve.lambdas[k].get()),
-            percent(curve.mean_error[k]),
-            percent(curve.standard_error[k])
-        )
+        let (mean, spread) = (curve.mean_error[k], curve.standard_error[k]);
+        let error = with_error(100.0 * mean, 100.0 * spread, " %");
+        format!("{}{measured}, error {error}", number(rounded(curve.lambdas[k].get())))
     };
     let mut lines = vec![("folds", folds.to_string())];
     if report.kernels.len() > 1 {
@@ -108,8 +112,7 @@ pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64)
     let all = curve.lambdas.len();
     let goal = format!("every fold to a relative gap of {tolerance:e}");
     lines.push(("certified", format!("{certified} of {all} lambdas, {goal}")));
-    lines.extend(exact_errors(report, curve));
-    lines.push(("best lambda", at(curve.best)));
+    lines.push(("best lambda", at(curve.best) + " (standard error)"));
     lines.push(("one-SE lambda", at(curve.one_standard_error)));
     lines
 }
@@ -167,8 +170,20 @@ pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
     tried.map(|tried| KernelDocument::new(tried.kernel.clone(), &tried.curve)).collect()
 }
 
+/// Writes the tables of the kernels and of the lambdas, and a chart if the output is a terminal.
+pub(crate) fn write_tables(
+    out: &mut dyn Write,
+    kernels: &[KernelDocument],
+    curve: &ErrorCurve,
+) -> std::io::Result<()> {
+    write_kernels(out, kernels, &curve.lambdas)?;
+    cv_table(curve).write(out)?;
+    write_chart(out, &Chart::of_curve(curve))?;
+    writeln!(out)
+}
+
 /// Writes the kernels that there were to choose from, if there were several.
-pub(crate) fn write_kernels(
+fn write_kernels(
     out: &mut dyn Write,
     kernels: &[KernelDocument],
     lambdas: &[Lambda],
@@ -216,7 +231,7 @@ fn kernel_table(kernels: &[KernelDocument]) -> Table {
 }
 
 /// Returns the table of the cross-validated error along the lambdas.
-pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
+fn cv_table(curve: &ErrorCurve) -> Table {
     let is_looked_at = curve.unproven.iter().any(Option::is_some);
     let measure = curve.measure;
     let by_other = measure != Measure::Error;

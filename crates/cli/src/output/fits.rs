@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Lines;
 use super::data::DataDocument;
 use super::files::emit;
-use super::table::{Table, gap, number, percent};
+use super::table::{Table, gap, number, percent, rounded};
 use super::training::{PlattDocument, TrainingDocument};
 use crate::failure::Failure;
 
@@ -92,6 +92,20 @@ pub(crate) fn state(end: Status) -> String {
         Status::Converged => String::new(),
         other => format!("not certified: {other}"),
     }
+}
+
+/// Returns lambda, training error and certificate of a fit in one line.
+pub(crate) fn summarise_fit(fit: &Fit, training_error: f64) -> String {
+    let state = match fit.report.status {
+        Status::Converged => String::new(),
+        other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
+    };
+    format!(
+        "lambda {}, training error {} %, relative gap {}{state}",
+        number(rounded(fit.lambda.get())),
+        percent(training_error),
+        gap(fit.report.relative_gap)
+    )
 }
 
 /// Returns the lines on a fit.

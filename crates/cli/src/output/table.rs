@@ -99,6 +99,19 @@ pub(crate) fn gap(x: f64) -> String {
     if x == 0.0 { "0".to_owned() } else { format!("{x:.1e}") }
 }
 
+/// Returns a number rounded to three significant digits.
+pub(crate) fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+/// Returns a value and its standard error, both to the second significant digit of the standard
+/// error, as in `15.5 % +- 1.3`; with two decimals if the standard error is 0 or not finite.
+pub(crate) fn with_error(value: f64, standard_error: f64, unit: &str) -> String {
+    let size = standard_error.log10().floor();
+    let decimals = if size.is_finite() { (1.0 - size).clamp(0.0, 9.0) as usize } else { 2 };
+    format!("{value:.decimals$}{unit} +- {standard_error:.decimals$}")
+}
+
 /// Returns a share in per cent.
 pub(crate) fn percent(x: f64) -> String {
     format!("{:.2}", 100.0 * x)
@@ -106,7 +119,7 @@ pub(crate) fn percent(x: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, facts, name_cell, number, percent};
+    use super::{Table, facts, name_cell, number, percent, with_error};
 
     #[test]
     fn cells_and_facts_stay_on_one_line() {
@@ -125,6 +138,15 @@ mod tests {
         table.write(&mut out).unwrap();
         let widths = out.split(|&byte| byte == b'\n').map(<[u8]>::len);
         assert_eq!(widths.collect::<Vec<_>>(), [70_003, 70_003, 0]);
+    }
+
+    #[test]
+    fn values_have_the_digits_of_their_standard_errors() {
+        assert_eq!(with_error(15.488, 1.2632, " %"), "15.5 % +- 1.3");
+        assert_eq!(with_error(16.67, 16.67, ""), "17 +- 17");
+        assert_eq!(with_error(0.91234, 0.000_321, ""), "0.91234 +- 0.00032");
+        assert_eq!(with_error(0.0, 0.0, ""), "0.00 +- 0.00");
+        assert_eq!(with_error(5.0, f64::NAN, ""), "5.00 +- NaN");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Warnings of a run, for standard error and for its page.
 
-use margins::TrainingReport;
 use margins::data::Counted;
 use margins::optim::{Status, StepRule};
+use margins::{Approximation, TrainingReport};
 
+use crate::arguments::regularised::RegularisedArguments;
+use crate::arguments::values::SolverName;
 use crate::failure::Failure;
 use crate::messages::{note, warn};
 use crate::output::table::percent;
@@ -75,15 +77,19 @@ pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Fa
 }
 
 /// Returns the sentence on fits without a certificate: at each lambda, and on the one at the lambda
-/// chosen. What may help depends on how the fits ended that are known so far.
+/// chosen. The advice depends on the solver and on the known statuses.
 pub(crate) fn of_gaps(
     lambdas: impl Iterator<Item = bool>,
     chosen: Option<bool>,
     ends: &[Status],
+    arguments: &RegularisedArguments,
 ) -> Option<String> {
     let converged: Vec<bool> = lambdas.collect();
     let missed = converged.iter().filter(|&&converged| !converged).count();
-    let at = format!("At {missed} of {} lambdas a fit", converged.len());
+    let at = match converged.len() {
+        1 if chosen.is_none() => "The fit".to_owned(),
+        all => format!("At {missed} of {all} lambdas a fit"),
+    };
     let chosen = chosen == Some(false);
     let who = match (missed > 0, chosen) {
         (false, false) => return None,
@@ -91,26 +97,27 @@ pub(crate) fn of_gaps(
         (true, true) => format!("{at}, and so the final one,"),
         (false, true) => "The final fit".to_owned(),
     };
-    Some(missed_tolerance(&who, ends))
+    Some(missed_tolerance(&who, ends, arguments))
 }
 
 /// Returns the sentence on cells with a level that the encoding of a model does not know.
 pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
     let cells = (cells > 0).then_some(Counted(cells, "cell"))?;
-    Some(format!("The model does not know the level in {cells} of {file}, and takes it as none."))
+    Some(format!(
+        "{file}: {cells} with a category that the training data lack: encoded as no category."
+    ))
 }
 
 /// Returns the sentence on a column of weights that a file of labelled rows does not have.
 pub(crate) fn of_no_weights(file: &str, column: Option<&str>) -> Option<String> {
     let column = column?;
-    Some(format!("There is no column '{column}' of weights in {file}: every row counts once."))
+    Some(format!("{file} has no weight column '{column}': every row has weight 1."))
 }
 
 /// Returns the sentence on steps of a length that was chosen, where they missed the minimum.
 pub(crate) fn of_step(rule: Option<StepRule>, converged: bool) -> Option<String> {
     let Some(StepRule::Fixed(step)) = rule.filter(|_| !converged) else { return None };
-    let search = "without --step, a search finds their length";
-    Some(format!("Steps of length {step} may be too long: {search}."))
+    Some(format!("--step {step} may be too long. Leave out --step to use a line search."))
 }
 
 /// Returns the sentence on a classifier that errs no less often than the decision for the larger class
@@ -134,28 +141,34 @@ pub(crate) fn no_better(
 }
 
 /// Returns the sentence on members of a classifier without a certificate.
-pub(crate) fn of_members(ends: &[Status]) -> Option<String> {
+pub(crate) fn of_members(ends: &[Status], arguments: &RegularisedArguments) -> Option<String> {
     let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
     let who = format!("The final fit of {missed} of {} members", ends.len());
-    (missed > 0).then(|| missed_tolerance(&who, ends))
+    (missed > 0).then(|| missed_tolerance(&who, ends, arguments))
 }
 
-fn missed_tolerance(who: &str, ends: &[Status]) -> String {
-    const SLOW: &str = "--standardize, another --solver, more --max-iterations, a longer --time-limit or a smaller \
-         tolerance of an approximation may help";
-    const UNBOUNDED: &str = "--class-weight balanced, --no-intercept or a loss that is bounded below gives it a minimum";
-    const ROUNDING: &str = "rounding alone leaves room for a gap above it: a larger --lambda, --standardize or a larger \
-         --tol may help";
-    let mut parts = Vec::new();
-    if ends.contains(&Status::Unbounded) {
-        parts.extend([Status::Unbounded.explanation(), UNBOUNDED]);
-    }
-    if ends.contains(&Status::RoundingLimit) {
-        parts.push(ROUNDING);
-    }
-    let explained = [Status::Converged, Status::Unbounded, Status::RoundingLimit];
-    if parts.is_empty() || ends.iter().any(|end| !explained.contains(end)) {
-        parts.push(SLOW);
-    }
-    format!("{who} missed the tolerance of its duality gap; {}.", parts.join("; "))
+/// Returns the sentences on a missed tolerance: its value, the reason, and one thing to do.
+fn missed_tolerance(who: &str, ends: &[Status], arguments: &RegularisedArguments) -> String {
+    let solver = &arguments.solver;
+    let no_solver_helps = [Status::Unbounded, Status::RoundingLimit];
+    let hopeless = no_solver_helps.into_iter().find(|end| ends.contains(end));
+    let end = hopeless.or_else(|| ends.iter().copied().find(|&end| end != Status::Converged));
+    let todo = match end {
+        Some(Status::Unbounded) => "Add --class-weight balanced or --no-intercept",
+        Some(Status::RoundingLimit) => "Raise --tol or --lambda",
+        _ if solver.solver() != SolverName::Auto => "Use --solver auto",
+        Some(Status::TimeLimit) => "Raise --time-limit",
+        Some(Status::Truncated) => "Use a more accurate --approx",
+        Some(Status::IterationLimit) => "Raise --max-iterations",
+        _ if solver.time_limit.is_some() => "Raise --time-limit",
+        _ if solver.max_iterations.is_some() => "Raise --max-iterations",
+        _ if arguments.kernel.approx != Approximation::None => "Use a more accurate --approx",
+        _ if !arguments.penalty.standardize => "Add --standardize",
+        _ => "Raise --tol or --lambda",
+    };
+    let reason = end.map(|end| format!(": {}", end.explanation())).unwrap_or_default();
+    let tolerance = solver.tolerance();
+    format!(
+        "{who} missed the tolerance of {tolerance:e} for the relative duality gap{reason}. {todo}."
+    )
 }

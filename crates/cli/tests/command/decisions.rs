@@ -126,8 +126,7 @@ fn predictions_of_many_blocks_are_in_order() {
 fn a_column_of_weights_that_is_not_there_is_told() {
     let workshop = Workshop::new();
     workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "model.json"]);
-    let warning =
-        "warning: there is no column 'cost' of weights in data.csv: every row counts once\n";
+    let warning = "warning: data.csv has no weight column 'cost': every row has weight 1\n";
     for command in [&["predict", "--out", "rows.csv"][..], &["report", "--out", "page.html"]] {
         let options = ["--model", "model.json", "--data", "data.csv", "--weights-column", "cost"];
         let output = workshop.run(&[command, &options].concat());

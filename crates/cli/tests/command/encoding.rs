@@ -88,8 +88,7 @@ fn rules_for_gaps_and_unknown_levels_are_kept() {
     workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
     let predicted = workshop.run(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
     assert!(predicted.status.success());
-    let warning =
-        "warning: the model does not know the level in 1 cell of rome.csv, and takes it as none\n";
+    let warning = "warning: rome.csv: 1 cell with a category that the training data lack: encoded as no category\n";
     assert_eq!(text(&predicted.stderr), warning);
 }
 
@@ -187,10 +186,10 @@ fn one_pass_learns_no_encoding_and_says_what_does() {
     assert_eq!(
         found,
         [
-            "error: --encode is not for one pass over a stream: medians and levels are those of all \
-             rows: say --epochs 1, which reads them into memory",
-            "error: --encode is not for --stream: medians and levels are those of all rows: leave \
-             --stream out, and they are read into memory",
+            "error: --encode is not for one pass over a stream: medians and categories need \
+             all rows. Add --epochs 1, which reads them into memory",
+            "error: --encode is not for --stream: medians and categories need all rows. Leave out \
+             --stream",
         ]
     );
 }

@@ -134,8 +134,7 @@ fn steps_that_are_too_long_are_named() {
         "{refused}"
     );
     let warned = step("logistic", "5");
-    let expected =
-        "steps of length 5 may be too long: without --step, a search finds their length\n";
+    let expected = "--step 5 may be too long. Leave out --step to use a line search\n";
     assert!(warned.ends_with(expected), "{warned}");
     assert_eq!(step("logistic", "0.05"), "");
 }

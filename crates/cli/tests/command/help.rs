@@ -57,6 +57,14 @@ fn short_help_fits_on_a_screen() {
     }
 }
 
+#[test]
+fn the_help_of_the_program_fits_on_a_small_screen() {
+    let help = help(&["--help"]);
+    assert!(help.lines().count() <= 40 && help.lines().all(|line| line.len() <= 100), "{help}");
+    let last = help.lines().rev().take(3);
+    assert!(last.filter(|line| line.starts_with("  margins ")).count() == 3, "{help}");
+}
+
 /// INSTA_UPDATE=always writes the page, as it does the snapshots.
 #[test]
 fn the_page_shows_the_help() {

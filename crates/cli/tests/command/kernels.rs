@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Workshop, number};
+use crate::{Workshop, number, text};
 
 /// Kernel classifiers, exact and approximate, from fit to file to the same scores.
 #[test]
@@ -67,9 +67,10 @@ fn cv_chooses_among_kernels() {
     let names: Vec<&str> = tried.iter().filter_map(|kernel| kernel["kernel"].as_str()).collect();
     assert_eq!((names.len(), names[0]), (3, "gaussian:sigma=50"));
     assert_eq!(of_kernel(&tried[0]), curve);
-    let text = workshop.output(&[&cv[..], &grid].concat());
-    let rows = text.lines().filter(|line| line.contains("gaussian:sigma=0.5 ")).count();
-    assert_eq!(rows, 2, "{text}");
+    let tables = workshop.run(&[&cv[..], &grid, &["--verbose"]].concat());
+    let tables = text(&tables.stdout);
+    let rows = tables.lines().filter(|line| line.contains("gaussian:sigma=0.5 ")).count();
+    assert_eq!(rows, 2, "{tables}");
 }
 
 /// Every sample is a fold; for the squared loss one Newton step is all the way.

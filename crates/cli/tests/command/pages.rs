@@ -216,7 +216,7 @@ fn rows_to_test_a_fit_on_are_on_its_page() {
     assert!(!workshop.path("late").exists(), "the file is looked for before the fit");
     let stumps = ["focus", "--data", train, "--learner", "stump", "--report", "p.html"];
     let message = text(&workshop.run(&[&stumps[..], &["--test", test]].concat()).stderr);
-    assert!(message.contains("--test is for linear learners"), "{message}");
+    assert!(message.contains("--test applies to linear learners"), "{message}");
     let over = ["fit", "--data", train, "--lambda", "1", "--report", "t.htm", "--test", "t.htm"];
     let message = text(&workshop.run(&over).stderr);
     assert!(message.contains("--test t.htm"), "{message}");

@@ -18,7 +18,7 @@ use crate::Error;
 
 /// The settings of a regularised classifier.
 ///
-/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and
+/// By default: a linear classifier with an intercept, the leaky hockey stick loss, features and
 /// classes as given, lambda by cross-validation over the default grid
 /// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
 /// one-versus-rest where there are more than two classes. Results do not depend on the number of
@@ -27,18 +27,18 @@ use crate::Error;
 pub struct Settings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
-    /// A robust learner with an objective of its own, in the place of the regularised risk.
+    /// A robust learner with an objective of its own, instead of the regularised risk.
     pub learner: Option<RobustLearner>,
-    /// The kernels to choose from; linear functions where there is none.
+    /// The candidate kernels; empty for a linear classifier.
     pub kernels: KernelChoice,
     /// True to bound how far fits on Nystrom features are from the minimum for the kernel itself:
-    /// one pass over the kernel matrix, which is never held.
+    /// one pass over the kernel matrix, which is never stored.
     pub certify_exact: bool,
     /// How lambda is chosen.
     pub regularisation: Regularisation,
-    /// What is the same for problems of different numbers of rows.
+    /// The parameter that is the same for problems of different numbers of rows.
     pub fixed_parameter: FixedParameter,
-    /// The binary problems that several classes are broken into.
+    /// The scheme that reduces several classes to binary problems.
     pub scheme: Option<Scheme>,
     /// True for an intercept, which is not penalised.
     pub intercept: bool,
@@ -58,23 +58,22 @@ pub struct Settings {
     pub options: Options<'static>,
     /// The seed of folds, landmarks and random features.
     pub seed: u64,
-    /// The number of threads; those of the rayon pool at hand unless told.
+    /// The number of threads; by default, all threads of the current rayon pool.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
     /// The time after which fits are not improved further. A cross-validation gets four fifths of
-    /// it and then chooses among the lambdas that were certified in all folds. It takes the place
-    /// of the deadline of the options.
+    /// it and then chooses among the lambdas that were certified in all folds. It replaces
+    /// the deadline of the options.
     pub time_limit: Option<Duration>,
-    /// The file that keeps what is finished of a job; where it is there already, the job goes on from
-    /// it. A cross-validation in memory keeps finished folds and ends with the same bits; kernels may
+    /// The checkpoint file of a job; if the file exists, the job resumes from it. A cross-validation in memory keeps finished folds and ends with the same bits; kernels may
     /// be added to those of the file. Fits to samples that are not in memory keep the points `(b, w)`
-    /// reached at each lambda, and certify them anew: a tenth of the time at most goes into writing
+    /// reached at each lambda, and certify them again: a tenth of the time at most goes into writing
     /// the file, and the last points may be missing after a kill. A file of other data or settings is refused.
     #[cfg(feature = "serde")]
     pub checkpoint: Option<std::path::PathBuf>,
-    /// The function that sees every fit on the way.
+    /// The function that is called after every fit.
     pub progress: Observer,
-    /// The function that sees every iteration of every fit, and may stop it.
+    /// The function that is called after every iteration of every fit, and may stop it.
     pub iterations: IterationObserver,
 }
 
@@ -314,7 +313,7 @@ impl Settings {
         self.kernels.spaces()
     }
 
-    /// Returns the most memory for the matrix of one of so many kernels, if any is told or known.
+    /// Returns the memory limit for the matrix of one of so many kernels, if it is given or known.
     pub(super) fn memory_of_matrix(&self, kernels: usize) -> Option<Memory> {
         self.kernels.memory_of_matrix(kernels)
     }

@@ -239,7 +239,8 @@ impl Settings {
 
     /// Refuses the settings that need all rows at once.
     pub(super) fn check_chunks(&self) -> Result<(), Error> {
-        let suffix = "the mean of the last steps needs their number, which a stream does not tell";
+        let suffix =
+            "the mean of the last steps needs the number of steps, which is unknown for a stream";
         refuse_for_streams(&[
             (matches!(self.averaging, Averaging::Suffix(_)), "the mean of a suffix", suffix),
             (self.early_stopping.is_some(), "early stopping", ONCE),

@@ -15,8 +15,8 @@ use crate::regularised::{ClassCosts, IterationObserver};
 
 /// The settings of stochastic gradient.
 ///
-/// Unless told: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory
-/// and one pass over a stream, a sample a step, adaptive steps, the last iterate.
+/// By default: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory or
+/// one pass over a stream, one sample per step, adaptive steps, the last iterate.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss.
@@ -27,17 +27,17 @@ pub struct Settings {
     pub method: Method,
     /// True for an intercept, which is not penalised.
     pub intercept: bool,
-    /// The passes over data in memory; those of the method unless told.
+    /// The number of passes over data in memory; by default, set by the method.
     pub epochs: Option<usize>,
     /// The order of the samples of data in memory.
     pub sampling: Sampling,
-    /// The samples a step.
+    /// The number of samples per step.
     pub batch: usize,
-    /// The classifier to end with.
+    /// The averaging of iterates that gives the classifier.
     pub averaging: Averaging,
     /// The ball that coefficients are kept in.
     pub projection: Projection,
-    /// The place where the first step begins.
+    /// The starting point.
     pub start: Start,
     /// The rule by which epochs over data in memory stop early, if there is one.
     pub early_stopping: Option<EarlyStopping>,
@@ -54,13 +54,13 @@ pub struct Settings {
     pub seed: u64,
     /// The relative duality gap at which a fit to data in memory counts as converged.
     pub tolerance: f64,
-    /// True for one history entry an epoch over data in memory, each of which costs as much as an
-    /// epoch or two.
+    /// True for one history entry per epoch over data in memory, which takes as long as one or two
+    /// more epochs.
     pub history: bool,
-    /// The time that a fit to data in memory may take; the epoch under way is finished.
+    /// The time limit of a fit to data in memory; the current epoch is finished first.
     pub time_limit: Option<Duration>,
-    /// The function that sees every epoch over data in memory, each of which then costs twice or
-    /// three times as much, and may end the fit.
+    /// The function that is called after every epoch over data in memory, and may end the fit; each
+    /// epoch then takes two or three times as long.
     pub iterations: IterationObserver,
 }
 
@@ -75,16 +75,16 @@ pub enum Method {
     Coin,
     /// Any loss, by steps of these lengths.
     Gradient {
-        /// The way in which steps get shorter.
+        /// The schedule of step lengths.
         schedule: StepSchedule,
-        /// The first step length; 1 unless told, or that of the schedule.
+        /// The first step length; by default 1, or set by the schedule.
         first: Option<f64>,
     },
     /// The hinge loss, by steps of `1/(2 lambda t)` within the ball of radius `1/sqrt(2 lambda)`.
     Pegasos,
 }
 
-/// The way in which the steps t = 1, 2, ... of stochastic gradient get shorter.
+/// The schedule of the lengths of the steps t = 1, 2, ... of stochastic gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepSchedule {
     /// `eta`.
@@ -93,7 +93,7 @@ pub enum StepSchedule {
     InverseSqrt,
     /// `eta / t`.
     InverseTime,
-    /// `eta / (1 + 2 lambda eta t)`, where eta follows from the loss unless told.
+    /// `eta / (1 + 2 lambda eta t)`, where eta by default follows from the loss.
     #[default]
     Bottou,
     /// `1 / (scale sqrt(lambda) t)`, of the margin-pursuit loss, which sets its own eta.
@@ -103,7 +103,7 @@ pub enum StepSchedule {
 /// The ball around 0 that coefficients are kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Projection {
-    /// The ball of the method: that of Pegasos, or none.
+    /// The ball of the method: the ball of Pegasos, or none.
     #[default]
     OfTheMethod,
     /// No ball.
