@@ -35,10 +35,13 @@ const LEAST_STEPS: usize = 8192;
 /// The learner runs for every eta of a grid with steps of `epsilon/2` and every
 /// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows. Every run leaves its
 /// iterates and the mean of those in the later half of its steps. The result is the mean with the
-/// lowest error on the rows held out, and the average of the directions of all such means if there
-/// are several. An iterate is returned instead if its error is lower by more than two standard
-/// errors: the best of thousands of iterates is more likely than a mean to be good on few rows by
-/// chance.
+/// lowest error on the rows held out; if several have it, the average of the directions of all
+/// means in the grid from the first of them to the last. An iterate is returned instead if its error
+/// is lower by more than two standard errors: the best of thousands of iterates is more likely than
+/// a mean to be good on few rows by chance.
+///
+/// The bound on the error counts the iterates and the averages of all `k(k+1)/2` ranges of a grid of
+/// k pairs as candidates: the rows held out choose among these, and do not form new ones.
 ///
 /// A learner whose noise bound is at most `epsilon/2` too large and whose margin is at least half
 /// the true one has its guarantee with these, so that one of the runs succeeds if algorithm 1 would
@@ -141,35 +144,31 @@ fn best(
     let mut run = ends.partition_point(|&end| end <= selected.index);
     // The result of an interrupted search is not used, so that its means are not compared.
     if !limits.is_interrupted() {
-        let (first, average) = average_of_best(&means, selection);
+        let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
+        let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_best = |error: &f64| *error == lowest;
+        let first = errors.iter().position(is_best).unwrap_or_default();
+        let last = errors.iter().rposition(is_best).unwrap_or_default();
+        let average = average(&means[first..=last]);
         let error = selection.error(&average);
+        all.candidates.push(&average);
         if error <= selected.error + 2.0 * standard_error(selected.error, selection) {
-            (selected.index, selected.error) = (iterates + means.len(), error);
-            run = first;
+            (selected.index, selected.error, run) = (iterates, error, first);
         }
-        means.push(average);
     }
-    means.iter().for_each(|mean| all.candidates.push(mean));
-    selected.candidates = all.candidates.len();
+    selected.candidates = iterates + grid.len() * (grid.len() + 1) / 2;
     let learned = Learned::of(&all, selected, selection, target.delta());
     Adaptive { learned, noise: grid[run].noise, margin: grid[run].margin }
 }
 
-/// Returns the average of the directions of all means with the lowest error on a sample, and the
-/// index of the first of them.
-fn average_of_best(means: &[Vec<f64>], selection: &SphereSample<'_>) -> (usize, Vec<f64>) {
-    let errors = parallel::map(0..means.len(), |k| selection.error(&means[k]));
-    let lowest = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let best: Vec<usize> = (0..means.len()).filter(|&k| errors[k] == lowest).collect();
-    if let [only] = best[..] {
-        return (only, means[only].clone());
+/// Returns the average of the directions of vectors of one length.
+fn average(vectors: &[Vec<f64>]) -> Vec<f64> {
+    let mut average = vec![0.0; vectors[0].len()];
+    for vector in vectors {
+        let inverse_norm = inverse_norm(vector);
+        average.iter_mut().zip(vector).for_each(|(sum, w)| *sum += w * inverse_norm);
     }
-    let mut average = vec![0.0; selection.columns()];
-    for &k in &best {
-        let inverse_norm = inverse_norm(&means[k]);
-        average.iter_mut().zip(&means[k]).for_each(|(sum, w)| *sum += w * inverse_norm);
-    }
-    (best[0], average)
+    average
 }
 
 /// Returns the standard error of a share of mistakes, with one mistake and one success more, so that

@@ -141,8 +141,8 @@ pub struct Learned {
     /// hundred that are spread evenly and the one selected.
     pub candidate_errors: Vec<(usize, f64)>,
     /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
-    /// inequality for all candidates on the selection sample, of whose samples no weight says that
-    /// they are several.
+    /// inequality for [all candidates](crate::Selected::candidates) on the selection sample, of whose
+    /// samples no weight says that they are several.
     pub error_bound: f64,
     /// The limit that ended the steps before their time, if one did.
     pub stopped: Option<Status>,
@@ -172,7 +172,7 @@ impl Learned {
             candidate_errors: some_errors(candidates, selected, selection),
             classifier: LinearClassifier { intercept: 0.0, coef },
             steps,
-            error_bound: Self::bound(selected.error, candidates.len(), delta, selection),
+            error_bound: Self::bound(selected.error, selected.candidates, delta, selection),
             held_out: selection.weights().iter().filter(|&&weight| weight > 0.0).count(),
             selected,
             stopped,

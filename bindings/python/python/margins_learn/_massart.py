@@ -10,7 +10,6 @@ from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_ti
 from ._progress import announced, watchers
 
 
-
 class MassartClassifier(BinaryClassifier, ModelClassifier):
     """A halfspace with a margin, learned although any label may be flipped.
 

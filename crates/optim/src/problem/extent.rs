@@ -60,9 +60,12 @@ impl Extent {
             longest = longest.max(stored);
             largest = largest.max(square);
         }
-        let with_gaps = |(column, count): (Column, usize)| match count < design.rows() {
-            true => Column { low: column.low.min(0.0), high: column.high.max(0.0), ..column },
-            false => column,
+        // A sample that does not store a feature has a zero there.
+        let with_gaps = |(column, count): (Column, usize)| {
+            if count == design.rows() {
+                return column;
+            }
+            Column { low: column.low.min(0.0), high: column.high.max(0.0), ..column }
         };
         let columns = columns.into_iter().map(with_gaps).collect();
         let (radius, samples) = (largest.sqrt(), design.rows());
