@@ -156,7 +156,7 @@ fn the_command_knows_the_losses() {
         ("model.mgn", &["--loss", "tsallis", "--kernel", "gaussian"]),
     ] {
         let table = run(&[&cv[..], &[model], extra].concat());
-        assert!(table.contains("certified       5 of 5 lambdas"), "{table}");
+        assert!(table.contains("5 of 5 lambdas, every fold"), "{table}");
         let predictions = run(&["predict", "--model", model, "--data", data]);
         assert_eq!(predictions.lines().count(), 61);
         assert!(predictions.starts_with("score,label,probability\n"), "{predictions}");
