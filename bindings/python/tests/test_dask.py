@@ -158,6 +158,23 @@ def test_cross_validation_takes_folds_in_the_same_partitions(client, data):
     assert path.objectives_ == pytest.approx(local.MarginPath("logistic", lambdas=lambdas, tol=1e-9).fit(X, y, weights).objectives_, rel=2e-9)
 
 
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"])
+def test_measures_are_the_local_ones(client, data, scoring):
+    X, y, weights = data
+    folds, settings = np.arange(ROWS) % 4, {"lambdas": np.geomspace(1, 1e-3, 5), "tol": 1e-9, "scoring": scoring}
+    three = np.where(X[:, 0] > 0.5, "maybe", y)
+    for labels, costs in ((y, {"no": 3.0}), (three, {"maybe": 0.5})):
+        if scoring == "roc_auc" and labels is three:
+            continue
+        here = local.MarginClassifierCV("logistic", cv=folds, class_weight=costs, **settings).fit(X, labels, weights)
+        there = elsewhere.MarginClassifierCV("logistic", class_weight=costs, client=client, **settings)
+        there.fit(*split((X, labels, weights)), folds=split((X, folds))[1])
+        assert there.path_["measure"] == here.path_["measure"]
+        for curve in ("mean_measure", "measure_standard_error", "mean_log_loss"):
+            assert there.path_[curve] == pytest.approx(here.path_[curve], abs=1e-6), curve
+        assert (there.best_lambda_, there.path_["one_se"]) == (here.best_lambda_, here.path_["one_se"])
+
+
 def test_several_classes(client, data):
     X, _, weights = data
     y = (X[:, 0] + X[:, 1]).round().clip(-1, 1).astype(int)
@@ -214,7 +231,7 @@ def test_what_is_wrong_is_named(client, data):
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)
     scored = elsewhere.MarginClassifierCV("logistic", scoring="roc_auc", client=client)
-    assert "workers report errors alone" in message(ValueError, blocks, labels, estimator=scored)
+    assert "the area under the curve is of two" in message(ValueError, blocks, partitions(np.arange(ROWS) % 3)[0], estimator=scored)
 
     names = pd.DataFrame(X, columns=list("abcde"))
     frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]

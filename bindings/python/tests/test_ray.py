@@ -86,7 +86,9 @@ def test_what_is_wrong_is_named(parts):
 def test_folds_are_named_and_kept(parts):
     X, y, *blocks = parts
     folds = np.array([7, 9, 2**33])[np.arange(len(y)) % 3]
-    search = elsewhere.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], client=2)
+    settings = {"lambdas": [1e-1, 1e-2], "tol": 1e-9, "scoring": "roc_auc"}
+    search = elsewhere.MarginClassifierCV("logistic", client=2, **settings)
     search.fit(*blocks, folds=[ray.put(piece) for piece in np.split(folds, (60, 60, 250))])
-    here = local.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], cv=np.arange(len(y)) % 3).fit(X, y)
+    here = local.MarginClassifierCV("logistic", cv=np.arange(len(y)) % 3, **settings).fit(X, y)
+    assert search.path_["mean_measure"] == pytest.approx(here.path_["mean_measure"], abs=1e-12)
     assert search.errors_ == pytest.approx(here.errors_, abs=1e-12) and (search.folds_ == here.folds_).all()

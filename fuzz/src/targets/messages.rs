@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_data::metrics::Measure;
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::shards::{
     BinaryProblem, Block, Failure, Message, Reply, Request, Resident, Rule, Shard, Threads,
@@ -87,7 +88,7 @@ fn fit(workers: &mut dyn Workers, loss: &Loss) -> Result<(), margins_optim::Erro
     let fits = path_over_shards(workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
-    errors_over_shards(workers, 2, &problem, &rules).map(drop)
+    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, &rules).map(drop)
 }
 
 /// Workers whose messages and answers are written down.

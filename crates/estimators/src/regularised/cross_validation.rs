@@ -135,6 +135,25 @@ impl CrossValidation {
         }
         check_folds(self.folds)
     }
+
+    /// Refuses the area under the curve for more than two classes.
+    pub(super) fn check_classes(&self, count: usize) -> Result<(), Error> {
+        if self.measure != Measure::Auc || count == 2 {
+            return Ok(());
+        }
+        let reason = "the area under the curve is of two: choose balanced-error or log-loss";
+        Err(Error::contradiction("measure auc".to_owned(), format!("{count} classes"), reason))
+    }
+
+    /// Returns the curve; refuses one whose measure is defined in no fold.
+    pub(super) fn defined(&self, curve: ErrorCurve) -> Result<ErrorCurve, Error> {
+        if !curve.mean_measure.iter().all(|value| value.is_nan()) {
+            return Ok(curve);
+        }
+        let requirement =
+            "one that is defined in a fold: no fold holds out samples of both classes";
+        Err(Error::setting("the measure", &self.measure, requirement))
+    }
 }
 
 /// Refuses a number of folds below 2.

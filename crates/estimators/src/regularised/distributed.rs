@@ -148,7 +148,7 @@ impl Settings {
         };
         let linear = "samples that are not in memory are fitted by linear functions of their features, or of \
              Nystrom features with uniform landmarks, as nystrom:m=1000 has them";
-        let folds = "without their samples in memory folds are judged by their errors alone";
+        let hopeless = "it compares the mistakes on single samples, which workers do not report";
         let is_mapped = self.landmarks()?.is_some();
         let refused = [
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
@@ -170,13 +170,8 @@ impl Settings {
             ),
             (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
-            (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", folds),
+            (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", hopeless),
             (how.is_some_and(|how| how.splits.is_some()), "splits", "take folds"),
-            (
-                how.is_some_and(|how| how.measure != Measure::Error),
-                "a measure other than the error",
-                "workers report errors alone",
-            ),
             (
                 how.is_some_and(|how| how.folds.is_some()) && !table.folds.is_empty(),
                 "a number of folds",
@@ -184,7 +179,7 @@ impl Settings {
             ),
         ];
         match refused.into_iter().find(|(given, ..)| *given) {
-            None => Ok(()),
+            None => how.map_or(Ok(()), |how| how.check_classes(table.classes.len())),
             Some((_, one, reason)) => {
                 let other = "samples that are not in memory".to_owned();
                 Err(Error::contradiction(one.to_owned(), other, reason))
@@ -266,7 +261,7 @@ impl<'s> Search<'s> {
             }
         };
         let path = self.paths(None, &approach, limit.and_then(|limit| limit.of_fit()))?;
-        let (_, errors) = self.errors(&BinaryProblem::default(), &path)?;
+        let (_, errors) = self.errors(&BinaryProblem::default(), Measure::Error, &path)?;
         Ok(Found {
             path,
             curve,

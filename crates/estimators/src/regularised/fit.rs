@@ -1,6 +1,5 @@
 //! Fits and paths to data in memory.
 
-use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
@@ -130,11 +129,7 @@ impl Settings {
     ) -> Result<Option<(Folds, Option<String>)>, Error> {
         let Regularisation::CrossValidated(how) = &self.regularisation else { return Ok(None) };
         let data = contests.classes();
-        if how.measure == Measure::Auc && contests.scheme() != Scheme::Binary {
-            let classes = format!("{} classes", data.labels().names().len());
-            let reason = "the area under the curve is of two: choose balanced-error or log-loss";
-            return Err(Error::contradiction("measure auc".to_owned(), classes, reason));
-        }
+        how.check_classes(data.labels().names().len())?;
         let folds = Folds::new(data, how, self.seed)?;
         let is_folds = how.leave_one_out.is_none();
         let note = if is_folds { folds.untrained_classes(data)? } else { None };

@@ -335,11 +335,7 @@ impl Search<'_> {
             (curve, at, None)
         };
         let approach = approach_to(&curve.lambdas, at);
-        if curve.mean_measure.iter().all(|value| value.is_nan()) {
-            let requirement =
-                "one that is defined in a fold: no fold holds out samples of both classes";
-            return Err(Error::setting("the measure", &how.measure, requirement));
-        }
+        let curve = how.defined(curve)?;
         let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
         let path = fit.map(|fit| vec![vec![fit]]);
         Ok(Found { approach, path, curve: Some(curve), best })

@@ -2,6 +2,7 @@
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
+use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
     ClassCosts, CrossValidation, FileRows, Fitted, FixedParameter, IterationObserver, KernelChoice,
@@ -75,6 +76,13 @@ fn assert_agree(data: &Dataset<Classes>, settings: &Settings) {
         {
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12), "{a:?} and {b:?}");
         }
+        // Probabilities are those of coefficients that the gap leaves open a little.
+        for (a, b) in [
+            (&one.mean_measure, &other.mean_measure),
+            (&one.measure_standard_error, &other.measure_standard_error),
+        ] {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-6), "{a:?} and {b:?}");
+        }
     }
 }
 
@@ -95,6 +103,22 @@ fn fits_agree_with_those_in_memory() {
             assert_agree(&data, &Settings { class_weights, ..settings(way.clone()) });
             let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
             assert_agree(&data, &Settings { class_costs, ..settings(way) });
+        }
+    }
+}
+
+/// Every measure has the values that it has in memory, with weights and costs, and chooses the same
+/// lambda.
+#[test]
+fn measures_are_those_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-3, 8).expect("a grid");
+    for (data, measures) in [(two(), &Measure::ALL[..]), (three(), &Measure::ALL[..4])] {
+        for &measure in measures {
+            let how =
+                CrossValidation { lambdas: lambdas.clone(), measure, ..CrossValidation::default() };
+            let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
+            let settings = settings(Regularisation::CrossValidated(how));
+            assert_agree(&data, &Settings { class_costs, ..settings });
         }
     }
 }
@@ -134,6 +158,14 @@ fn what_needs_the_samples_is_refused() {
     let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
     let message = refusal(settings(Regularisation::CrossValidated(how)));
     assert!(message.contains("the samples have folds of their own"), "{message}");
+    let auc = CrossValidation { measure: Measure::Auc, ..CrossValidation::default() };
+    let by_auc = settings(Regularisation::CrossValidated(auc));
+    let message = fit(&three(), &by_auc).expect_err("three classes");
+    assert!(message.contains("the area under the curve is of two"), "{message}");
+    // Every fold holds out samples of one class.
+    let folds = (0..300).map(|i| data.labels().index(i) + 2 * (i % 2)).collect();
+    let message = fit(&data.with_folds(folds).expect("one a row"), &by_auc).expect_err("undefined");
+    assert!(message.contains("no fold holds out samples of both classes"), "{message}");
 }
 
 /// The linear support vector machine has the minimum that it has in memory.

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
@@ -54,7 +55,9 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
             Ask::Bent { at, radii } => return self.bent(at, radii),
             Ask::Margins(at) => return self.margins(at),
-            Ask::Errors { fold, rules } => self.errors(*fold, rules)?,
+            Ask::Errors { fold, rules, scores } => {
+                return Ok(Answer::Sums(self.errors(*fold, rules, *scores)?));
+            }
             Ask::Sample { share } => return self.sample(*share),
             Ask::Rows(wanted) => return self.rows(wanted),
             Ask::Merged { merging, of, share } => return self.merged(merging, *of, *share),
@@ -342,25 +345,53 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(Answer::Sums(Partial { added: Vec::new(), largest: vec![largest, -least], listed }))
     }
 
-    fn errors(&mut self, fold: Option<u32>, rules: &[Rule]) -> Result<Vec<f64>, Failure> {
+    fn errors(
+        &mut self,
+        fold: Option<u32>,
+        rules: &[Rule],
+        list: bool,
+    ) -> Result<Partial, Failure> {
         let design = self.design()?;
-        let rows = self.part.rows;
-        let chosen: Vec<usize> =
-            (0..rows.len()).filter(|&i| fold.is_none() || self.part.is_in(i, fold)).collect();
-        let given = |&i: &usize| rows.given(i, &self.weighting.costs);
-        let total: f64 = chosen.iter().map(given).sum();
-        let mut out = Vec::with_capacity(3 * rules.len());
-        for rule in rules {
-            let scores = rule.scores(&design)?;
-            let wrong = chosen.iter().filter(|&&i| Rule::decide(&scores, i) != rows.class(i));
-            let loss = self.risk.loss();
-            let log_loss =
-                |&i: &usize| Some(given(&i) * Rule::log_loss(loss, &scores, i, rows.class(i))?);
-            let log_loss: Option<f64> = chosen.iter().map(log_loss).sum();
-            // The sum of no numbers is -0.
-            let wrong = 0.0 + wrong.map(given).sum::<f64>();
-            out.extend([total, wrong, log_loss.unwrap_or(f64::NAN)]);
+        let (rows, loss) = (self.part.rows, self.risk.loss());
+        let chosen: Vec<(usize, usize, f64)> = (0..rows.len())
+            .filter(|&i| fold.is_none() || self.part.is_in(i, fold))
+            .map(|i| (i, rows.class(i), rows.given(i, &self.weighting.costs)))
+            .collect();
+        let classes = rules.iter().map(Rule::classes).min().unwrap_or(0);
+        if let Some((i, class, _)) = chosen.iter().find(|(_, class, _)| *class >= classes) {
+            return Err(format!("row {i} is of class {class}, beyond {classes} classes").into());
         }
-        Ok(out)
+        if list && rules.iter().any(|Rule(functions)| functions.len() != 1) {
+            return Err("samples are ranked by the scores of two classes alone".into());
+        }
+        let stride = rules.len() + 1;
+        let mut listed = vec![0.0; if list { stride * chosen.len() } else { 0 }];
+        for (of_row, &(_, class, weight)) in listed.chunks_mut(stride).zip(&chosen) {
+            of_row[0] = if class == 1 { weight } else { -weight };
+        }
+        let mut added = Vec::new();
+        for (k, rule) in rules.iter().enumerate() {
+            let scores = rule.scores(&design)?;
+            let mut of_classes = vec![0.0; 2 * rule.classes()];
+            let mut probabilities = vec![0.0; rule.classes()];
+            let (mut log_loss, mut brier) = (0.0, 0.0);
+            for &(i, class, weight) in &chosen {
+                of_classes[2 * class] += weight;
+                if Rule::decide(&scores, i) != class {
+                    of_classes[2 * class + 1] += weight;
+                }
+                let known = Rule::probabilities(loss, &scores, i, &mut probabilities);
+                let of_sample = |measure: Measure| measure.of_sample(class, &probabilities);
+                let cost = |measure| known.and_then(|()| of_sample(measure)).unwrap_or(f64::NAN);
+                log_loss += weight * cost(Measure::LogLoss);
+                brier += weight * cost(Measure::Brier);
+            }
+            added.extend(of_classes);
+            added.extend([log_loss, brier]);
+            for (of_row, &(i, ..)) in listed.chunks_mut(stride).zip(&chosen) {
+                of_row[k + 1] = scores[0][i];
+            }
+        }
+        Ok(Partial { added, listed, ..Partial::default() })
     }
 }

@@ -1,10 +1,11 @@
 //! The entry points for fits to samples in shards.
 
 use margins_data::Standardizer;
+use margins_data::metrics::{self, Measure};
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::path::{ClassWeights, Training, path_from};
+use crate::path::{ClassWeights, Measured, Training, path_from};
 use crate::problem::{Extent, Lambda, Samples};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
@@ -85,26 +86,38 @@ pub fn spreads_over_shards(
 pub struct RuleOutcome {
     /// The share of the samples that it decides wrongly, by weight.
     pub error: f64,
-    /// The mean log-loss; `None` if the loss has no probabilities.
-    pub log_loss: Option<f64>,
+    /// The values of measures of the samples.
+    pub measured: Measured,
 }
 
-/// Returns the weight of the samples that a problem holds out, of all if it holds out none, and how each
-/// rule decides them. A round of messages asks for as many rules as have a million coefficients.
+/// Returns the weight of the samples that a problem holds out, or of all if it holds out none, and how
+/// each rule decides them, by the weights that samples come with times the costs of the problem. The
+/// rules are for the same classes; `partitions` has the number of rows of each partition.
+///
+/// A round of messages asks for as many rules as have a million coefficients. Only the area under the
+/// curve brings numbers of single samples to the driver, four million in a round or those of one rule:
+/// the weight and the score of each sample held out.
 ///
 /// # Errors
-/// [`Error::Shards`]: a round of messages failed.
+/// [`Error::Shards`]: a round of messages failed, or the area under the curve is asked of rules for
+/// more than two classes.
 pub fn errors_over_shards(
     workers: &mut dyn Workers,
-    partitions: usize,
+    partitions: &[usize],
     problem: &BinaryProblem,
+    measure: Measure,
     rules: &[Rule],
 ) -> Result<(f64, Vec<RuleOutcome>), Error> {
     const COEFFICIENTS: usize = 1 << 20;
-    let size = |Rule(functions): &Rule| functions.iter().map(|(_, w)| w.len()).sum::<usize>();
-    let most = (COEFFICIENTS / rules.first().map_or(1, size).max(1)).max(1);
+    const SCORES: usize = 1 << 22;
+    let Some(first) = rules.first() else { return Ok((0.0, Vec::new())) };
+    let scores = measure == Measure::Auc;
+    let size: usize = first.0.iter().map(|(_, w)| w.len()).sum();
+    let rows = if scores { partitions.iter().sum() } else { 0 };
+    let most = (COEFFICIENTS / size.max(1)).min(SCORES / rows.max(1)).max(1);
+    let of_rule = 2 * first.classes() + 2;
     let mut weight = 0.0;
-    let mut errors = Vec::with_capacity(rules.len());
+    let mut outcomes = Vec::with_capacity(rules.len());
     for some in rules.chunks(most) {
         let request = Request {
             reset: false,
@@ -116,22 +129,52 @@ pub fn errors_over_shards(
                 draw: problem.draw,
                 ..Weighting::default()
             },
-            ask: Ask::Errors { fold: problem.held_out, rules: some.to_vec() },
+            ask: Ask::Errors { fold: problem.held_out, rules: some.to_vec(), scores },
         };
         let replies = workers.round(&Message::of(&request)).map_err(Error::Shards)?;
-        let sums = sums(replies, partitions).map_err(Error::Shards)?;
-        if sums.added.len() != 3 * some.len() {
+        let sums = sums(replies, partitions.len()).map_err(Error::Shards)?;
+        let is_whole = sums.added.len() == of_rule * some.len()
+            && sums.listed.len().is_multiple_of(some.len() + 1);
+        if !is_whole {
             return Err(Error::Shards("a shard answered another question".into()));
         }
-        for of_rule in sums.added.chunks(3) {
-            weight = of_rule[0];
+        for (k, of_rule) in sums.added.chunks(of_rule).enumerate() {
+            let (of_classes, costs) = of_rule.split_at(of_rule.len() - 2);
+            weight = of_classes.iter().step_by(2).sum();
             let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
-            let log_loss = mean(of_rule[2]);
-            let log_loss = (!log_loss.is_nan()).then_some(log_loss);
-            errors.push(RuleOutcome { error: mean(of_rule[1]), log_loss });
+            let known = |sum: f64| Some(mean(sum)).filter(|mean| !mean.is_nan());
+            let log_loss = known(costs[0]);
+            let value = match measure {
+                Measure::Error => None,
+                Measure::BalancedError => mean_rate(of_classes),
+                Measure::LogLoss => log_loss,
+                Measure::Brier => known(costs[1]),
+                Measure::Auc => area(&sums.listed, some.len(), k),
+            };
+            let wrong = of_classes.iter().skip(1).step_by(2).sum();
+            let measured = Measured { log_loss, value };
+            outcomes.push(RuleOutcome { error: mean(wrong), measured });
         }
     }
-    Ok((weight, errors))
+    Ok((weight, outcomes))
+}
+
+/// Returns the mean error rate of the classes that have weight, given the weight of each class and of
+/// its samples decided wrongly.
+fn mean_rate(of_classes: &[f64]) -> Option<f64> {
+    let with_weight = of_classes.chunks(2).filter(|of_class| of_class[0] > 0.0);
+    let rates: Vec<f64> = with_weight.map(|of_class| of_class[1] / of_class[0]).collect();
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+}
+
+/// Returns the area under the curve of the k-th of some rules, given the samples that
+/// [`Ask::Errors`] lists; `None` unless both classes have weight.
+fn area(listed: &[f64], rules: usize, k: usize) -> Option<f64> {
+    let samples = || listed.chunks(rules + 1);
+    let scores: Vec<f64> = samples().map(|of_row| of_row[k + 1]).collect();
+    let signs: Vec<f64> = samples().map(|of_row| of_row[0].signum()).collect();
+    let weights: Vec<f64> = samples().map(|of_row| of_row[0].abs()).collect();
+    metrics::auc(&scores, &signs, Some(&weights)).ok()
 }
 
 /// The samples of all partitions in short.

@@ -274,13 +274,18 @@ pub enum Ask {
     },
     /// The features of these rows, counted from 0 in their partition, in the order given.
     Rows(BTreeMap<usize, Vec<u32>>),
-    /// The sums of the weights that samples come with, and of those of the samples whose class a rule
-    /// does not decide: two numbers a rule, over the samples of a fold, or over all.
+    /// How rules decide the samples of a fold, or all samples, by the weights that samples come with
+    /// times the costs. For each rule: for each class the weight of its samples and of those decided
+    /// wrongly, then the sums of the log-loss and of the Brier score, NaN if the loss has no
+    /// probabilities.
     Errors {
         /// The fold.
         fold: Option<u32>,
-        /// The rules.
+        /// The rules, all for the same classes.
         rules: Vec<Rule>,
+        /// True to list the samples in `listed`, for rules of two classes. For each sample: its weight,
+        /// negative for the first class, then its score by each rule.
+        scores: bool,
     },
     /// The samples, merged, with the weights that they have then: first those that stay alone, then the
     /// means of the others. A partition that would send more answers with the number of values.

@@ -1,13 +1,17 @@
-//! The scores, decisions and losses of a linear rule, as shards compute them.
+//! The scores, decisions and probabilities of a linear rule, as shards compute them.
 
 use margins_data::Design;
-use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;
 
 use crate::shards::part::check_coefficients;
 use crate::shards::{Failure, Rule};
 
 impl Rule {
+    /// Returns the number of classes that the rule decides between.
+    pub(super) fn classes(&self) -> usize {
+        if self.0.len() == 1 { 2 } else { self.0.len() }
+    }
+
     /// Returns the scores of all samples, one list a member.
     pub(super) fn scores(&self, design: &Design) -> Result<Vec<Vec<f64>>, Failure> {
         let score = |(intercept, coef): &(f64, Vec<f64>)| {
@@ -30,24 +34,25 @@ impl Rule {
         }
     }
 
-    /// Returns the log-loss of sample i of a class: of two classes the loss gives the probability of the
-    /// second one, of more those of all, which are divided by their sum. `None` if the loss gives none.
-    pub(super) fn log_loss<L: MarginLoss + ?Sized>(
+    /// Writes the probability of each class at the scores of sample i: of two classes the loss gives the
+    /// probability of the second; of more, it gives one for each, which are divided by their sum. Returns
+    /// `None` if the loss has no probabilities.
+    pub(super) fn probabilities<L: MarginLoss + ?Sized>(
         loss: &L,
         scores: &[Vec<f64>],
         i: usize,
-        class: usize,
-    ) -> Option<f64> {
-        let each: Option<Vec<f64>> = scores.iter().map(|of| loss.probability(of[i])).collect();
-        let mut each = each?;
-        match each[..] {
-            [second] => each = vec![1.0 - second, second],
-            _ => {
-                let (sum, even) = (each.iter().sum::<f64>(), 1.0 / each.len() as f64);
-                each.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
-            }
+        out: &mut [f64],
+    ) -> Option<()> {
+        if let ([one], [first, second]) = (scores, &mut *out) {
+            *second = loss.probability(one[i])?;
+            *first = 1.0 - *second;
+            return Some(());
         }
-        each.get(class)?;
-        Measure::LogLoss.of_sample(class, &each)
+        for (p, of) in out.iter_mut().zip(scores) {
+            *p = loss.probability(of[i])?;
+        }
+        let (sum, even) = (out.iter().sum::<f64>(), 1.0 / out.len() as f64);
+        out.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
+        Some(())
     }
 }

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
-use margins_data::{Dataset, Design, Labels, Memory, metrics};
+use margins_data::metrics::{self, Judged, Measure};
+use margins_data::{Dataset, Design, Labels, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
@@ -16,7 +17,7 @@ use margins_optim::shards::{
     PointStore, Reply, Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting,
     Workers, errors_over_shards, path_over_shards,
 };
-use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
+use margins_optim::{Error, Fit, Lambda, Measured, Options, Training, lambda_grid, path};
 
 use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads, weighted};
 
@@ -42,6 +43,18 @@ fn solve(
     let mut workers = threads(data, loss, count);
     path_over_shards(&mut workers, training, &BinaryProblem::default(), &grid(), None)
         .expect("a path")
+}
+
+/// Returns the number of rows of every partition.
+fn sizes(data: &Dataset) -> Vec<usize> {
+    partitions(data).iter().map(|block| block.rows().len()).collect()
+}
+
+fn is_near(found: Option<f64>, expected: Option<f64>) -> bool {
+    match (found, expected) {
+        (Some(found), Some(expected)) => (found - expected).abs() <= 1e-12,
+        (found, expected) => found == expected,
+    }
 }
 
 fn assert_agree(fits: &[Fit], expected: &[Fit], what: &str) {
@@ -127,7 +140,7 @@ fn a_fold_is_held_out() {
     }
 }
 
-/// Errors of rules are those of the classes that the scores in memory decide, with costs.
+/// Errors and measures of rules are those of the scores in memory, with costs.
 #[test]
 fn errors_are_those_in_memory() {
     let data = weighted(data());
@@ -140,28 +153,48 @@ fn errors_are_those_in_memory() {
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
     let problem = BinaryProblem { held_out: Some(2), ..problem };
-    let of_fold = errors_over_shards(&mut workers, partitions(&data).len(), &problem, &rules);
-    let (weight, errors) = of_fold.expect("errors");
     let cost_of = |y: &f64| costs[usize::from(*y > 0.0)];
     let of_rows: Vec<f64> = data.labels().signs().iter().map(cost_of).collect();
     let costly = data.clone().with_costs(&of_rows).expect("one a row");
     let fold: Vec<usize> = (0..data.rows()).filter(|i| i % 3 == 2).collect();
-    let given = |&i: &usize| costly.weights().expect("weights")[i];
-    let expected: f64 = fold.iter().map(given).sum();
-    assert!((weight - expected).abs() <= 1e-12 * expected, "{weight} and {expected}");
-    for (fit, RuleOutcome { error, log_loss }) in fits.iter().zip(errors) {
-        let scores = fit.decision_function(data.design());
-        let wrong = fold.iter().filter(|&&i| (scores[i] > 0.0) != (data.labels().signs()[i] > 0.0));
-        let expected = wrong.map(given).sum::<f64>() / expected;
-        assert!((error - expected).abs() <= 1e-12, "{error} and {expected}");
-        let signs = data.labels().signs();
-        let of_fold = |values: &[f64]| -> Vec<f64> { fold.iter().map(|&i| values[i]).collect() };
-        let weights: Vec<f64> = fold.iter().map(given).collect();
-        let probabilities: Vec<f64> =
-            scores.iter().map(|&score| loss.probability(score).expect("logistic")).collect();
-        let expected = metrics::log_loss(&of_fold(&probabilities), &of_fold(signs), Some(&weights));
-        let (found, expected) = (log_loss.expect("probabilities"), expected.expect("one a sample"));
-        assert!((found - expected).abs() <= 1e-12 * expected, "{found} and {expected}");
+    let of_fold = |values: &[f64]| -> Vec<f64> { fold.iter().map(|&i| values[i]).collect() };
+    let (signs, weights) =
+        (of_fold(data.labels().signs()), of_fold(costly.weights().expect("some")));
+    let classes: Vec<usize> = signs.iter().map(|&y| usize::from(y > 0.0)).collect();
+    // Sizes for which each round asks for one rule.
+    let (sizes, large) = (sizes(&data), [&[1 << 40][..], &sizes(&data)[1..]].concat());
+    for measure in Measure::ALL {
+        let mut errors = |sizes: &[usize]| {
+            errors_over_shards(&mut workers, sizes, &problem, measure, &rules).expect("errors")
+        };
+        let (weight, outcomes) = errors(&sizes);
+        assert_eq!(outcomes, errors(&large).1);
+        let total: f64 = weights.iter().sum();
+        assert!((weight - total).abs() <= 1e-12 * total, "{weight} and {total}");
+        for (fit, RuleOutcome { error, measured }) in fits.iter().zip(outcomes) {
+            let scores = of_fold(&fit.decision_function(data.design()));
+            let wrong: Vec<bool> =
+                scores.iter().zip(&signs).map(|(&u, &y)| metrics::is_mistake(u, y)).collect();
+            let second = |&score: &f64| loss.probability(score).expect("logistic");
+            let probabilities: Vec<f64> =
+                scores.iter().map(second).flat_map(|p| [1.0 - p, p]).collect();
+            let judged = Judged {
+                count: 2,
+                classes: &classes,
+                wrong: &wrong,
+                scores: Some(&scores),
+                probabilities: Some(&probabilities),
+                weights: Some(&weights),
+            };
+            let expected = Measured::of(&judged, measure);
+            for (found, expected) in [
+                (Some(error), judged.measure(Measure::Error)),
+                (measured.log_loss, expected.log_loss),
+                (measured.value, expected.value),
+            ] {
+                assert!(is_near(found, expected), "{measure}: {found:?} and {expected:?}");
+            }
+        }
     }
     assert_agree(&fits, &training.path(&costly, &grid()).expect("a path"), "costs");
 }
@@ -178,20 +211,39 @@ fn several_scores_decide_by_the_largest() {
     let members = vec![(0.0, vec![1.0, 0.0]), (0.0, vec![0.0, 1.0]), (0.0, vec![-1.0, -1.0])];
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
     let all = BinaryProblem::default();
-    let errors = errors_over_shards(&mut workers, 1, &all, &rules).expect("errors");
-    assert_eq!((errors.0, errors.1[0].error, errors.1[1].error), (4.0, 0.0, 0.75));
+    let mut errors = |measure: Measure| {
+        errors_over_shards(&mut workers, &[4], &all, measure, &rules).map_err(|e| e.to_string())
+    };
+    let (weight, outcomes) = errors(Measure::Error).expect("errors");
+    assert_eq!((weight, outcomes[0].error, outcomes[1].error), (4.0, 0.0, 0.75));
     // Not -0, as which no error would be printed with a sign.
-    assert!(errors.1[0].error.is_sign_positive());
+    assert!(outcomes[0].error.is_sign_positive());
+    assert_eq!(outcomes[0].measured.value, None);
     let second = |u: f64| 1.0 / (1.0 + (-u).exp());
-    let of_row = |p: [f64; 3], class: usize| (p.iter().sum::<f64>() / p[class]).ln();
     let [half, one, less] = [0.0, 1.0, -1.0].map(second);
-    let expected = 0.25
-        * (of_row([one, half, less], 0)
-            + of_row([half, one, less], 1)
-            + of_row([less, less, second(2.0)], 2)
-            + of_row([one, one, second(-2.0)], 0));
-    let found = errors.1[0].log_loss.expect("probabilities");
-    assert!((found - expected).abs() < 1e-14, "{found} and {expected}");
+    let normal = |p: [f64; 3]| p.map(|of_class| of_class / p.iter().sum::<f64>());
+    let probabilities =
+        [[one, half, less], [half, one, less], [less, less, second(2.0)], [one, one, second(-2.0)]]
+            .map(normal);
+    let judged = Judged {
+        count: 3,
+        classes: &[0, 1, 2, 0],
+        wrong: &[false; 4],
+        scores: None,
+        probabilities: Some(probabilities.as_flattened()),
+        weights: None,
+    };
+    for measure in [Measure::LogLoss, Measure::Brier, Measure::BalancedError] {
+        let (found, expected) =
+            (errors(measure).expect("errors").1[0].measured, Measured::of(&judged, measure));
+        assert!(is_near(found.value, expected.value), "{measure}: {found:?} and {expected:?}");
+        assert!(is_near(found.log_loss, expected.log_loss), "{measure}: {found:?}");
+    }
+    // The second rule errs on every row of the first and of the last class.
+    let balanced = errors(Measure::BalancedError).expect("errors").1[1].measured.value;
+    assert_eq!(balanced, Some(2.0 / 3.0));
+    let refused = errors(Measure::Auc).expect_err("three classes");
+    assert!(refused.contains("by the scores of two classes alone"), "{refused}");
 }
 
 #[test]
@@ -408,7 +460,7 @@ mod bytes {
 fn drawn_folds_hold_out_every_sample_once() {
     let data = data();
     let loss = loss("logistic");
-    let parts = partitions(&data).len();
+    let sizes = sizes(&data);
     let all = |shards: usize, seed: u64| -> Vec<(f64, Vec<RuleOutcome>)> {
         let mut workers = threads(&data, &loss, shards);
         let fold = |k: u32| {
@@ -416,7 +468,8 @@ fn drawn_folds_hold_out_every_sample_once() {
             let problem = BinaryProblem { draw, held_out: Some(k), ..BinaryProblem::default() };
             // Every sample is decided to be positive: the error is the share of the negative ones.
             let rules = vec![Rule(vec![(1.0, vec![0.0; data.columns()])])];
-            errors_over_shards(&mut workers, parts, &problem, &rules).expect("errors")
+            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, &rules)
+                .expect("errors")
         };
         (0..4).map(fold).collect()
     };
@@ -428,7 +481,7 @@ fn drawn_folds_hold_out_every_sample_once() {
     let negative = data.labels().signs().iter().filter(|&&y| y < 0.0).count() as f64;
     for (weight, errors) in &folds {
         // Every partition is off by at most one sample a class.
-        let slack = 2.0 * parts as f64;
+        let slack = 2.0 * sizes.len() as f64;
         assert!((weight - rows / 4.0).abs() <= slack, "{folds:?}");
         assert!((weight * errors[0].error - negative / 4.0).abs() <= slack, "{folds:?}");
     }
