@@ -1,5 +1,7 @@
 //! Arrays as designs, with one copy.
 
+use std::iter::repeat_n;
+
 use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
 use numpy::ndarray::ArrayView2;
@@ -113,22 +115,27 @@ impl SparseRows {
         &mut self,
         py: Python<'_>,
         rows: PyReadonlyArray1<'_, i64>,
-        columns: PyReadonlyArray1<'_, i64>,
+        columns: Columns<'_>,
         values: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<()> {
-        let (rows, columns, values) = (rows.as_array(), columns.as_array(), values.as_array());
-        let made = self.rows.as_mut().ok_or_else(gone)?;
-        if rows.len() != values.len() || columns.len() != values.len() {
-            let (i, j, count) = (rows.len(), columns.len(), values.len());
-            let message = format!("there are {i} rows and {j} columns for {count} values");
-            return Err(PyValueError::new_err(message));
-        }
-        // A number below 0 is beyond the last row or column.
-        let mut entries = rows.iter().zip(columns).zip(values);
-        let placed = py.detach(|| {
-            entries.try_for_each(|((&i, &j), &x)| made.place(i as usize, j as usize, x))
-        });
-        placed.map_err(of_data)
+        let rows = rows.as_array();
+        self.place_all(py, rows.len(), rows.iter().map(|&row| row as usize), columns, values)
+    }
+
+    /// Copies some entries that lie row by row: the numbers of those of the rows from `first` on, their
+    /// columns and their values.
+    fn place_rows(
+        &mut self,
+        py: Python<'_>,
+        first: usize,
+        counts: PyReadonlyArray1<'_, i64>,
+        columns: Columns<'_>,
+        values: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<()> {
+        let counts = counts.as_array();
+        let total = counts.iter().fold(0_usize, |sum, &count| sum.saturating_add(count as usize));
+        let rows = counts.iter().zip(first..).flat_map(|(&k, row)| repeat_n(row, k as usize));
+        self.place_all(py, total, rows, columns, values)
     }
 
     /// Returns the samples; the entries placed are gone from here.
@@ -136,6 +143,49 @@ impl SparseRows {
         let rows = self.rows.take().ok_or_else(gone)?;
         run_sized(py, None, self.size, move || Ok(rows.finish()?)).map(Samples)
     }
+}
+
+impl SparseRows {
+    /// Copies entries in so many rows; a negative number is beyond the last row or column.
+    fn place_all(
+        &mut self,
+        py: Python<'_>,
+        count: usize,
+        rows: impl Iterator<Item = usize> + Send,
+        columns: Columns<'_>,
+        values: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<()> {
+        let made = self.rows.as_mut().ok_or_else(gone)?;
+        let values = values.as_array();
+        let j = match &columns {
+            Columns::Short(columns) => columns.len()?,
+            Columns::Long(columns) => columns.len()?,
+        };
+        let k = values.len();
+        if count != k || j != k {
+            let message = format!("there are {count} rows and {j} columns for {k} values");
+            return Err(PyValueError::new_err(message));
+        }
+        let entries = rows.zip(values);
+        let placed = match &columns {
+            Columns::Short(columns) => {
+                let mut entries = entries.zip(columns.as_array());
+                py.detach(|| entries.try_for_each(|((i, &x), &j)| made.place(i, j as usize, x)))
+            }
+            Columns::Long(columns) => {
+                let mut entries = entries.zip(columns.as_array());
+                py.detach(|| entries.try_for_each(|((i, &x), &j)| made.place(i, j as usize, x)))
+            }
+        };
+        placed.map_err(of_data)
+    }
+}
+
+/// The columns of entries, in the whole numbers that scipy keeps them in.
+#[derive(FromPyObject)]
+enum Columns<'py> {
+    Short(PyReadonlyArray1<'py, i32>),
+    Long(PyReadonlyArray1<'py, i64>),
 }
 
 /// The samples with their classes, given by index and name, as every fit gives them.

@@ -192,6 +192,9 @@ def sparse_in(reader):
     rows = native_module.SparseRows(indices(reader, reader.below(8)), columns)
     for _ in range(reader.below(3)):
         size = reader.below(6)
+        if reader.below(2):
+            rows.place_rows(reader.below(4), indices(reader, reader.below(4)), indices(reader, size), any_array(reader, size))
+            continue
         rows.place(indices(reader, size), indices(reader, size), any_array(reader, reader.choice([size, reader.below(6)])))
     return rows.finish()
 

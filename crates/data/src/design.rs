@@ -91,10 +91,12 @@ impl Design {
     pub fn sparse(matrix: CsrMatrix<f64>) -> Result<Self, Error> {
         Self::check_size(matrix.nrows(), matrix.ncols())?;
         Self::check_vector(matrix.nrows(), matrix.ncols())?;
-        match matrix.triplet_iter().find(|(_, _, x)| !x.is_finite()) {
-            Some((row, column, &value)) => Err(Error::NotFinite { row, column, value }),
-            None => Ok(Design { storage: Storage::Sparse(Arc::new(matrix)) }),
+        if !matrix.values().iter().all(|x| x.is_finite()) {
+            let is_wrong = |(_, _, x): &(usize, usize, &f64)| !x.is_finite();
+            let (row, column, &value) = matrix.triplet_iter().find(is_wrong).expect("one is wrong");
+            return Err(Error::NotFinite { row, column, value });
         }
+        Ok(Design { storage: Storage::Sparse(Arc::new(matrix)) })
     }
 
     /// Makes a sparse design of the stored features of every sample, as pairs of a zero-based

@@ -199,9 +199,26 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def _of_sparse(X: Any) -> Samples:
     """Returns a sparse matrix of rows, columns or triplets in the memory of the library, some entries at a time."""
     samples = SparseRows(_counts(X), X.shape[1])
-    for rows, columns, values in _entries(X):
-        samples.place(rows, columns, values)
+    for start in range(0, X.nnz, _BLOCK_ENTRIES):
+        part = slice(start, min(start + _BLOCK_ENTRIES, X.nnz))
+        values = aligned(X.data[part].astype(np.float64, copy=False))
+        if X.format == "coo":
+            samples.place(_wide(X.row[part]), _wide(X.col[part]), values)
+            continue
+        # The rows of a matrix of rows, the columns of one of columns.
+        first, last = np.searchsorted(X.indptr, [part.start, part.stop - 1], side="right")
+        counts = _wide(np.diff(np.clip(X.indptr[first - 1 : last + 1], part.start, part.stop)))
+        if X.format == "csr":
+            minor = X.indices[part]
+            samples.place_rows(first - 1, counts, aligned(minor) if minor.dtype == np.int32 else _wide(minor), values)
+        else:
+            samples.place(_wide(X.indices[part]), np.repeat(np.arange(first - 1, last), counts), values)
     return samples.finish()
+
+
+def _wide(numbers: np.ndarray) -> np.ndarray:
+    """Returns whole numbers as an array of int64."""
+    return aligned(numbers.astype(np.int64, copy=False))
 
 
 def _counts(X: Any) -> np.ndarray:
@@ -215,22 +232,6 @@ def _counts(X: Any) -> np.ndarray:
     for start in range(0, len(rows), step):
         counts += np.bincount(rows[start : start + step], minlength=len(counts))
     return counts
-
-
-def _entries(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Cuts the entries of a sparse matrix into parts: rows, columns and values."""
-    for start in range(0, X.nnz, _BLOCK_ENTRIES):
-        part = slice(start, min(start + _BLOCK_ENTRIES, X.nnz))
-        values = X.data[part].astype(np.float64)
-        if X.format == "coo":
-            yield X.row[part].astype(np.int64), X.col[part].astype(np.int64), values
-            continue
-        # The rows of a matrix of rows, the columns of one of columns.
-        first, last = np.searchsorted(X.indptr, [part.start, part.stop - 1], side="right")
-        ends = np.clip(X.indptr[first - 1 : last + 1], part.start, part.stop)
-        major = np.repeat(np.arange(first - 1, last), np.diff(ends))
-        minor = X.indices[part].astype(np.int64)
-        yield (major, minor, values) if X.format == "csr" else (minor, major, values)
 
 
 def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:

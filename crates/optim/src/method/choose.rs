@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::problem::summation::dot;
@@ -64,7 +65,7 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     if !is_open || seconds < SHORT {
         return Plan::of(alone);
     }
-    let problem = Problem { steepness: steepness(objective), ..problem };
+    let problem = Problem { steepness: steepness(&objective.design, extent), ..problem };
     if reflects {
         return problem.tried_first(alone, options.solver);
     }
@@ -87,20 +88,17 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
 
 /// Returns about the largest eigenvalue of `X'X/n`, from below, by the power method on some of the samples
 /// from the squared sizes of the features.
-fn steepness<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> f64 {
+fn steepness(design: &Design, extent: &Extent) -> f64 {
     const STEPS: usize = 2;
     /// The samples, and their stored values, that are enough.
     const SAMPLES: usize = 1000;
-    const VALUES: usize = 200_000;
-    let design = &objective.design;
+    const VALUES: usize = 100_000;
     let enough = SAMPLES.max(VALUES * design.rows() / design.stored().max(1));
     let some = || design.samples().step_by((design.rows() / enough).max(1));
-    let mut v = vec![0.0; design.columns()];
-    some().for_each(|sample| sample.for_each(|j, x| v[j] += x * x));
     // Among features of one size no direction is likelier than another, and the first one must not be
     // orthogonal to the eigenvector: each is multiplied by a number between 0.5 and 1.5 of its own.
     let factor = |j: usize| 0.5 + f64::from((j as u32).wrapping_mul(0x9E37_79B9)) * 2f64.powi(-32);
-    v.iter_mut().enumerate().for_each(|(j, v)| *v *= factor(j));
+    let mut v: Vec<f64> = extent.squares().enumerate().map(|(j, x)| x * factor(j)).collect();
     let mut largest = 0.0;
     for _ in 0..STEPS {
         let norm = dot(&v, &v).sqrt();

@@ -110,6 +110,11 @@ impl Extent {
         whole.with_sizes()
     }
 
+    /// Returns the sum of the squares of each feature.
+    pub(crate) fn squares(&self) -> impl Iterator<Item = f64> {
+        self.columns.iter().map(|column| column.square)
+    }
+
     /// Returns the largest size of each feature to a power of two, 1 for a feature that is zero.
     pub(crate) fn magnitudes(&self) -> Vec<f64> {
         let power = |size: f64| if size > 0.0 { size.log2().floor().exp2() } else { 1.0 };

@@ -76,7 +76,7 @@ impl DualAscent {
         let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
         let patience = self.patience(evaluator.samples.objective);
         let mut pace = Pace::new(best.certificate.duality_gap, patience * self.squares.len());
-        let mut epochs = 1;
+        let (mut epochs, mut needed) = (1, usize::MAX);
         let status = loop {
             if options.history {
                 evaluator.intercept_slope(&best.point);
@@ -86,7 +86,7 @@ impl DualAscent {
             {
                 break status;
             }
-            let most = LONGEST_ROUND.min(monitor.left()) * self.squares.len();
+            let most = LONGEST_ROUND.min(monitor.left()).min(needed) * self.squares.len();
             let visits = ascent.round(epochs, most, &mut self.random);
             monitor.count(visits.div_ceil(self.squares.len()));
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
@@ -99,10 +99,12 @@ impl DualAscent {
             if next.certificate.is_broken() || !ascent.is_finite() {
                 break Status::NumericalTrouble;
             }
-            let gap = best.certificate.duality_gap;
-            if next.certificate.duality_gap <= gap || next.certificate.contradicted {
+            let before = best.certificate;
+            if next.certificate.duality_gap <= before.duality_gap || next.certificate.contradicted {
                 best = next;
             }
+            let passes = visits as f64 / self.squares.len() as f64;
+            needed = passes_to(monitor.tolerance(), [before, best.certificate], passes);
             let is_slow = pace.is_slow(best.certificate.duality_gap, visits) || visits == 0;
             // Where no iteration is left, the monitor says so.
             if is_slow && monitor.left() > 0 {
@@ -199,6 +201,15 @@ impl DualAscent {
         let dual = |point: &DualPoint| point.certificate.dual_objective();
         if dual(&given) > dual(&kept) { given } else { kept }
     }
+}
+
+/// Returns the passes over the samples, at least 1, after which the relative gap has fallen to a
+/// tolerance, if it goes on to fall by the same factor in each as between two certificates so many
+/// passes apart.
+fn passes_to(tolerance: f64, certificates: [Certificate; 2], passes: f64) -> usize {
+    let [before, after] = certificates.map(|certificate| certificate.relative_gap());
+    let needed = passes * (after / tolerance).ln() / (before / after).ln();
+    (needed.ceil() as usize).max(1)
 }
 
 /// How fast the gap falls.
