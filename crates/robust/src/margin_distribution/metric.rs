@@ -1,13 +1,14 @@
 //! The metric of the large-margin distribution machine, and its inverse.
 
 use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, MatRef, Side};
+use faer::{Mat, Side};
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::problem::Point;
 use margins_optim::{Lambda, Objective};
 use nalgebra::DMatrix;
 
+use super::LARGEST_ORDER;
 use crate::Error;
 
 /// The metric Q over `(b, w)`, or over w without intercept, ready to be inverted.
@@ -22,8 +23,28 @@ pub(super) struct Metric {
 enum Inverse {
     /// The solutions, one column a sample.
     Samples(Mat<f64>),
-    /// The inverse `Q^-1`, whose columns sparse samples combine.
+    /// The inverse `Q^-1`, whose columns sparse samples combine, where there is no room for the solutions.
     Whole(Mat<f64>),
+}
+
+impl Inverse {
+    fn of_samples(factor: &Llt<f64>, design: &Design, first: usize) -> Self {
+        let mut solved = Mat::zeros(design.columns() + first, design.rows());
+        for (i, sample) in design.samples().enumerate() {
+            let column = solved.col_as_slice_mut(i);
+            column[..first].fill(1.0);
+            sample.for_each(|j, x| column[first + j] = x);
+        }
+        factor.solve_in_place(&mut solved);
+        Inverse::Samples(solved)
+    }
+
+    fn whole(factor: &Llt<f64>) -> Self {
+        let order = factor.L().nrows();
+        let mut inverse = Mat::identity(order, order);
+        factor.solve_in_place(&mut inverse);
+        Inverse::Whole(inverse)
+    }
 }
 
 impl Metric {
@@ -54,19 +75,10 @@ impl Metric {
             return Err(margins_optim::Error::Overflow.into());
         }
         let factor = matrix.llt(Side::Lower).map_err(|_| Error::Singular(order))?;
-        let inverse = match design.dense_samples() {
-            Some(samples) => {
-                let x = MatRef::from_column_major_slice(samples, p, n);
-                let mut solved =
-                    Mat::from_fn(order, n, |j, i| if j < first { 1.0 } else { x[(j - first, i)] });
-                factor.solve_in_place(&mut solved);
-                Inverse::Samples(solved)
-            }
-            None => {
-                let mut inverse = Mat::identity(order, order);
-                factor.solve_in_place(&mut inverse);
-                Inverse::Whole(inverse)
-            }
+        let has_room = !design.is_sparse() || n.saturating_mul(order) <= LARGEST_ORDER.pow(2);
+        let inverse = match has_room {
+            true => Inverse::of_samples(&factor, design, first),
+            false => Inverse::whole(&factor),
         };
         Ok(Metric { factor, inverse, first })
     }
@@ -111,5 +123,31 @@ impl Metric {
         let mut column = vec![0.0; design.columns() + self.first];
         self.add(design, i, 1.0, &mut column);
         self.score(design, i, &column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::Labels;
+    use margins_losses::Hinge;
+
+    use super::*;
+
+    /// Steps along sparse samples are the same from solutions and from the inverse.
+    #[test]
+    fn solutions_and_inverse_agree() {
+        let entry = |i: usize, k: usize| (3 * k + i % 3, (1 + i * (k + 1)) as f64 / 7.0);
+        let rows: Vec<Vec<_>> = (0..9).map(|i| vec![entry(i, 0), entry(i, 1)]).collect();
+        let design = Design::from_sparse_rows(&rows, 6).unwrap();
+        let signs = (0..9).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let labels = Labels::from_signs(signs).unwrap();
+        let objective = Objective::new(&Hinge, &design, &labels).unwrap();
+        let mut metric = Metric::new(1.0, &objective, Lambda::new(0.1).unwrap()).unwrap();
+        assert!(matches!(metric.inverse, Inverse::Samples(_)));
+        let by_solutions: Vec<f64> = (0..9).map(|i| metric.diagonal(&design, i)).collect();
+        metric.inverse = Inverse::whole(&metric.factor);
+        for (i, expected) in by_solutions.into_iter().enumerate() {
+            assert!((metric.diagonal(&design, i) / expected - 1.0).abs() < 1e-13, "{i}");
+        }
     }
 }
