@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator, Valued};
-use crate::problem::summation::norm;
+use crate::problem::summation::{dot, norm};
 use crate::problem::{FenchelYoung, InMemory, Margins, Point, Samples};
 
 impl FenchelYoung {
@@ -87,11 +87,42 @@ impl DualPoint {
         mut duals: Vec<f64>,
         intercept: f64,
     ) -> Self {
+        evaluator.samples.balance(&mut duals);
+        let coefficients = coefficients(&mut evaluator.samples, lambda, &duals);
+        evaluator.passes += 1;
+        Self::with(evaluator, lambda, duals, coefficients, intercept)
+    }
+
+    /// Returns the point of those of two duals that give the larger bound once they are balanced, of the
+    /// second if the bounds are the same; each comes with its intercept, as for [`at`](Self::at).
+    pub(crate) fn better_of<L: MarginLoss + ?Sized>(
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        both: [(Vec<f64>, f64); 2],
+    ) -> Self {
         let samples = &mut evaluator.samples;
-        samples.balance(&mut duals);
-        let (coef, error) = coefficients(samples, lambda, &duals);
-        let mut point = Point { intercept, products: samples.products(&coef), coef };
+        let [one, other] = both.map(|(mut duals, intercept)| {
+            samples.balance(&mut duals);
+            let coefficients = coefficients(samples, lambda, &duals);
+            let penalty = lambda.get() * dot(&coefficients.0, &coefficients.0);
+            let bound = samples.objective.risk.dual_value(&duals) - penalty;
+            (bound, duals, coefficients, intercept)
+        });
         evaluator.passes += 2;
+        let (_, duals, coefficients, intercept) = if one.0 > other.0 { one } else { other };
+        Self::with(evaluator, lambda, duals, coefficients, intercept)
+    }
+
+    /// Returns the point of balanced duals, given its coefficients and how far rounding can have moved them.
+    fn with<L: MarginLoss + ?Sized>(
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        duals: Vec<f64>,
+        (coef, error): (Vec<f64>, f64),
+        intercept: f64,
+    ) -> Self {
+        let mut point = Point { intercept, products: evaluator.samples.products(&coef), coef };
+        evaluator.passes += 1;
         evaluator.settle_intercept(&mut point);
         let certificate = certificate(evaluator, lambda, &point, &duals, error);
         DualPoint { duals, point, certificate }

@@ -5,7 +5,7 @@ use margins_data::Design;
 use serde::{Deserialize, Serialize};
 
 use crate::Lambda;
-use crate::problem::summation::{UNIT, dot};
+use crate::problem::summation::{UNIT, block_of_three, dot, sum_of_blocks};
 
 /// The sizes of samples and features, on which the rounding of products with them depends.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -165,8 +165,11 @@ impl Extent {
     /// The steps by which scores are updated add some units of the size of the scores.
     pub fn score_error(&self, coef: &[f64], largest: f64) -> f64 {
         const UPDATES: f64 = 64.0;
-        let absolute: f64 = self.sizes.iter().zip(coef).map(|(m, w)| m * w.abs()).sum();
-        let terms = absolute.min(self.radius * dot(coef, coef).sqrt());
+        let [absolute, square] = sum_of_blocks(coef.len(), |block| {
+            let (m, w) = (&self.sizes[block.clone()], &coef[block]);
+            block_of_three(m, w, w, &|m, w, _| [m * w.abs(), w * w])
+        });
+        let terms = absolute.min(self.radius * square.sqrt());
         // Sparse products run in four lanes, dense ones in eight.
         let additions = self.longest as f64 / 4.0 + 8.0;
         // The intercept for the features as given is computed from the intercept for the shifted

@@ -122,13 +122,15 @@ pub fn variance(numbers: &[f64]) -> f64 {
     numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n
 }
 
-/// Returns the Euclidean norm of a vector; no square underflows that matters to it.
+/// Returns the Euclidean norm of a vector; no square underflows or overflows that matters to it.
 pub fn norm(vector: &[f64]) -> f64 {
-    let largest = vector.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
-    if vector.iter().all(|&g| g == 0.0) {
-        return 0.0;
+    const PLAIN: Range<f64> = 1e-200..1e200;
+    let square = dot(vector, vector);
+    if PLAIN.contains(&square) || square == 0.0 && vector.iter().all(|&x| x == 0.0) {
+        return square.sqrt();
     }
-    let square: f64 = vector.iter().map(|g| (g / largest).powi(2)).sum();
+    let largest = vector.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    let square: f64 = vector.iter().map(|x| (x / largest).powi(2)).sum();
     largest * square.sqrt()
 }
 

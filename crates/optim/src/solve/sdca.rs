@@ -196,10 +196,8 @@ impl DualAscent {
         let intercept = point.intercept;
         evaluator.settle_intercept(point);
         let slopes = evaluator.samples.duals();
-        let kept = DualPoint::at(evaluator, lambda, duals, intercept);
-        let given = DualPoint::at(evaluator, lambda, slopes, point.intercept);
-        let dual = |point: &DualPoint| point.certificate.dual_objective();
-        if dual(&given) > dual(&kept) { given } else { kept }
+        let given = (slopes, point.intercept);
+        DualPoint::better_of(evaluator, lambda, [given, (duals, intercept)])
     }
 }
 
