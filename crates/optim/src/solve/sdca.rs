@@ -76,7 +76,7 @@ impl DualAscent {
         let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
         let patience = self.patience(evaluator.samples.objective);
         let mut pace = Pace::new(best.certificate.duality_gap, patience * self.squares.len());
-        let (mut epochs, mut needed) = (1, usize::MAX);
+        let mut epochs = 1;
         let status = loop {
             if options.history {
                 evaluator.intercept_slope(&best.point);
@@ -86,8 +86,8 @@ impl DualAscent {
             {
                 break status;
             }
-            let most = LONGEST_ROUND.min(monitor.left()).min(needed) * self.squares.len();
-            let visits = ascent.round(epochs, most, &mut self.random);
+            let most = LONGEST_ROUND.min(monitor.left()) * self.squares.len();
+            let (run, visits) = ascent.round(epochs, most, &mut self.random);
             monitor.count(visits.div_ceil(self.squares.len()));
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
             let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
@@ -103,14 +103,13 @@ impl DualAscent {
             if next.certificate.duality_gap <= before.duality_gap || next.certificate.contradicted {
                 best = next;
             }
-            let passes = visits as f64 / self.squares.len() as f64;
-            needed = passes_to(monitor.tolerance(), [before, best.certificate], passes);
+            let gaps = [before, best.certificate].map(|certificate| certificate.relative_gap());
+            epochs = epochs_to(monitor.tolerance(), gaps, run).clamp(1, 2 * run);
             let is_slow = pace.is_slow(best.certificate.duality_gap, visits) || visits == 0;
             // Where no iteration is left, the monitor says so.
             if is_slow && monitor.left() > 0 {
                 break Status::Stalled;
             }
-            epochs = epochs.saturating_mul(2);
             ascent.recentre(coef);
         };
         let (status, certificate) = match status {
@@ -201,13 +200,11 @@ impl DualAscent {
     }
 }
 
-/// Returns the passes over the samples, at least 1, after which the relative gap has fallen to a
-/// tolerance, if it goes on to fall by the same factor in each as between two certificates so many
-/// passes apart.
-fn passes_to(tolerance: f64, certificates: [Certificate; 2], passes: f64) -> usize {
-    let [before, after] = certificates.map(|certificate| certificate.relative_gap());
-    let needed = passes * (after / tolerance).ln() / (before / after).ln();
-    (needed.ceil() as usize).max(1)
+/// Returns the epochs after which the relative gap has fallen to a tolerance, if it goes on to fall as it
+/// has in the last so many epochs.
+fn epochs_to(tolerance: f64, [before, after]: [f64; 2], epochs: usize) -> usize {
+    let needed = epochs as f64 * (after / tolerance).ln() / (before / after).ln();
+    needed.ceil().min(f64::MAX) as usize
 }
 
 /// How fast the gap falls.
@@ -310,19 +307,18 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         }
     }
 
-    /// Runs at most `epochs` epochs, which visit at most `most` samples after the first epoch;
-    /// returns the number of samples visited.
-    fn round(&mut self, epochs: usize, most: usize, random: &mut ChaCha8Rng) -> usize {
+    /// Runs at most `epochs` epochs, at least 1, which visit at most `most` samples after the first epoch;
+    /// returns the numbers of epochs run and of samples visited.
+    fn round(&mut self, epochs: usize, most: usize, random: &mut ChaCha8Rng) -> (usize, usize) {
         let mut active = self.samples.clone();
-        let mut visits = 0;
-        for _ in 0..epochs {
-            visits += active.len();
+        let (mut run, mut visits) = (0, 0);
+        loop {
+            (run, visits) = (run + 1, visits + active.len());
             let moves = self.epoch(&mut active, random);
-            if !moves || visits + active.len() > most {
-                break;
+            if !moves || run == epochs || visits + active.len() > most {
+                return (run, visits);
             }
         }
-        visits
     }
 
     /// Takes one step on every active sample, in random order; returns true if a dual has changed.
