@@ -14,7 +14,7 @@ use crate::{Certificate, Lambda, Options};
 const DEFAULT_ITERATIONS: usize = 10_000;
 
 /// The number of steps that are remembered.
-const MEMORY: usize = 10;
+const MEMORY: usize = 5;
 
 /// The parts of the method that serve a whole path.
 #[derive(Debug)]
