@@ -20,6 +20,7 @@ mod peers;
 mod pictures;
 mod report;
 mod robust_outliers;
+mod settings;
 mod trials;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +46,9 @@ enum Task {
     Layers(layers::Arguments),
     /// Check that the pages of the book are linked, and that the commands they show exist
     Book,
+    /// Write what follows from the rows of settings: Python's signatures, documentation and stubs, and
+    /// docs/settings.md
+    Settings,
     /// Draw every loss with its derivative, and a path of errors, into docs/pictures
     Pictures,
     /// Compute a figure or a table of a paper
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Task::Packages => packages::check(),
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),
+        Task::Settings => settings::write(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { call, out } => call.run(&out).map(drop),
         Task::Report(arguments) => report::run(&arguments),

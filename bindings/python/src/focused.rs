@@ -15,7 +15,7 @@ use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::settings::{Focused, limit_of, loss_of};
+use crate::settings::{Focused, Given, limit_of, loss_of};
 
 /// The classifiers of a game, which decide together.
 #[pyclass(frozen, module = "margins_learn._native")]

@@ -12,7 +12,7 @@ use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::settings::{Massart, limit_of};
+use crate::settings::{Given, Massart, limit_of};
 
 /// Returns the halfspace that a learner finds.
 #[pyfunction]

@@ -19,8 +19,8 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Classifier, CrossValidated, Cv, MemoryLimit, Path, Robust, SigmaChoice, kernels_of, lambda_of,
-    lambdas_of, limit_of, loss_of, probabilities_of, scheme_of,
+    Classifier, CrossValidated, Cv, Given, MemoryLimit, Path, Regularised, Robust, SigmaChoice,
+    kernels_of, lambda_of, lambdas_of, limit_of, loss_of, probabilities_of, scheme_of,
 };
 
 /// The functions of the user that see a fit on its way.
@@ -35,32 +35,30 @@ pub(crate) struct Watchers {
 
 /// Returns the settings of the library that all of these estimators have. Each of its settings is
 /// named here, so that a new one is not forgotten.
-macro_rules! shared {
-    ($given:ident, $solver:expr) => {{
-        let (class_weights, class_costs) = $given.class_weight.parts()?;
-        Settings {
-            loss: loss_of(&$given.loss)?,
-            learner: None,
-            kernels: KernelChoice::default(),
-            certify_exact: false,
-            regularisation: Regularisation::default(),
-            fixed_parameter: FixedParameter::C,
-            scheme: Some(scheme_of(&$given.multi_class)?),
-            intercept: $given.fit_intercept,
-            standardize: $given.standardize,
-            class_weights,
-            class_costs,
-            sample_weights: None,
-            probabilities: Probabilities::OfTheLoss,
-            options: options($solver, $given.tol, $given.max_iter, $given.random_state)?,
-            seed: $given.random_state,
-            threads: None,
-            time_limit: limit_of($given.time_limit)?,
-            checkpoint: None,
-            progress: Observer::default(),
-            iterations: IterationObserver::default(),
-        }
-    }};
+fn settings_of(given: Regularised, solver: &str) -> PyResult<Settings> {
+    let (class_weights, class_costs) = given.class_weight.parts()?;
+    Ok(Settings {
+        loss: loss_of(&given.loss)?,
+        learner: None,
+        kernels: KernelChoice::default(),
+        certify_exact: false,
+        regularisation: Regularisation::default(),
+        fixed_parameter: FixedParameter::C,
+        scheme: Some(scheme_of(&given.multi_class)?),
+        intercept: given.fit_intercept,
+        standardize: given.standardize,
+        class_weights,
+        class_costs,
+        sample_weights: None,
+        probabilities: Probabilities::OfTheLoss,
+        options: options(solver, given.tol, given.max_iter, given.random_state)?,
+        seed: given.random_state,
+        threads: None,
+        time_limit: limit_of(given.time_limit)?,
+        checkpoint: None,
+        progress: Observer::default(),
+        iterations: IterationObserver::default(),
+    })
 }
 
 /// Returns the classifier at one C.
@@ -79,7 +77,7 @@ pub(crate) fn fit_classifier<'py>(
         certify_exact: given.certify_exact,
         regularisation: Regularisation::Single(lambda),
         probabilities: probabilities_of(&given.probability, None)?,
-        ..shared!(given, &given.solver)
+        ..settings_of(given.shared, &given.solver)?
     };
     let result = fit(py, data, settings, given.n_jobs, watchers)?;
     result.set_item("certifiable", lambda != Lambda::NONE)?;
@@ -122,7 +120,7 @@ pub(crate) fn fit_cross_validated<'py>(
         regularisation: Regularisation::CrossValidated(how),
         fixed_parameter,
         probabilities: probabilities_of(&given.probability, None)?,
-        ..shared!(given, &given.solver)
+        ..settings_of(given.shared, &given.solver)?
     };
     fit(py, data, settings, given.n_jobs, watchers)
 }
@@ -145,7 +143,7 @@ pub(crate) fn fit_path<'py>(
         certify_exact: given.certify_exact,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
         fixed_parameter,
-        ..shared!(given, &given.solver)
+        ..settings_of(given.shared, &given.solver)?
     };
     let rows = data.rows();
     let (path, names) = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
@@ -176,7 +174,7 @@ pub(crate) fn fit_robust<'py>(
         learner: Some(learner),
         kernels: one_kernel(given.kernel, given.approximation, None)?,
         regularisation: Regularisation::Single(lambda_of(given.C, rows)?),
-        ..shared!(given, "auto")
+        ..settings_of(given.shared, "auto")?
     };
     let fitted = solve(py, settings, given.n_jobs, watchers, move |settings, _| {
         settings.fit(&data.dataset()?)

@@ -13,65 +13,86 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
+use crate::dictionary::{self, check_names};
 use crate::encode::Encode;
 use crate::errors::{refuse, to_python};
 
-/// Defines settings: a struct, the names of its fields, and a reader that takes every one of them
-/// out of a dictionary.
+/// Settings that a dictionary holds.
+pub(crate) trait Given: Sized {
+    /// Returns the names of the settings.
+    fn names() -> Vec<&'static str>;
+
+    /// Takes the settings out of a dictionary, which may hold others.
+    fn take(given: &Bound<'_, PyDict>) -> PyResult<Self>;
+
+    /// Takes the settings out of a dictionary, and refuses others.
+    fn read(given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        check_names(given, &Self::names())?;
+        Self::take(given)
+    }
+}
+
+/// Defines settings: a struct, perhaps with a part that others share.
 macro_rules! settings {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident $(with $part:ident: $shared:ident)? { $($field:ident: $type:ty),* $(,)? }) => {
         $(#[$doc])*
         #[allow(non_snake_case, reason = "C is the name that users know")]
-        pub(crate) struct $name { $(pub(crate) $field: $type),* }
+        pub(crate) struct $name { $(pub(crate) $part: $shared,)? $(pub(crate) $field: $type),* }
 
-        impl $name {
-            pub(crate) const NAMES: &[&str] = &[$(stringify!($field)),*];
+        impl Given for $name {
+            fn names() -> Vec<&'static str> {
+                [&[$(stringify!($field)),*][..], $(&$shared::names())?].concat()
+            }
 
-            pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Self> {
-                $crate::dictionary::check_names(given, Self::NAMES)?;
-                Ok($name { $($field: $crate::dictionary::read(given, stringify!($field))?),* })
+            fn take(given: &Bound<'_, PyDict>) -> PyResult<Self> {
+                Ok($name {
+                    $($part: $shared::take(given)?,)?
+                    $($field: dictionary::read(given, stringify!($field))?),*
+                })
             }
         }
     };
 }
 
 settings! {
+    /// The settings of all fits of a regularised risk that go to the library as they are.
+    Regularised {
+        loss: String, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64,
+    }
+}
+
+settings! {
     /// The settings of `MarginClassifier`.
-    Classifier {
-        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<MemoryLimit>,
-        certify_exact: bool, encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights,
-        multi_class: String, probability: String, solver: String, tol: f64, max_iter: Option<usize>,
-        time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    Classifier with shared: Regularised {
+        C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<MemoryLimit>,
+        certify_exact: bool, encode: Encode, probability: String, solver: String, n_jobs: usize,
     }
 }
 
 settings! {
     /// The settings of `MarginClassifierCV`.
-    CrossValidated {
-        loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
-        sigmas: Option<SigmaChoice>, approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool,
-        cv: Cv, scoring: String, selection: String, abandon_hopeless: bool, encode: Encode, fit_intercept: bool, standardize: bool,
-        class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    CrossValidated with shared: Regularised {
+        Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>, sigmas: Option<SigmaChoice>,
+        approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool, cv: Cv, scoring: String,
+        selection: String, abandon_hopeless: bool, encode: Encode, probability: String, solver: String,
+        n_jobs: usize,
     }
 }
 
 settings! {
     /// The settings of `MarginPath`.
-    Path {
-        loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>,
-        approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode,
-        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, solver: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    Path with shared: Regularised {
+        Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>, approximation: Option<String>,
+        memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode, solver: String, n_jobs: usize,
     }
 }
 
 settings! {
     /// The settings of `RobustClassifier`.
-    Robust {
-        objective: String, loss: String, C: f64, kernel: Option<String>, approximation: Option<String>,
-        encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    Robust with shared: Regularised {
+        objective: String, C: f64, kernel: Option<String>, approximation: Option<String>, encode: Encode,
+        n_jobs: usize,
     }
 }
 
@@ -107,15 +128,15 @@ settings! {
 pub(crate) fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let names = PyDict::new(py);
     for (estimator, settings) in [
-        ("MarginClassifier", Classifier::NAMES),
-        ("MarginClassifierCV", CrossValidated::NAMES),
-        ("MarginPath", Path::NAMES),
-        ("RobustClassifier", Robust::NAMES),
-        ("StreamClassifier", Stream::NAMES),
-        ("MassartClassifier", Massart::NAMES),
-        ("FocusedClassifier", Focused::NAMES),
+        ("MarginClassifier", Classifier::names()),
+        ("MarginClassifierCV", CrossValidated::names()),
+        ("MarginPath", Path::names()),
+        ("RobustClassifier", Robust::names()),
+        ("StreamClassifier", Stream::names()),
+        ("MassartClassifier", Massart::names()),
+        ("FocusedClassifier", Focused::names()),
     ] {
-        names.set_item(estimator, settings.to_vec())?;
+        names.set_item(estimator, settings)?;
     }
     Ok(names)
 }

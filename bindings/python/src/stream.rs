@@ -16,7 +16,7 @@ use crate::errors::{of_data, refuse, to_python};
 use crate::model::Model;
 use crate::regularised::Watchers;
 use crate::report;
-use crate::settings::{Stream, limit_of, loss_of};
+use crate::settings::{Given, Stream, limit_of, loss_of};
 
 /// Returns the settings of the library.
 fn settings_of(given: Stream) -> PyResult<Settings> {

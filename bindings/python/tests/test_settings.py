@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,34 @@ def test_every_attribute_that_the_documentation_names_has_a_type(estimator):
     assert {name for name in named(estimator, "Attributes", "Examples") if name.endswith("_")} - typed == set()
 
 
+# What a setting needs beside it to be used.
+BESIDE = {
+    "first_step": {"method": "sgd"},
+    "radius": {"method": "sgd"},
+    "start_norm": {"method": "sgd"},
+    "patience": {"hold_out": 0.5},
+    "rescale_at": {"loss": "margin-pursuit:gamma=1,scale=1"},
+    "eta": {"learner": "sgd", "gamma": 0.1},
+    "gamma": {"learner": "sgd", "eta": 0.1},
+    "project": {"learner": "cuts", "eta": 0.1, "gamma": 0.1},
+}
+OUTSIDE = {"> 0": 0, ">= 0": -1, ">= 1": 0, "in (0, 1)": 1, "in [0, 1/2)": 0.5}
+
+
+def ranges():
+    for estimator in ESTIMATORS:
+        yield from ((estimator, *head) for head in re.findall(r"(?m)^(\w+) : (float|int) ([>i].*?)(?: or None)?, default", inspect.getdoc(estimator)))
+
+
+@pytest.mark.parametrize(("estimator", "name", "kind", "span"), list(ranges()))
+def test_a_number_outside_of_its_documented_range_is_refused(estimator, name, kind, span, two):
+    wrong = {"float": float, "int": int}[kind](OUTSIDE[span])
+    beside = BESIDE.get(name, {})
+    assert beside.keys() <= set(inspect.signature(estimator).parameters)
+    with pytest.raises((ValueError, OverflowError)):
+        estimator(**beside | {name: wrong}).fit(*two)
+
+
 @pytest.mark.parametrize("estimator", [ml.MarginClassifier, ml.MarginClassifierCV])
 def test_probabilities_are_of_the_loss_or_scaled(estimator, two):
     with pytest.raises(ValueError, match="probability is True, but must be 'loss' or 'platt'"):
@@ -86,7 +115,7 @@ def stubs():
 def test_stubs_have_the_settings_and_no_others(name):
     classes = {node.name: node for node in stubs().body if isinstance(node, ast.ClassDef)}
     fields = [line.target.id for line in classes[name + "Settings"].body if isinstance(line, ast.AnnAssign)]
-    assert fields == list(_native.SETTINGS[name])
+    assert sorted(fields) == sorted(_native.SETTINGS[name])
 
 
 def test_stubs_have_the_functions_and_classes_of_the_module():

@@ -23,6 +23,7 @@ pub(crate) mod stream;
 pub(crate) mod values;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use margins::estimators::settings::{ESTIMATORS, Estimator, Setting, of_option};
 
 use crate::failure::Failure;
 use crate::program;
@@ -100,7 +101,41 @@ pub(crate) fn command() -> clap::Command {
          {name} predict --model model.json --data test.csv --out predictions.csv\n  \
          {name} report --model model.json --data test.csv --out page.html",
     );
-    Arguments::command().name(program::name()).version(program::version()).after_help(examples)
+    let command = Arguments::command().name(name).version(program::version()).after_help(examples);
+    explained(command, ESTIMATORS)
+}
+
+/// Gives every option without a text of its own the text of its setting.
+fn explained(command: clap::Command, estimators: &[Estimator]) -> clap::Command {
+    command.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|argument| {
+            let row = argument.get_long().and_then(|option| of_option(estimators, &name, option));
+            match row {
+                Some((setting, beside)) if argument.get_help().is_none() => {
+                    with_text(argument, setting, beside)
+                }
+                _ => argument,
+            }
+        })
+    })
+}
+
+/// Gives an option the text of its setting, which may mention the settings beside it.
+fn with_text(argument: clap::Arg, setting: &Setting, beside: &[Setting]) -> clap::Arg {
+    let option_of = |name: &str| {
+        let row = beside.iter().find(|row| row.name == name);
+        format!("--{}", row.and_then(|row| row.option).unwrap_or(name))
+    };
+    let (mut line, paragraph) = setting.help(option_of);
+    let default = setting.shown_default();
+    if !default.is_empty() && argument.get_default_values().is_empty() {
+        line = format!("{line} [default: {default}]");
+    }
+    if paragraph.is_empty() {
+        return argument.help(line);
+    }
+    argument.long_help(format!("{line}\n\n{paragraph}")).help(line)
 }
 
 impl Command {
@@ -131,11 +166,77 @@ impl Command {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use clap::builder::PossibleValue;
+    use margins::estimators::settings::Kind;
     use margins::optim::{DEFAULT_GRID, lambda_grid};
 
     #[test]
     fn the_interface_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_has_the_text_and_the_default_of_its_setting() {
+        for command in command().get_subcommands() {
+            for argument in command.get_arguments() {
+                let (of, option) = (command.get_name(), argument.get_long().unwrap_or_default());
+                assert!(argument.get_help().is_some(), "{of} --{option} has no help");
+                let defaults = argument.get_default_values();
+                let Some((row, _)) = of_option(ESTIMATORS, of, option) else { continue };
+                if argument.get_action().takes_values() && !defaults.is_empty() {
+                    assert_eq!(defaults, [row.shown_default()], "{of} --{option}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_of_a_setting_exists_with_its_choices() {
+        for estimator in ESTIMATORS {
+            let command = command();
+            for row in estimator.settings {
+                let Some(option) = row.option else { continue };
+                let of = estimator.commands.iter().filter_map(|name| command.find_subcommand(name));
+                let found = of.flat_map(clap::Command::get_arguments);
+                let mut found = found.filter(|argument| argument.get_long() == Some(option));
+                let argument =
+                    found.next().unwrap_or_else(|| panic!("{}: {option}", estimator.name));
+                if let Kind::Choice(choices) = row.kind {
+                    let given = argument.get_possible_values();
+                    let mut given: Vec<_> = given.iter().map(PossibleValue::get_name).collect();
+                    let mut names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+                    given.sort_unstable();
+                    names.sort_unstable();
+                    assert_eq!(given, names, "{}: {option}", estimator.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_setting_explains_its_option() {
+        let of_stream =
+            ESTIMATORS.iter().find(|estimator| estimator.commands == ["stream"]).unwrap();
+        let momentum = Setting {
+            name: "momentum",
+            option: Some("momentum"),
+            default: "0.9",
+            sentence: "Share of the step before, beside {first_step}",
+            more: "It is `0` for others than sgd.",
+            ..of_stream.settings[0]
+        };
+        let settings = [of_stream.settings, &[momentum]].concat();
+        let estimators = [Estimator { settings: settings.leak(), ..*of_stream }];
+        let stream = clap::Command::new("stream")
+            .arg(clap::Arg::new("momentum").long("momentum"))
+            .arg(clap::Arg::new("files").long("files").help("Its own text"));
+        let mut command = explained(clap::Command::new("margins").subcommand(stream), &estimators);
+        let help = command.find_subcommand_mut("stream").unwrap().render_long_help().to_string();
+        for text in
+            ["Share of the step before, beside --step [default: 0.9]", "It is 0 for", "Its own"]
+        {
+            assert!(help.contains(text), "{help}");
+        }
     }
 
     #[test]

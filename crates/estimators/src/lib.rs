@@ -8,6 +8,8 @@
 //! * [`massart`]: halfspaces under Massart noise, with a bound on the error.
 //! * [`focused`]: the largest loss made small, by a game against focused samples.
 //!
+//! [`settings`] lists the settings of each with their texts for users.
+//!
 //! The builder of the crate `margins`, the command and the experiments call these and add nothing
 //! but their own surface: a new setting is one field here.
 //!
@@ -46,6 +48,7 @@ mod limits;
 mod linear_model;
 pub mod massart;
 pub mod regularised;
+pub mod settings;
 mod standardization;
 pub mod stream;
 #[cfg(feature = "rayon")]

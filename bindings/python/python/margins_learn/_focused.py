@@ -24,43 +24,51 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     Parameters
     ----------
     learner : str, default="perceptron"
-        The learner: `"perceptron"`, `"averaged-perceptron"`, `"passive-aggressive"` (`:capped=C` or `:damped=C`),
-        `"online-gradient:inverse-sqrt=1,loss=hinge"`, `"stump:thresholds=20,eta=0.1"`,
-        `"kernel-perceptron:budget=1000"` with a kernel, or `"mlp:hidden=32x16,step=0.05,loss=logistic"`.
+        Online learner, such as `passive-aggressive:capped=1` or `stump`. `perceptron`, `averaged-perceptron`,
+        `passive-aggressive` (`capped=C` for PA-I, `damped=C` for PA-II),
+        `online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge` (or `constant=STEP`, `inverse-time=STEP`; the
+        loss comes last), `stump:thresholds=20,eta=0.1`, `kernel-perceptron:budget=1000` (needs `kernel`),
+        `mlp:hidden=32x16,step=0.05,loss=logistic`.
     kernel : str or None, default=None
-        The kernel of the kernel perceptron, as `MarginClassifier` takes it.
+        Kernel of the kernel perceptron, such as `gaussian` or `poly:degree=3`.
     loss : str, default="zero-one"
-        The loss, which is clipped to [0, 1]; `"ramp"` is the clipped hinge loss.
-    epsilon : float, default=0.49
-        The largest loss of a sample at which the game ends, between 0 and 1. A sample on the wrong side keeps the game going.
+        Loss, clipped to [0, 1]: name or `name:parameter=value,...`; `ramp` is the clipped hinge.
+    epsilon : float in (0, 1), default=0.49
+        Target for the largest loss of a row, between 0 and 1. The game ends when every row is classified correctly with
+        a loss of at most epsilon.
     standardize : bool, default=False
-        True scales features to mean 0 and deviation 1 first, sparse ones to deviation 1. The model is one of the features as given.
+        If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. The saved model
+        applies to the unscaled features.
     fit_intercept : bool, default=True
-        True adds an intercept to linear learners.
-    max_steps : int or None, default=None
-        The most steps; None takes the number that the theory asks for.
-    outputs : int or None, default=None
-        The number of classifiers in the ensemble; None takes the number that the theory asks for.
+        If False, fix the intercept of a linear learner at 0.
+    max_steps : int >= 1 or None, default=None
+        Maximum number of steps. Default: by theorem 1. The game ends earlier once every loss is at most `epsilon`. The
+        default is theorem 1 for a learner that makes as many mistakes as there are samples.
+    outputs : int >= 1 or None, default=None
+        Number of classifiers in the ensemble, drawn from random steps. Default: by theorem 1.
     combine : {"majority", "average"}, default="majority"
-        The combination of the classifiers. The majority is right on every sample if one of the learner's classifiers is, with high probability.
+        How the classifiers are combined. `"majority"`: Majority vote. `"average"`: Mean score.
     slack : str or None, default=None
-        The slack for outliers, such as `"additive-sum:budget=5"`.
+        Slack for outliers, such as `additive-sum:budget=5`. `additive-sum:budget=5`, `additive-euclidean:budget=5` or
+        `multiplicative:budget=5`.
     subsample : str or None, default=None
-        The counts by which a random part of the samples is drawn to learn from, such as `"outliers=5,rare=200"`.
+        Learn from a random subsample, such as `outliers=5,rare=200`. The size is chosen such that the subsample is
+        likely to miss 5 outliers and to have enough of 200 rare samples.
     checkpoint : path or None, default=None
-        The file of the state of the game, written now and then and at the end; where it is there the game goes on.
-    pause_at : int or None, default=None
-        The step after which the game ends, to go on later from its checkpoint.
-    time_limit : float or None, default=None
-        The seconds after which the game ends with a warning, and with the ensemble so far; with the learner if the ensemble is empty.
+        Checkpoint file: save the state regularly, and resume from it if it exists.
+    pause_at : int >= 0 or None, default=None
+        Pause after this step, to resume later with the same `checkpoint`.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds; returns the ensemble so far, and a checkpoint can resume from it.
     random_state : int, RandomState or None, default=None
-        The seed of the game; None takes the seed 1.
+        Seed of the game. Default: 1.
     n_jobs : int or None, default=None
-        The number of threads, on which no result depends: one for None, all for -1.
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
     callback : callable or None, default=None
-        A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
+        Function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times per second. An exception
+        ends the fit and is raised.
     verbose : bool, default=False
-        True prints the seconds elapsed, up to fifty times a second.
+        If True, print the elapsed seconds, up to fifty times per second.
 
     Attributes
     ----------

@@ -18,35 +18,41 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
 
     Parameters
     ----------
-    learner : {"auto", "sgd", "cuts"}, default="auto"
-        The learner: stochastic gradient for many noise rates and margins, for those that are given, or cutting planes.
-    eta : float or None, default=None
-        The noise rate, for `"sgd"` and `"cuts"`.
-    gamma : float or None, default=None
-        The margin of the best halfspace on samples divided as `scale_rows` says, for `"sgd"` and `"cuts"`.
-    epsilon : float, default=0.05
-        The excess over `eta` that the error may have.
-    delta : float, default=0.05
-        The probability with which the learner may fail.
-    project : int or None, default=None
-        The number of random dimensions that `"cuts"` projects to; None lets it choose.
+    learner : {"sgd", "cuts", "auto"}, default="auto"
+        Algorithm. `"sgd"`: Reweighted stochastic gradient. `"cuts"`: Cutting planes. `"auto"`: Reweighted stochastic
+        gradient over a grid of noise rates and margins.
+    eta : float in [0, 1/2) or None, default=None
+        Noise rate: upper bound on the probability of a flipped label (sgd, cuts).
+    gamma : float in (0, 1) or None, default=None
+        Margin of the best halfspace, after `scale_rows` (sgd, cuts).
+    epsilon : float in (0, 1), default=0.05
+        Target excess of the error over eta.
+    delta : float in (0, 1), default=0.05
+        Failure probability of the learner.
+    project : int >= 1 or None, default=None
+        Number of dimensions of a random projection of the features (cuts). The projection costs half of gamma. By
+        default, the dimension is the smallest one proven to keep half of gamma, and nothing is projected if that
+        dimension is not smaller.
     fit_intercept : bool, default=True
-        True gives every sample a feature that is 1, so that the halfspace need not pass through the origin.
+        If False, fix the intercept at 0.
     standardize : bool, default=False
-        True scales features to mean 0 and deviation 1 first, sparse ones to deviation 1. The model is one of the features as given.
+        If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. The saved model
+        applies to the unscaled features.
     scale_rows : {"largest", "each"}, default="largest"
-        The number that samples are divided by: the largest norm of all, so that a margin is a distance, or the norm of each, so that it is
-        an angle.
-    time_limit : float or None, default=None
-        The seconds after which no more steps or cuts are made, and the best halfspace so far is taken, with a warning.
+        Norm to divide the rows by. `"largest"`: Largest norm of all rows. `"each"`: Norm of each row. After division by
+        the largest norm, margins are proportional to distances from the boundary. After division by its own norm, the
+        margin of each row is the sine of an angle.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds; returns the best halfspace so far.
     random_state : int, RandomState or None, default=None
-        The seed of samples held out, of their order and of projections; None takes the seed 1.
+        Random seed of the samples and of the projection. Default: 1.
     n_jobs : int or None, default=None
-        The number of threads, on which no result depends: one for None, all for -1.
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
     callback : callable or None, default=None
-        A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
+        Function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times per second. An exception
+        ends the fit and is raised.
     verbose : bool, default=False
-        True prints the seconds elapsed, up to fifty times a second.
+        If True, print the elapsed seconds, up to fifty times per second.
 
     Attributes
     ----------

@@ -49,6 +49,8 @@ class BoundData(TypedDict):
     gradient_constant: float
     operator_norm_moment: float
 
+# The settings of the estimators, by `cargo xtask settings`.
+
 class MarginClassifierSettings(TypedDict):
     """The settings of MarginClassifier."""
 

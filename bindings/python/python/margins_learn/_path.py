@@ -11,27 +11,104 @@ from . import _native
 from ._base import warn_of_gap
 from ._inputs import Cs_given, Cs_of, numbers_of
 from ._progress import announced
-from ._regularised import OneKernel, explained
+from ._regularised import OneKernel
 
 
-@explained
 class MarginPath(OneKernel):
     """The fits along a whole path of C, each with its duality gap.
 
     Parameters
     ----------
     loss : str, default="lhs"
-        The loss, as `MarginClassifier` takes it.
+        Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
+        `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
+        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
+        `squared_hinge`, `squared_error` and `modified_huber`.
     Cs : array, int or None, default=None
-        The values of C, or their number from 1e-4 to 1e4, evenly on a logarithmic scale; None takes 33 such values if
-        `lambdas` is None too.
+        Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
+        `lambdas` is given.
     lambdas : array or None, default=None
-        The values of lambda, instead of `Cs`.
+        Grid of lambdas. A fit minimises the mean loss + lambda * squared norm. Pass either `Cs` or lambdas.
     kernel : str, callable or None, default=None
-        The kernel, as `MarginClassifier` takes it.
-    gamma, degree, coef0, approximation, memory, certify_exact, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, \
-max_iter, time_limit, random_state, n_jobs, callback, progress, verbose
-        As `MarginClassifier` takes them.
+        Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
+        `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
+        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
+        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
+        `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another
+        name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is `(a <x, z> +
+        b)^d`. A function of two matrices returns their kernel matrix.
+    gamma : float, "scale", "auto" or None, default=None
+        Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
+        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        n_features`, for X after standardisation. A kernel without this parameter ignores it.
+    degree : float or None, default=None
+        Degree of a kernel given by its name alone. Default: that of the kernel.
+    coef0 : float or None, default=None
+        Offset of a kernel given by its name alone. Default: that of the kernel.
+    approximation : str or None, default=None
+        Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
+        factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
+        chosen by leverage scores with `leverage=LAMBDA`. `rff` uses m random Fourier features and is for gaussian
+        kernels.
+    memory : int, str or None, default=None
+        Memory limit for the kernel matrix or a block file. Default: half of the free memory. An amount such as 2GB.
+        Entries of a larger kernel matrix are recomputed when needed. This is slower, by the time of a few kernel
+        matrices for the hinge and of 20 to 100 per lambda for other losses; the certificate is the same. With
+        `approximation`, the limit is for the inner products of the samples, which the hinge uses. Linear classifiers
+        keep this amount of a larger block file in memory and read the rest in each pass. An int is a number of bytes.
+    certify_exact : bool, default=False
+        If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
+        pass over the kernel matrix, which is never stored.
+    encode : bool or dict, default=False
+        Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
+        a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
+        by the median of the column, and an indicator feature is added. The encoding is learned from the training rows,
+        separately in each fold of a cross-validation, and stored in the model, so that prediction takes raw rows. A
+        dict encodes with options: `categorical`, a list of numeric columns to encode as categories; `drop`, a list of
+        columns to drop; `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are missing
+        values; and `unknown`, `"refuse"` or `"none"`, for categories that the training rows lack.
+    fit_intercept : bool, default=True
+        If False, fix the intercept at 0.
+    standardize : bool, default=False
+        If True, scale features to unit standard deviation during the fit.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
+        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
+        `balanced` applies to every binary problem.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
+        One-versus-one: one binary classifier per pair of classes.
+    solver : {"auto", "mm", "mm-accelerated", "mm-batched", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
+        Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
+        Majorisation-minimisation with extrapolation. `"mm-batched"`: Majorisation-minimisation of ten lambdas at once,
+        with a kernel of all folds at once. `"newton"`: Semismooth Newton, by a dense factorisation or conjugate
+        gradients. `"proximal-newton"`: Proximal Newton: any convex loss, linear classifiers. `"sdca"`: Stochastic dual
+        coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
+        search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
+        classifiers. `"gd"`: Gradient descent.
+    tol : float > 0, default=1e-6
+        Relative duality gap to reach.
+    max_iter : int >= 0 or None, default=None
+        Maximum number of iterations at each lambda. Default: by solver. By default, 200 for newton, 1000 for
+        proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
+        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
+        lambdas certified by then.
+    random_state : int, RandomState or None, default=None
+        Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
+        and the order of the samples in the solver sdca.
+    n_jobs : int or None, default=None
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
+    callback : callable or None, default=None
+        Function that is called with a dictionary for every iteration. If it returns True, the fit ends at the current
+        point. An exception ends the fit and is raised. The callbacks of scikit-learn 1.9 (`set_callbacks`) see
+        iterations as well.
+    progress : bool, default=False
+        If True, show a bar of the finished fits; needs the package tqdm.
+    verbose : bool, default=False
+        If True, print a line for every iteration.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,9 +16,6 @@ from ._progress import announced, watchers
 from ._tables import checked_table, columns_of, encode_options, left_out
 
 PRECOMPUTED = "precomputed"
-
-
-Kind = TypeVar("Kind", bound=type)
 
 
 class Regularised(Fitting):
@@ -144,72 +141,96 @@ class MarginClassifier(OneKernel, ModelClassifier):
     Parameters
     ----------
     loss : str, default="lhs"
-        The loss, a name or `name:parameter=value,...`, such as `"lhs"`, `"logistic"` or `"l-r:r=2"`. The function
-        `margins_learn.losses.names` lists the names. The names of scikit-learn `"log_loss"`, `"squared_hinge"`, `"squared_error"` and
-        `"modified_huber"` stand for `"logistic"`, `"squared-hinge"`, `"squared"` and `"modified-huber"`.
-    C : float, default=1.0
-        The weight of the loss against the penalty. Infinity fits a linear classifier without a penalty, for losses with a derivative; it has
-        no gap, and its evidence is `gradient_norm_`.
+        Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
+        `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
+        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
+        `squared_hinge`, `squared_error` and `modified_huber`.
+    C : float > 0, default=1.0
+        Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
+        for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
     kernel : str, callable or None, default=None
-        The kernel; None fits a linear classifier. `"gaussian:sigma=0.5"` is `exp(-sigma ||x - z||^2)`, where sigma is what
-        `SVC` calls gamma; `"gaussian"` alone takes sigma from the distances in the data. The others are
-        `"laplacian:sigma=1"`, which is `exp(-sigma ||x - z||)`, `"poly:degree=3,scale=1,offset=1"`, which is
-        `(scale <x, z> + offset)^degree`, `"matern32:length=1"`, `"matern52:length=1"`, `"anova:sigma=1,degree=1"`,
-        `"sigmoid:scale=1,offset=0"` and `"linear"`, and `"rbf"` is another name of `"gaussian"`; `+` and `*` make sums and products of them. `"precomputed"` takes the
-        kernel matrix instead of features; a function of two matrices returns their kernel matrix.
-    approximation : str or None, default=None
-        The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
+        Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
+        `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
+        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
+        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
+        `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another
+        name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is `(a <x, z> +
+        b)^d`. A function of two matrices returns their kernel matrix.
     gamma : float, "scale", "auto" or None, default=None
-        The parameter of a kernel that is one name, such as `"rbf"`, which `SVC` of scikit-learn calls gamma: sigma, or the scale of
-        `"poly"` and `"sigmoid"`. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 / n_features`, for X after standardisation.
-        None takes the default of the kernel. A kernel without this parameter ignores it.
-    degree, coef0 : float or None, default=None
-        The other parameters of a kernel that is one name, as `SVC` calls them; coef0 is the offset. None takes the default of the kernel.
+        Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
+        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        n_features`, for X after standardisation. A kernel without this parameter ignores it.
+    degree : float or None, default=None
+        Degree of a kernel given by its name alone. Default: that of the kernel.
+    coef0 : float or None, default=None
+        Offset of a kernel given by its name alone. Default: that of the kernel.
+    approximation : str or None, default=None
+        Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
+        factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
+        chosen by leverage scores with `leverage=LAMBDA`. `rff` uses m random Fourier features and is for gaussian
+        kernels.
     memory : int, str or None, default=None
-        The limit on memory for the kernel matrix, in bytes or such as `"2GB"`; None takes half of the free memory. The values of a
-        larger matrix are recomputed where they are needed: fits take longer, and are certified as usual. With `"nystrom"`, `"rff"`
-        and the hinge it limits the memory for the inner products of all rows, without which a fit takes longer.
+        Memory limit for the kernel matrix or a block file. Default: half of the free memory. An amount such as 2GB.
+        Entries of a larger kernel matrix are recomputed when needed. This is slower, by the time of a few kernel
+        matrices for the hinge and of 20 to 100 per lambda for other losses; the certificate is the same. With
+        `approximation`, the limit is for the inner products of the samples, which the hinge uses. Linear classifiers
+        keep this amount of a larger block file in memory and read the rest in each pass. An int is a number of bytes.
     certify_exact : bool, default=False
-        True computes how far a fit on Nystrom features is from the best fit of the kernel itself, by one pass over the
-        kernel matrix, which is never stored.
+        If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
+        pass over the kernel matrix, which is never stored.
     encode : bool or dict, default=False
-        True takes a raw table: a column of words becomes one feature for each level, in order of appearance, a column of
-        booleans one feature, and missing values the median with an indicator feature. The encoding is learned from the
-        training rows and kept with the model, so that `predict` takes raw rows. A dict sets options as well:
-        `categorical` and `drop`, lists of columns whose numbers are codes and of columns to leave out; `missing`,
-        `"median"` or `"refuse"`; `missing_words`, a list of the texts that stand for missing values; and `unknown`, the
-        rule for levels not seen in training, `"refuse"` or `"none"`.
+        Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
+        a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
+        by the median of the column, and an indicator feature is added. The encoding is learned from the training rows,
+        separately in each fold of a cross-validation, and stored in the model, so that prediction takes raw rows. A
+        dict encodes with options: `categorical`, a list of numeric columns to encode as categories; `drop`, a list of
+        columns to drop; `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are missing
+        values; and `unknown`, `"refuse"` or `"none"`, for categories that the training rows lack.
     fit_intercept : bool, default=True
-        True adds an intercept.
+        If False, fix the intercept at 0.
     standardize : bool, default=False
-        True scales the features to unit standard deviation for the fit.
+        If True, scale features to unit standard deviation during the fit.
     class_weight : dict, "balanced" or None, default=None
-        The cost of an error on a sample of each class, 1 for a class that is not named. "balanced" gives the two sides
-        of every binary problem the same total weight.
+        Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
+        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
+        `balanced` applies to every binary problem.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        The binary problems that more than two classes are broken into.
+        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
+        One-versus-one: one binary classifier per pair of classes.
     probability : {"loss", "platt"}, default="loss"
-        The source of probabilities: the loss, or a scaling of scores of held-out folds.
-    solver : str, default="auto"
-        The solver: `"auto"`, `"newton"`, `"proximal-newton"`, `"mm"`, `"mm-accelerated"`, `"mm-batched"`, `"sdca"`, `"bundle"`,
-        `"lbfgs"` or `"gd"`, as on the command line.
-    tol : float, default=1e-6
-        The relative duality gap to reach.
-    max_iter : int or None, default=None
-        The most iterations; None takes the limit of the solver.
-    time_limit : float or None, default=None
-        The seconds after which the fit ends with the best point so far.
+        Probability estimates. `"loss"`: Probabilities of the loss; the hinge has none. `"platt"`: Platt scaling of
+        cross-validated scores, for any loss.
+    solver : {"auto", "mm", "mm-accelerated", "mm-batched", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
+        Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
+        Majorisation-minimisation with extrapolation. `"mm-batched"`: Majorisation-minimisation of ten lambdas at once,
+        with a kernel of all folds at once. `"newton"`: Semismooth Newton, by a dense factorisation or conjugate
+        gradients. `"proximal-newton"`: Proximal Newton: any convex loss, linear classifiers. `"sdca"`: Stochastic dual
+        coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
+        search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
+        classifiers. `"gd"`: Gradient descent.
+    tol : float > 0, default=1e-6
+        Relative duality gap to reach.
+    max_iter : int >= 0 or None, default=None
+        Maximum number of iterations at each lambda. Default: by solver. By default, 200 for newton, 1000 for
+        proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
+        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
+        lambdas certified by then.
     random_state : int, RandomState or None, default=None
-        The seed of folds, landmarks, random features and of the order of `"sdca"`; None takes the seed 1.
+        Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
+        and the order of the samples in the solver sdca.
     n_jobs : int or None, default=None
-        The number of threads, on which no result depends: one for None, all for -1.
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
     callback : callable or None, default=None
-        A function that is called with a dictionary for every iteration. What it raises ends the fit; if it returns True the fit ends with
-        the point reached. Callbacks of scikit-learn 1.9 (`set_callbacks`) see iterations too.
+        Function that is called with a dictionary for every iteration. If it returns True, the fit ends at the current
+        point. An exception ends the fit and is raised. The callbacks of scikit-learn 1.9 (`set_callbacks`) see
+        iterations as well.
     progress : bool, default=False
-        True shows a bar of the fits made, for which tqdm must be installed.
+        If True, show a bar of the finished fits; needs the package tqdm.
     verbose : bool, default=False
-        True prints a line for every iteration.
+        If True, print a line for every iteration.
 
     Attributes
     ----------
@@ -352,17 +373,3 @@ float or array of shape (n_members,)
             warn_of_end(report)
         warn_of_report(report)
         return self
-
-
-def explained(kind: Kind) -> Kind:
-    """Writes the parameters that a class shares with `MarginClassifier` into its documentation, one entry for each."""
-    if kind.__doc__ is None or MarginClassifier.__doc__ is None:
-        return kind
-    entries = {entry[1]: entry[0] for entry in re.finditer(r"(?m)^    (\w[\w, ]*) : .*\n(?:^        .*\n)+", MarginClassifier.__doc__)}
-
-    def entry_of(group: re.Match[str]) -> str:
-        names = re.split(r",\s+", group[1].strip())
-        return "".join(entry for heads, entry in entries.items() if heads.split(", ")[0] in names)
-
-    kind.__doc__ = re.sub(r"(?m)^    ([\w, ]+)\n        As `MarginClassifier` takes them.\n", entry_of, kind.__doc__)
-    return kind

@@ -8,31 +8,88 @@ from typing import Any
 from . import _native
 from ._base import ModelClassifier, warn_of_end, warn_of_gap
 from ._progress import announced
-from ._regularised import OneKernel, explained
+from ._regularised import OneKernel
 
 
-@explained
 class RobustClassifier(OneKernel, ModelClassifier):
     """A classifier that minimises a robust objective instead of the mean loss.
 
     Parameters
     ----------
     objective : str, default="margin-distribution:mean=1,variance=1"
-        The objective: `"margin-distribution:mean=1,variance=1"`, which has a gap, `"catoni:alpha=1"`,
-        `"median-of-means:blocks=11"`, or `"garg-roth:restarts=10"` for the loss of that name.
+        Robust objective, such as `catoni:alpha=1`. `catoni:alpha=1`, `median-of-means:blocks=11`,
+        `margin-distribution:mean=1,variance=1`, or `garg-roth:restarts=10` for the loss garg-roth. Only the margin
+        distribution has a duality gap. It shifts scores, and therefore needs a loss without probabilities.
     loss : str, default="hinge"
-        The loss, as `MarginClassifier` takes it. The margin distribution shifts scores, and takes a loss without
-        probabilities.
-    C : float, default=1.0
-        The weight of the objective against the penalty, `1/(2 n lambda)`.
+        Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
+        `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
+        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
+        `squared_hinge`, `squared_error` and `modified_huber`.
+    C : float > 0, default=1.0
+        Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
+        for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
     kernel : str, callable or None, default=None
-        The kernel, which must be approximated by features.
-    gamma, degree, coef0, approximation, encode, fit_intercept, standardize, class_weight, multi_class
-        As `MarginClassifier` takes them.
-    tol : float, default=1e-9
-        The relative duality gap to reach, or, for an objective without a gap, the relative decrease over twenty steps that ends the descent.
-    max_iter, time_limit, random_state, n_jobs, callback, progress, verbose
-        As `MarginClassifier` takes them.
+        Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
+        `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
+        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
+        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
+        `gaussian:sigma=scale`. The kernel needs an `approximation` by features.
+    gamma : float, "scale", "auto" or None, default=None
+        Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
+        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        n_features`, for X after standardisation. A kernel without this parameter ignores it.
+    degree : float or None, default=None
+        Degree of a kernel given by its name alone. Default: that of the kernel.
+    coef0 : float or None, default=None
+        Offset of a kernel given by its name alone. Default: that of the kernel.
+    approximation : str or None, default=None
+        Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
+        factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
+        chosen by leverage scores with `leverage=LAMBDA`. `rff` uses m random Fourier features and is for gaussian
+        kernels.
+    encode : bool or dict, default=False
+        Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
+        a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
+        by the median of the column, and an indicator feature is added. The encoding is learned from the training rows,
+        separately in each fold of a cross-validation, and stored in the model, so that prediction takes raw rows. A
+        dict encodes with options: `categorical`, a list of numeric columns to encode as categories; `drop`, a list of
+        columns to drop; `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are missing
+        values; and `unknown`, `"refuse"` or `"none"`, for categories that the training rows lack.
+    fit_intercept : bool, default=True
+        If False, fix the intercept at 0.
+    standardize : bool, default=False
+        If True, scale features to unit standard deviation during the fit.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
+        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
+        `balanced` applies to every binary problem.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
+        One-versus-one: one binary classifier per pair of classes.
+    tol : float > 0, default=1e-9
+        Relative duality gap to reach. For an objective without a gap: the relative decrease over twenty steps below
+        which the descent ends.
+    max_iter : int >= 0 or None, default=None
+        Maximum number of iterations at each lambda. Default: by solver. By default, 200 for newton, 1000 for
+        proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
+        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
+        lambdas certified by then.
+    random_state : int, RandomState or None, default=None
+        Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
+        and the order of the samples in the solver sdca.
+    n_jobs : int or None, default=None
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
+    callback : callable or None, default=None
+        Function that is called with a dictionary for every iteration. If it returns True, the fit ends at the current
+        point. An exception ends the fit and is raised. The callbacks of scikit-learn 1.9 (`set_callbacks`) see
+        iterations as well.
+    progress : bool, default=False
+        If True, show a bar of the finished fits; needs the package tqdm.
+    verbose : bool, default=False
+        If True, print a line for every iteration.
 
     Attributes
     ----------

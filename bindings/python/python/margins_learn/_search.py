@@ -14,7 +14,7 @@ from . import _native
 from ._base import ModelClassifier, warn_of_gap, warn_of_report
 from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of
 from ._progress import announced
-from ._regularised import PRECOMPUTED, Regularised, explained
+from ._regularised import PRECOMPUTED, Regularised
 
 
 # The names of scorers in scikit-learn, with our names of their measures.
@@ -27,7 +27,6 @@ _MEASURES = {
 }
 
 
-@explained
 class MarginClassifierCV(Regularised, ModelClassifier):
     """A linear or kernel classifier at the C, and with the kernel, that cross-validation selects.
 
@@ -37,45 +36,110 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     Parameters
     ----------
     loss : str, default="lhs"
-        The loss, as `MarginClassifier` takes it.
+        Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
+        `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
+        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
+        `squared_hinge`, `squared_error` and `modified_huber`.
     Cs : array, int or None, default=None
-        The values of C to choose from, the same for fits without a fold, or their number from 1e-4 to 1e4, evenly on a logarithmic scale;
-        None takes 33 such values if `lambdas` is None too.
+        Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
+        `lambdas` is given. The fits of the folds have the same C.
     lambdas : array or None, default=None
-        The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
+        Grid of lambdas. A fit minimises the mean loss + lambda * squared norm. Pass either `Cs` or lambdas. The fits of
+        the folds have the same lambda.
     kernels : list of str, str or None, default=None
-        The kernels to choose from; None fits linear classifiers, and `"precomputed"` alone takes the kernel matrix in the place of the
-        features.
+        Candidate kernels. Default: linear classifier. Each is written as the kernel of `MarginClassifier`.
+        `precomputed` takes a kernel matrix instead of features and must be the only kernel.
     sigmas : str, array or None, default=None
-        The values of sigma to choose from, for every kernel that leaves its sigma out: an array, `"FIRST:LAST:COUNT"` for
-        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data, which is for
-        the gaussian kernel.
+        Candidate sigmas: `auto:COUNT`, `FIRST:LAST:COUNT` or a list. Each kernel given without a sigma is tried with
+        every candidate. Ranges are evenly spaced on a logarithmic scale. `auto` is for gaussian kernels: it ranges from
+        10 / q10 down to 0.1 / q90, where q10 and q90 are the 0.1 and 0.9 quantiles of the squared distances between
+        rows.
     approximation : str or None, default=None
-        The approximation of every kernel, as `MarginClassifier` takes it.
+        Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
+        factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
+        chosen by leverage scores with `leverage=LAMBDA`. `rff` uses m random Fourier features and is for gaussian
+        kernels.
     memory : int, str or None, default=None
-        The most memory for the matrix of every kernel, as `MarginClassifier` takes it.
+        Memory limit for the kernel matrix or a block file. Default: half of the free memory. An amount such as 2GB.
+        Entries of a larger kernel matrix are recomputed when needed. This is slower, by the time of a few kernel
+        matrices for the hinge and of 20 to 100 per lambda for other losses; the certificate is the same. With
+        `approximation`, the limit is for the inner products of the samples, which the hinge uses. Linear classifiers
+        keep this amount of a larger block file in memory and read the rest in each pass. An int is a number of bytes.
     certify_exact : bool, default=False
-        True tells how far the final fit is from the best one of the kernel itself, as `MarginClassifier` does.
-    cv : int, splitter, array or None, default=None
-        The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
-        samples, where classes of one sample do not count. Else any splitter of scikit-learn, such as `ShuffleSplit(10)`, `TimeSeriesSplit()` or
-        `GroupKFold(5)`, or its splits; the name of the fold of every row, a text or a whole number of at least 0; or `"leave-one-out"` or
-        `"one-step"` for two classes and a kernel. A fold whose training samples lack a class misclassifies its samples, with a warning.
-    scoring : str or None, default=None
-        The measure to choose C and the kernel by: `"error"` (None, `"accuracy"`), `"balanced-error"` (`"balanced_accuracy"`), `"log-loss"`
-        (`"neg_log_loss"`), `"brier"` (`"neg_brier_score"`), or for two classes `"auc"` (`"roc_auc"`); the names in parentheses are those of
-        scikit-learn. Of equal values the one with the smaller log-loss is taken, if the loss has probabilities, and then the smallest C.
+        If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
+        pass over the kernel matrix, which is never stored.
+    cv : int, splitter, array, str or None, default=None
+        Number of stratified folds. Default: 5. It is at least 2; by default at most the number of samples of the
+        smallest class with two or more. Instead of a number: any splitter of scikit-learn, such as `ShuffleSplit(10)`,
+        `TimeSeriesSplit()` or `GroupKFold(5)`, or its splits; an array with the name of the fold of every row, a text
+        or a whole number; or, for two classes and a kernel, `"leave-one-out"` or `"one-step"`, an approximation by one
+        Newton step per sample. A fold whose training samples lack a class misclassifies its samples, with a warning.
+    scoring : {"error", "balanced-error", "log-loss", "auc", "brier"}, default="error"
+        Measure. `"error"`: Share of misclassified rows. `"balanced-error"`: Mean of the error rates of the classes.
+        `"log-loss"`: Mean of -log of the probability of the true class. `"auc"`: Area under the ROC curve, two classes.
+        `"brier"`: Mean squared error of the probabilities. Lambda and kernel are selected by its mean over the folds.
+        Ties are resolved by the log-loss. `log-loss` and `brier` need a loss with probabilities. The names of
+        scikit-learn are valid as well: `accuracy`, `balanced_accuracy`, `neg_log_loss`, `roc_auc` and
+        `neg_brier_score`.
     selection : {"best", "one-se"}, default="best"
-        The rule: the C of the best mean of the measure, or the least C within one standard error of it.
+        Rule to select lambda. `"best"`: Lambda with the lowest mean error. `"one-se"`: Largest lambda within one
+        standard error of the best.
     abandon_hopeless : bool, default=False
-        True gives values of C up that the first folds show to be hopeless.
+        If True, skip clearly worse lambdas in the second half of the folds. A lambda is skipped if its error over the
+        first half of the folds is four standard deviations above the error of the best lambda.
     encode : bool or dict, default=False
-        The encoding of a raw table, as `MarginClassifier` takes it; it is learned anew in every fold.
-    fit_intercept, standardize, class_weight, multi_class, probability, solver, tol, max_iter, random_state, n_jobs, \
-callback, progress, verbose
-        As `MarginClassifier` takes them.
-    time_limit : float or None, default=None
-        The seconds after which the search ends: it chooses among what is certified in four fifths of them.
+        Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
+        a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
+        by the median of the column, and an indicator feature is added. The encoding is learned from the training rows,
+        separately in each fold of a cross-validation, and stored in the model, so that prediction takes raw rows. A
+        dict encodes with options: `categorical`, a list of numeric columns to encode as categories; `drop`, a list of
+        columns to drop; `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are missing
+        values; and `unknown`, `"refuse"` or `"none"`, for categories that the training rows lack.
+    fit_intercept : bool, default=True
+        If False, fix the intercept at 0.
+    standardize : bool, default=False
+        If True, scale features to unit standard deviation during the fit.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
+        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
+        `balanced` applies to every binary problem.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
+        One-versus-one: one binary classifier per pair of classes.
+    probability : {"loss", "platt"}, default="loss"
+        Probability estimates. `"loss"`: Probabilities of the loss; the hinge has none. `"platt"`: Platt scaling of
+        cross-validated scores, for any loss.
+    solver : {"auto", "mm", "mm-accelerated", "mm-batched", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
+        Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
+        Majorisation-minimisation with extrapolation. `"mm-batched"`: Majorisation-minimisation of ten lambdas at once,
+        with a kernel of all folds at once. `"newton"`: Semismooth Newton, by a dense factorisation or conjugate
+        gradients. `"proximal-newton"`: Proximal Newton: any convex loss, linear classifiers. `"sdca"`: Stochastic dual
+        coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
+        search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
+        classifiers. `"gd"`: Gradient descent.
+    tol : float > 0, default=1e-6
+        Relative duality gap to reach.
+    max_iter : int >= 0 or None, default=None
+        Maximum number of iterations at each lambda. Default: by solver. By default, 200 for newton, 1000 for
+        proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
+        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
+        lambdas certified by then.
+    random_state : int, RandomState or None, default=None
+        Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
+        and the order of the samples in the solver sdca.
+    n_jobs : int or None, default=None
+        Number of threads. Default: 1. Results do not depend on it. -1 uses all cores.
+    callback : callable or None, default=None
+        Function that is called with a dictionary for every iteration. If it returns True, the fit ends at the current
+        point. An exception ends the fit and is raised. The callbacks of scikit-learn 1.9 (`set_callbacks`) see
+        iterations as well.
+    progress : bool, default=False
+        If True, show a bar of the finished fits; needs the package tqdm.
+    verbose : bool, default=False
+        If True, print a line for every iteration.
 
     Attributes
     ----------
@@ -139,7 +203,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         memory: int | str | None = None,
         certify_exact: bool = False,
         cv: Any = None,
-        scoring: str | None = None,
+        scoring: str = "error",
         selection: str = "best",
         abandon_hopeless: bool = False,
         encode: bool | dict[str, Any] = False,

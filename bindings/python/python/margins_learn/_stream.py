@@ -29,56 +29,68 @@ class StreamClassifier(ModelClassifier):
     Parameters
     ----------
     loss : str, default="lhs"
-        The loss, as `MarginClassifier` takes it.
-    lam : float, default=1e-4
-        The weight of the penalty, which is lambda; the number of samples, which C needs, is not known of a stream. With 0 there is no
-        penalty, and no gap after `fit`.
+        Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
+        `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
+        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
+        `squared_hinge`, `squared_error` and `modified_huber`.
+    lam : float >= 0, default=1e-4
+        Weight of the penalty in mean loss + lambda * squared norm. With 0 there is no duality gap. C is undefined,
+        because the number of samples of a stream is unknown.
     method : {"adaptive", "coin", "sgd", "pegasos"}, default="adaptive"
-        The method: adaptive steps mixed with coin betting, which need no tuning and do not depend on the units of the
-        features; coin betting alone; stochastic gradient by a schedule of steps; or Pegasos on the loss `"hinge"`.
-    schedule : str, default="bottou"
-        The way in which the steps of `"sgd"` get shorter: `"constant"`, `"inverse-sqrt"`, `"inverse-time"`, `"bottou"` or
-        `"margin-pursuit"`.
-    first_step : float or None, default=None
-        The first step length of `"sgd"`; None takes 1, or that of the schedule.
+        Algorithm. `"adaptive"`: Mixture of adaptive steps and coin betting: any loss, no parameters to tune. `"coin"`:
+        Coin betting alone: any loss, no step length. `"sgd"`: Stochastic gradient with a step length schedule: any
+        loss. `"pegasos"`: Pegasos: the hinge loss.
+    schedule : {"constant", "inverse-sqrt", "inverse-time", "bottou", "margin-pursuit"}, default="bottou"
+        Step length schedule of sgd. `"constant"`: STEP. `"inverse-sqrt"`: STEP / sqrt(t). `"inverse-time"`: STEP / t.
+        `"bottou"`: STEP / (1 + 2 lambda STEP t). `"margin-pursuit"`: 1 / (scale sqrt(lambda) t), of the margin-pursuit
+        loss. STEP is `first_step`.
+    first_step : float > 0 or None, default=None
+        First step length of sgd. Default: 1, or by the schedule.
     fit_intercept : bool, default=True
-        True adds an intercept.
-    epochs : int or None, default=None
-        The passes of `fit` over the data; None takes 10.
+        If False, fix the intercept at 0.
+    epochs : int >= 1 or None, default=None
+        Number of passes over data in memory. Default: 10. Only `fit` uses it.
     replacement : bool, default=False
-        True makes `fit` draw the samples independently.
-    batch : int, default=1
-        The number of samples of a step of `"sgd"` or `"pegasos"`.
+        If True, draw samples independently instead of in shuffled epochs.
+    batch : int >= 1, default=1
+        Mini-batch size of sgd or pegasos.
     average : str, default="none"
-        The classifier to end with: `"none"` for the last iterate, `"polyak"` for the mean of all, `"suffix:0.5"` for that
-        of the last half.
-    radius : float or None, default=None
-        The radius of the ball that the coefficients of `"sgd"` and `"pegasos"` are kept in; None takes that of the method,
-        infinity none.
-    start_norm : float or None, default=None
-        The norm of random coefficients that `"sgd"` and `"pegasos"` start at; None starts at 0.
-    hold_out : float or None, default=None
-        The share of the samples that `fit` holds out to stop early.
-    patience : int, default=5
-        The epochs without improvement on the samples held out that end `fit`.
-    rescale_at : int or None, default=None
-        The step at which `fit` sets the scale of the loss `margin-pursuit` from the data.
+        Averaging of iterates: `none`, `polyak`, or `suffix:SHARE`. `none` returns the last iterate, `polyak` the mean
+        of all iterates, and `suffix` the mean of the last SHARE of the iterates, which needs `epochs`.
+    radius : float > 0 or None, default=None
+        Radius to project the coefficients to. Default: by method. Coefficients are projected onto the ball after every
+        step. By default, none for sgd and 1/sqrt(2 lambda) for pegasos. The other methods do not project. Infinity is
+        no projection.
+    start_norm : float > 0 or None, default=None
+        Norm of random initial coefficients of sgd or pegasos. Default: start at 0.
+    hold_out : float in (0, 1) or None, default=None
+        Share of the samples to hold out for early stopping. The fit stops if the loss of the held-out samples has not
+        improved for `patience` epochs.
+    patience : int >= 1, default=5
+        Number of epochs without improvement before stopping.
+    rescale_at : int >= 1 or None, default=None
+        Step after which the scale of margin-pursuit is set from the data. The scale is set once, and the step lengths
+        are divided by the factor of its increase.
     standardize : bool, default=False
-        True makes `fit` scale the features to unit standard deviation.
+        If True, scale features to unit standard deviation during the fit.
     class_weight : dict, "balanced" or None, default=None
-        The cost of an error on a sample of each class, for `fit`.
-    tol : float or None, default=None
-        The relative duality gap that `fit` should reach; a larger gap raises a `ConvergenceWarning`, unless `hold_out` decides the
-        end. None sets no goal, because stochastic gradient seldom reaches a small gap; `relative_gap_` has the gap reached.
-    time_limit : float or None, default=None
-        The seconds after which `fit` ends with the epoch under way, and a `ConvergenceWarning`, whatever `tol` is.
+        Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
+        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
+        `balanced` applies to every binary problem.
+    tol : float > 0 or None, default=None
+        Relative duality gap at which the fit counts as converged. A larger gap raises a `ConvergenceWarning`, unless
+        `hold_out` ends the fit. None gives no warning, because stochastic gradient seldom reaches a small gap; a gap of
+        1e-6 then counts as converged.
+    time_limit : float >= 0 or None, default=None
+        Time limit in seconds; the current epoch is finished first.
     random_state : int, RandomState or None, default=None
-        The seed of the order, of the start and of the samples held out; None takes the seed 1.
+        Random seed of the sample order and of `start_norm`. Default: 1.
     callback : callable or None, default=None
-        A function that `fit` calls with a dictionary for every epoch, each of which then costs twice or three times as
-        much. What it raises ends the fit; `True` ends the fit with the point reached.
+        Function that `fit` calls with a dictionary for every epoch. Its numbers take as long as one or two more epochs.
+        If it returns True, the fit ends at the current point. An exception ends the fit and is raised.
     verbose : bool, default=False
-        True prints a line for every epoch of `fit`, at the cost of a callback.
+        If True, print a line for every epoch of `fit`.
 
     Attributes
     ----------

@@ -35,14 +35,8 @@ pub(crate) struct CvArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct CandidatesArguments {
-    /// Additional candidate kernel; may be repeated
     #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
     pub(crate) or_kernel: Vec<String>,
-    /// Candidate sigmas: auto:COUNT, FIRST:LAST:COUNT or a list
-    ///
-    /// Each kernel given without a sigma is tried with every candidate. A list is comma-separated;
-    /// ranges are evenly spaced on a logarithmic scale. auto is for gaussian kernels: it ranges from 10 / q10 down to 0.1 / q90,
-    /// where q10 and q90 are the 0.1 and 0.9 quantiles of the squared distances between rows.
     #[arg(long, value_name = "GRID", requires = "kernel", conflicts_with = "leave_one_out")]
     pub(crate) sigmas: Option<Sigmas>,
 }
@@ -51,10 +45,6 @@ pub(crate) struct CandidatesArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Regularisation")]
 pub(crate) struct ChoiceArguments {
-    /// Number of stratified folds [default: 5]
-    ///
-    /// With --fold-column, the values of the column are distributed over this number of folds, and
-    /// rows with the same value stay in the same fold.
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) folds: Option<usize>,
     /// Leave-one-out cross-validation, for kernel classifiers
@@ -66,10 +56,6 @@ pub(crate) struct ChoiceArguments {
         hide_short_help = true
     )]
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
-    /// Skip clearly worse lambdas in the second half of the folds
-    ///
-    /// A lambda is skipped if its error over the first half of the folds is four standard deviations
-    /// above the error of the best lambda. The table of --verbose marks it as abandoned.
     #[arg(long, conflicts_with = "leave_one_out", hide_short_help = true)]
     pub(crate) abandon_hopeless: bool,
     /// Checkpoint file: save finished folds to it, and resume from it if it exists
@@ -84,12 +70,6 @@ pub(crate) struct ChoiceArguments {
         help_heading = "Output"
     )]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Measure: error, balanced-error, log-loss, auc or brier
-    ///
-    /// Lambda and kernel are selected by the mean over the folds of: the error rate, the mean error
-    /// rate per class, the mean negative log-probability of the true class, the area under the ROC
-    /// curve (two classes), or the mean squared error of the probabilities. Ties are resolved by the
-    /// log-loss. log-loss and brier need a loss with probabilities.
     #[arg(
         long,
         value_name = "MEASURE",
@@ -98,7 +78,6 @@ pub(crate) struct ChoiceArguments {
         conflicts_with_all = ["leave_one_out", "abandon_hopeless"]
     )]
     pub(crate) measure: MeasureName,
-    /// Rule to select lambda
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
 }

@@ -10,12 +10,6 @@ use margins::data::encode::{EncodeOptions, Missing, MissingWords, Unknown};
     group(ArgGroup::new("raw").args(["encode", "categorical", "drop"]).multiple(true))
 )]
 pub(crate) struct EncodeArguments {
-    /// Encode text (one-hot) and missing values (median, indicator)
-    ///
-    /// A CSV column of text becomes one feature per category, a column of true and false one feature.
-    /// Missing values, which are empty cells and words such as NA, are replaced by the median of the
-    /// column, and an indicator feature is added. The encoding is learned from the training rows,
-    /// separately in each fold of cv, and stored in the model, so that predict reads raw rows.
     #[arg(long)]
     encode: bool,
     /// Numeric column to encode as categories; may be repeated; implies --encode

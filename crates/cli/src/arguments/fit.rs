@@ -52,11 +52,6 @@ pub(crate) struct FitArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Loss")]
 pub(crate) struct ObjectiveArguments {
-    /// Robust objective, such as catoni:alpha=1 [default: mean loss]
-    ///
-    /// catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1, or
-    /// garg-roth:restarts=10 for the loss garg-roth. Each has its own solver, so that --solver does
-    /// not apply.
     #[arg(long, value_name = "OBJECTIVE", value_parser = parse_objective)]
     pub(crate) objective: Option<RobustLearner>,
 }

@@ -29,9 +29,6 @@ impl MessageArguments {
 /// The option for the threads.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ThreadsArguments {
-    /// Number of threads [default: MARGINS_THREADS or all cores]
-    ///
-    /// Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }

@@ -6,9 +6,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use margins::data::metrics::Measure;
 use margins::data::read::Format;
+use margins::estimators::settings;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
@@ -22,13 +23,36 @@ pub(crate) fn data_format() -> impl TypedValueParser<Value = Format> {
         .try_map(|name| Format::named(&name).ok_or("it is not a data format"))
 }
 
-/// The binary problems that several classes are broken into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MultiClass {
-    /// One-versus-rest: one binary classifier per class
-    Ovr,
-    /// One-versus-one: one binary classifier per pair of classes
-    Ovo,
+/// Defines the values of an option by the names of a setting, whose row explains them.
+macro_rules! choices {
+    ($(#[$doc:meta])* $name:ident of $setting:literal: $($variant:ident),+) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $name { $($variant),+ }
+
+        impl clap::ValueEnum for $name {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$($name::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+                $crate::arguments::values::choice($setting, &format!("{self:?}"))
+            }
+        }
+    };
+}
+pub(super) use choices;
+
+/// Returns the name and the explanation of a variant of a setting, such as `OneSe` of `selection`.
+pub(super) fn choice(setting: &str, variant: &str) -> Option<PossibleValue> {
+    let is_variant = |name: &str| variant.eq_ignore_ascii_case(&name.replace('-', ""));
+    let (name, what) = settings::choices(setting).iter().find(|(name, _)| is_variant(name))?;
+    Some(PossibleValue::new(name).help(what))
+}
+
+choices! {
+    /// The binary problems that several classes are broken into.
+    MultiClass of "multi_class": Ovr, Ovo
 }
 
 impl From<MultiClass> for Scheme {
@@ -40,13 +64,9 @@ impl From<MultiClass> for Scheme {
     }
 }
 
-/// The sources of probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Probability {
-    /// Probabilities of the loss; the hinge has none
-    Loss,
-    /// Platt scaling of cross-validated scores, for any loss
-    Platt,
+choices! {
+    /// The sources of probabilities.
+    Probability of "probability": Loss, Platt
 }
 
 /// The weights of the classes.
@@ -91,29 +111,11 @@ impl fmt::Display for ClassWeight {
     }
 }
 
-/// The algorithms that minimise the regularised risk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SolverName {
-    /// Solver predicted to be fastest; --verbose prints which
-    Auto,
-    /// Majorisation-minimisation
-    Mm,
-    /// Majorisation-minimisation with extrapolation
-    MmAccelerated,
-    /// Majorisation-minimisation of ten lambdas at once, with a kernel of all folds at once
-    MmBatched,
-    /// Semismooth Newton, by a dense factorisation or conjugate gradients
-    Newton,
-    /// Proximal Newton: any convex loss, linear classifiers
-    ProximalNewton,
-    /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
-    Sdca,
-    /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
-    Bundle,
-    /// Limited-memory BFGS: differentiable losses, linear classifiers
-    Lbfgs,
-    /// Gradient descent
-    Gd,
+choices! {
+    /// The algorithms that minimise the regularised risk.
+    SolverName of "solver":
+    Auto, Mm, MmAccelerated, MmBatched, Newton, ProximalNewton,
+    Sdca, Bundle, Lbfgs, Gd
 }
 
 /// Returns the name of a choice on the command line.
@@ -158,13 +160,9 @@ impl From<LeaveOneOutName> for LeaveOneOut {
     }
 }
 
-/// The rules by which a cross-validation selects a lambda.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Selection {
-    /// Lambda with the lowest mean error
-    Best,
-    /// Largest lambda within one standard error of the best
-    OneSe,
+choices! {
+    /// The rules by which a cross-validation selects a lambda.
+    Selection of "selection": Best, OneSe
 }
 
 impl From<Selection> for margins::Selection {
@@ -176,19 +174,9 @@ impl From<Selection> for margins::Selection {
     }
 }
 
-/// The measures by which a cross-validation chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MeasureName {
-    /// Share of misclassified rows
-    Error,
-    /// Mean of the error rates of the classes
-    BalancedError,
-    /// Mean of -log of the probability of the true class
-    LogLoss,
-    /// Area under the ROC curve, two classes
-    Auc,
-    /// Mean squared error of the probabilities
-    Brier,
+choices! {
+    /// The measures by which a cross-validation chooses.
+    MeasureName of "scoring": Error, BalancedError, LogLoss, Auc, Brier
 }
 
 impl From<MeasureName> for Measure {

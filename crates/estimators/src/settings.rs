@@ -1,0 +1,98 @@
+//! The settings of every estimator as rows: names, types, ranges, defaults and texts.
+//!
+//! The help of the command, the signatures, documentation and type stubs of the Python package, and
+//! the page of the book on settings come from these rows. The values themselves are fields of the
+//! `Settings` of each estimator.
+
+mod focused;
+mod massart;
+mod regularised;
+mod setting;
+mod shared;
+mod stream;
+
+pub use setting::{Kind, Setting};
+
+/// An estimator of the packages of other languages with its settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimator {
+    /// The name of the class in Python.
+    pub name: &'static str,
+    /// The commands whose options are settings of this estimator.
+    pub commands: &'static [&'static str],
+    /// The number of settings, the first ones, that may be passed without a keyword.
+    pub positional: usize,
+    /// The settings in the order of the signature.
+    pub settings: &'static [Setting],
+}
+
+/// All estimators.
+pub const ESTIMATORS: &[Estimator] = &[
+    Estimator {
+        name: "MarginClassifier",
+        commands: &["fit"],
+        positional: 3,
+        settings: regularised::CLASSIFIER,
+    },
+    Estimator {
+        name: "MarginClassifierCV",
+        commands: &["cv"],
+        positional: 4,
+        settings: regularised::CROSS_VALIDATED,
+    },
+    Estimator {
+        name: "MarginPath",
+        commands: &["path"],
+        positional: 4,
+        settings: regularised::PATH,
+    },
+    Estimator {
+        name: "RobustClassifier",
+        commands: &["fit", "path"],
+        positional: 4,
+        settings: regularised::ROBUST,
+    },
+    Estimator {
+        name: "StreamClassifier",
+        commands: &["stream"],
+        positional: 2,
+        settings: stream::SETTINGS,
+    },
+    Estimator {
+        name: "MassartClassifier",
+        commands: &["massart"],
+        positional: 3,
+        settings: massart::SETTINGS,
+    },
+    Estimator {
+        name: "FocusedClassifier",
+        commands: &["focus"],
+        positional: 2,
+        settings: focused::SETTINGS,
+    },
+];
+
+/// Returns the row of an option of a command, with the rows beside it: a row of an estimator of the
+/// command, or the first one with that option.
+pub fn of_option<'a>(
+    estimators: &'a [Estimator],
+    command: &str,
+    option: &str,
+) -> Option<(&'a Setting, &'a [Setting])> {
+    let of_command = |own| {
+        estimators.iter().filter(move |estimator| estimator.commands.contains(&command) == own)
+    };
+    of_command(true).chain(of_command(false)).find_map(|estimator| {
+        let row = estimator.settings.iter().find(|row| row.option == Some(option))?;
+        Some((row, estimator.settings))
+    })
+}
+
+/// Returns the names of a choice with what each of them is, from the first row of that name.
+pub fn choices(setting: &str) -> &'static [(&'static str, &'static str)] {
+    let rows = ESTIMATORS.iter().flat_map(|estimator| estimator.settings);
+    let mut kinds = rows.filter(|row| row.name == setting).map(|row| row.kind);
+    kinds
+        .find_map(|kind| if let Kind::Choice(names) = kind { Some(names) } else { None })
+        .unwrap_or(&[])
+}

@@ -1,0 +1,87 @@
+//! Settings of halfspaces under Massart noise.
+
+use super::setting::{Kind, NONE, Setting};
+use super::shared::{
+    CENTRED, ELAPSED, FIT_INTERCEPT, N_JOBS, RANDOM_STATE, TIME_LIMIT, VERBOSE_ELAPSED,
+};
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "learner",
+        option: Some("learner"),
+        kind: Kind::Choice(&[
+            ("sgd", "Reweighted stochastic gradient"),
+            ("cuts", "Cutting planes"),
+            ("auto", "Reweighted stochastic gradient over a grid of noise rates and margins"),
+        ]),
+        default: "\"auto\"",
+        command_default: Some("sgd"),
+        sentence: "Algorithm",
+        ..NONE
+    },
+    Setting {
+        name: "eta",
+        option: Some("eta"),
+        kind: Kind::Number,
+        range: "in [0, 1/2)",
+        sentence: "Noise rate: upper bound on the probability of a flipped label (sgd, cuts)",
+        ..NONE
+    },
+    Setting {
+        name: "gamma",
+        option: Some("gamma"),
+        kind: Kind::Number,
+        range: "in (0, 1)",
+        sentence: "Margin of the best halfspace, after {scale_rows} (sgd, cuts)",
+        ..NONE
+    },
+    Setting {
+        name: "epsilon",
+        option: Some("epsilon"),
+        kind: Kind::Number,
+        range: "in (0, 1)",
+        default: "0.05",
+        sentence: "Target excess of the error over eta",
+        ..NONE
+    },
+    Setting {
+        name: "delta",
+        option: Some("delta"),
+        kind: Kind::Number,
+        range: "in (0, 1)",
+        default: "0.05",
+        sentence: "Failure probability of the learner",
+        ..NONE
+    },
+    Setting {
+        name: "project",
+        option: Some("project"),
+        kind: Kind::Whole,
+        range: ">= 1",
+        sentence: "Number of dimensions of a random projection of the features (cuts)",
+        more: "The projection costs half of gamma. By default, the dimension is the smallest one proven to \
+               keep half of gamma, and nothing is projected if that dimension is not smaller.",
+        ..NONE
+    },
+    FIT_INTERCEPT,
+    CENTRED,
+    Setting {
+        name: "scale_rows",
+        option: Some("scale-rows"),
+        kind: Kind::Choice(&[
+            ("largest", "Largest norm of all rows"),
+            ("each", "Norm of each row"),
+        ]),
+        default: "\"largest\"",
+        command_default: Some("largest; each with --stream"),
+        sentence: "Norm to divide the rows by",
+        more: "After division by the largest norm, margins are proportional to distances from the boundary. \
+               After division by its own norm, the margin of each row is the sine of an angle.",
+        ..NONE
+    },
+    Setting { sentence: "Time limit in seconds; returns the best halfspace so far", ..TIME_LIMIT },
+    Setting { sentence: "Random seed of the samples and of the projection", ..RANDOM_STATE },
+    N_JOBS,
+    ELAPSED,
+    VERBOSE_ELAPSED,
+];

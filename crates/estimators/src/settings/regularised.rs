@@ -1,0 +1,483 @@
+//! Settings of fits of a regularised risk.
+
+use super::setting::{Kind, NONE, Setting};
+use super::shared::{
+    CALLBACK, CLASS_WEIGHT, FIT_INTERCEPT, LOSS, N_JOBS, RANDOM_STATE, STANDARDIZE, VERBOSE,
+};
+
+pub(super) const CLASSIFIER: &[Setting] = &[
+    LOSS,
+    C,
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    APPROXIMATION,
+    MEMORY,
+    CERTIFY_EXACT,
+    ENCODE,
+    FIT_INTERCEPT,
+    STANDARDIZE,
+    CLASS_WEIGHT,
+    MULTI_CLASS,
+    PROBABILITY,
+    SOLVER,
+    TOL,
+    MAX_ITER,
+    TIME_LIMIT,
+    SEED,
+    N_JOBS,
+    CALLBACK,
+    PROGRESS,
+    VERBOSE,
+];
+
+pub(super) const CROSS_VALIDATED: &[Setting] = &[
+    LOSS,
+    Setting { python: "The fits of the folds have the same C.", ..CS },
+    Setting {
+        python: "Pass either {Cs} or lambdas. The fits of the folds have the same lambda.",
+        ..LAMBDAS
+    },
+    KERNELS,
+    SIGMAS,
+    APPROXIMATION,
+    MEMORY,
+    CERTIFY_EXACT,
+    CV,
+    SCORING,
+    SELECTION,
+    ABANDON_HOPELESS,
+    ENCODE,
+    FIT_INTERCEPT,
+    STANDARDIZE,
+    CLASS_WEIGHT,
+    MULTI_CLASS,
+    PROBABILITY,
+    SOLVER,
+    TOL,
+    MAX_ITER,
+    TIME_LIMIT,
+    SEED,
+    N_JOBS,
+    CALLBACK,
+    PROGRESS,
+    VERBOSE,
+];
+
+pub(super) const PATH: &[Setting] = &[
+    LOSS,
+    CS,
+    LAMBDAS,
+    KERNEL,
+    GAMMA,
+    DEGREE,
+    COEF0,
+    APPROXIMATION,
+    MEMORY,
+    CERTIFY_EXACT,
+    ENCODE,
+    FIT_INTERCEPT,
+    STANDARDIZE,
+    CLASS_WEIGHT,
+    Setting { option: None, ..MULTI_CLASS },
+    SOLVER,
+    TOL,
+    MAX_ITER,
+    TIME_LIMIT,
+    SEED,
+    N_JOBS,
+    CALLBACK,
+    PROGRESS,
+    VERBOSE,
+];
+
+pub(super) const ROBUST: &[Setting] = &[
+    OBJECTIVE,
+    Setting { default: "\"hinge\"", ..LOSS },
+    C,
+    Setting { python: "The kernel needs an {approximation} by features.", ..KERNEL },
+    GAMMA,
+    DEGREE,
+    COEF0,
+    APPROXIMATION,
+    ENCODE,
+    FIT_INTERCEPT,
+    STANDARDIZE,
+    CLASS_WEIGHT,
+    MULTI_CLASS,
+    Setting {
+        default: "1e-9",
+        python: "For an objective without a gap: the relative decrease over twenty steps below which the \
+                 descent ends.",
+        ..TOL
+    },
+    MAX_ITER,
+    TIME_LIMIT,
+    SEED,
+    N_JOBS,
+    CALLBACK,
+    PROGRESS,
+    VERBOSE,
+];
+
+const OBJECTIVE: Setting = Setting {
+    name: "objective",
+    option: Some("objective"),
+    default: "\"margin-distribution:mean=1,variance=1\"",
+    command_default: Some("mean loss"),
+    sentence: "Robust objective, such as `catoni:alpha=1`",
+    more: "`catoni:alpha=1`, `median-of-means:blocks=11`, `margin-distribution:mean=1,variance=1`, or \
+           `garg-roth:restarts=10` for the loss garg-roth.",
+    python: "Only the margin distribution has a duality gap. It shifts scores, and therefore needs a loss \
+             without probabilities.",
+    command: "Each has its own solver, so that --solver does not apply.",
+    ..NONE
+};
+
+const C: Setting = Setting {
+    name: "C",
+    kind: Kind::Number,
+    range: "> 0",
+    default: "1.0",
+    sentence: "Weight of the loss against the penalty: lambda = 1/(2 n C)",
+    python: "Infinity fits a linear classifier without a penalty, for differentiable losses. It has no gap; \
+             its evidence is `gradient_norm_`.",
+    ..NONE
+};
+
+const CS: Setting = Setting {
+    name: "Cs",
+    kind: Kind::Other {
+        documented: "array, int or None",
+        annotation: "Any",
+        native: "list[float] | None",
+    },
+    none: "33, unless {lambdas} is given",
+    sentence: "Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale",
+    ..NONE
+};
+
+const LAMBDAS: Setting = Setting {
+    name: "lambdas",
+    option: Some("lambdas"),
+    kind: Kind::Other {
+        documented: "array or None",
+        annotation: "Any",
+        native: "list[float] | None",
+    },
+    command_default: Some("1:1e-7:100"),
+    sentence: "Grid of lambdas",
+    syntax: ": FIRST:LAST:COUNT or a list",
+    more: "A fit minimises the mean loss + lambda * squared norm.",
+    python: "Pass either {Cs} or lambdas.",
+    command: "The COUNT lambdas are evenly spaced on a logarithmic scale. A list is comma-separated.",
+    ..NONE
+};
+
+const KERNEL: Setting = Setting {
+    name: "kernel",
+    option: Some("kernel"),
+    kind: Kind::Other {
+        documented: "str, callable or None",
+        annotation: "str | Callable[[Any, Any], Any] | None",
+        native: "str | None",
+    },
+    none: "linear classifier",
+    sentence: "Kernel, such as `gaussian` or `poly:degree=3`",
+    more: "`gaussian` (sigma from the data), `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, \
+           `matern32:length=1`, `matern52:length=1`, `anova:sigma=1`, `sigmoid`, `linear`. Kernels are \
+           combined with `+`, `*` and parentheses. `precomputed` reads a kernel matrix instead of \
+           features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as \
+           `gaussian:sigma=scale`.",
+    python: "`gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another name of \
+             it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is \
+             `(a <x, z> + b)^d`. A function of two matrices returns their kernel matrix.",
+    ..NONE
+};
+
+const KERNELS: Setting = Setting {
+    name: "kernels",
+    option: Some("or-kernel"),
+    kind: Kind::Other {
+        documented: "list of str, str or None",
+        annotation: "Any",
+        native: "list[str] | None",
+    },
+    none: "linear classifier",
+    command_default: Some(""),
+    sentence: "Candidate kernels",
+    syntax: ", in addition to --kernel; may be repeated",
+    python: "Each is written as the kernel of `MarginClassifier`. `precomputed` takes a kernel matrix instead of \
+             features and must be the only kernel.",
+    ..NONE
+};
+
+const SIGMAS: Setting = Setting {
+    name: "sigmas",
+    option: Some("sigmas"),
+    kind: Kind::Other {
+        documented: "str, array or None",
+        annotation: "Any",
+        native: "str | list[float] | None",
+    },
+    sentence: "Candidate sigmas: `auto:COUNT`, `FIRST:LAST:COUNT` or a list",
+    more: "Each kernel given without a sigma is tried with every candidate. Ranges are evenly spaced on a \
+           logarithmic scale. `auto` is for gaussian kernels: it ranges from 10 / q10 down to 0.1 / q90, \
+           where q10 and q90 are the 0.1 and 0.9 quantiles of the squared distances between rows.",
+    command: "A list is comma-separated.",
+    ..NONE
+};
+
+const GAMMA: Setting = Setting {
+    name: "gamma",
+    kind: Kind::Other {
+        documented: "float, \"scale\", \"auto\" or None",
+        annotation: "float | str | None",
+        native: "",
+    },
+    none: "that of the kernel",
+    sentence: "Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of \
+               `poly` and `sigmoid`",
+    python: "`\"scale\"` is `1 / (n_features * X.var())` and `\"auto\"` is `1 / n_features`, for X after \
+             standardisation. A kernel without this parameter ignores it.",
+    ..NONE
+};
+
+const DEGREE: Setting = Setting {
+    name: "degree",
+    kind: Kind::Other { documented: "float or None", annotation: "float | None", native: "" },
+    none: "that of the kernel",
+    sentence: "Degree of a kernel given by its name alone",
+    ..NONE
+};
+
+const COEF0: Setting =
+    Setting { name: "coef0", sentence: "Offset of a kernel given by its name alone", ..DEGREE };
+
+const APPROXIMATION: Setting = Setting {
+    name: "approximation",
+    option: Some("approx"),
+    command_default: Some("none"),
+    sentence: "Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`",
+    more: "For large data. `cholesky` is a pivoted Cholesky factorisation with `tol=1e-8` and `memory=1`, the \
+           limit for its factor in gigabytes. `nystrom` uses m landmarks, chosen by leverage scores with \
+           `leverage=LAMBDA`. `rff` uses m random Fourier features and is for gaussian kernels.",
+    ..NONE
+};
+
+const MEMORY: Setting = Setting {
+    name: "memory",
+    option: Some("memory"),
+    kind: Kind::Other {
+        documented: "int, str or None",
+        annotation: "int | str | None",
+        native: "int | str | None",
+    },
+    none: "half of the free memory",
+    sentence: "Memory limit for the kernel matrix or a block file",
+    more: "An amount such as 2GB. Entries of a larger kernel matrix are recomputed when needed. This is \
+           slower, by the time of a few kernel matrices for the hinge and of 20 to 100 per lambda for other \
+           losses; the certificate is the same. With {approximation}, the limit is for the inner products \
+           of the samples, which the hinge uses. Linear classifiers keep this amount of a larger block file \
+           in memory and read the rest in each pass.",
+    python: "An int is a number of bytes.",
+    ..NONE
+};
+
+const CERTIFY_EXACT: Setting = Setting {
+    name: "certify_exact",
+    option: Some("certify-exact"),
+    kind: Kind::Switch,
+    default: "False",
+    sentence: "Compute the duality gap for the exact kernel as well, with the approximation `nystrom`",
+    more: "This takes one pass over the kernel matrix, which is never stored.",
+    ..NONE
+};
+
+const ENCODE: Setting = Setting {
+    name: "encode",
+    option: Some("encode"),
+    kind: Kind::Other {
+        documented: "bool or dict",
+        annotation: "bool | dict[str, Any]",
+        native: "bool | dict[str, Any]",
+    },
+    default: "False",
+    command_default: Some(""),
+    sentence: "Encode text (one-hot) and missing values (median, indicator)",
+    more: "A column of text becomes one feature per category, a column of true and false one feature. \
+           Missing values, which are empty cells and words such as NA, are replaced by the median of the \
+           column, and an indicator feature is added. The encoding is learned from the training rows, \
+           separately in each fold of a cross-validation, and stored in the model, so that prediction takes \
+           raw rows.",
+    python: "A dict encodes with options: `categorical`, a list of numeric columns to encode as categories; \
+             `drop`, a list of columns to drop; `missing`, `\"median\"` or `\"refuse\"`; `missing_words`, a \
+             list of the texts that are missing values; and `unknown`, `\"refuse\"` or `\"none\"`, for \
+             categories that the training rows lack.",
+    ..NONE
+};
+
+const MULTI_CLASS: Setting = Setting {
+    name: "multi_class",
+    option: Some("multi-class"),
+    kind: Kind::Choice(&[
+        ("ovr", "One-versus-rest: one binary classifier per class"),
+        ("ovo", "One-versus-one: one binary classifier per pair of classes"),
+    ]),
+    default: "\"ovr\"",
+    command_default: Some(""),
+    sentence: "Scheme for more than two classes",
+    ..NONE
+};
+
+const PROBABILITY: Setting = Setting {
+    name: "probability",
+    option: Some("probability"),
+    kind: Kind::Choice(&[
+        ("loss", "Probabilities of the loss; the hinge has none"),
+        ("platt", "Platt scaling of cross-validated scores, for any loss"),
+    ]),
+    default: "\"loss\"",
+    sentence: "Probability estimates",
+    ..NONE
+};
+
+const SOLVER: Setting = Setting {
+    name: "solver",
+    option: Some("solver"),
+    kind: Kind::Choice(&[
+        ("auto", "Solver predicted to be fastest"),
+        ("mm", "Majorisation-minimisation"),
+        ("mm-accelerated", "Majorisation-minimisation with extrapolation"),
+        (
+            "mm-batched",
+            "Majorisation-minimisation of ten lambdas at once, with a kernel of all folds at once",
+        ),
+        ("newton", "Semismooth Newton, by a dense factorisation or conjugate gradients"),
+        ("proximal-newton", "Proximal Newton: any convex loss, linear classifiers"),
+        ("sdca", "Stochastic dual coordinate ascent: any convex loss, linear classifiers"),
+        (
+            "bundle",
+            "Cutting planes (bundle method) with line search: any convex loss, linear classifiers",
+        ),
+        ("lbfgs", "Limited-memory BFGS: differentiable losses, linear classifiers"),
+        ("gd", "Gradient descent"),
+    ]),
+    default: "\"auto\"",
+    sentence: "Algorithm",
+    command: "--verbose prints the solver that auto takes.",
+    ..NONE
+};
+
+const TOL: Setting = Setting {
+    name: "tol",
+    option: Some("tol"),
+    kind: Kind::Number,
+    range: "> 0",
+    default: "1e-6",
+    sentence: "Relative duality gap to reach",
+    ..NONE
+};
+
+const MAX_ITER: Setting = Setting {
+    name: "max_iter",
+    option: Some("max-iterations"),
+    kind: Kind::Whole,
+    range: ">= 0",
+    none: "by solver",
+    sentence: "Maximum number of iterations at each lambda",
+    more: "By default, 200 for newton, 1000 for proximal-newton and sdca, 2000 for bundle, and 10,000 for \
+           mm, lbfgs and gd.",
+    ..NONE
+};
+
+const TIME_LIMIT: Setting = Setting {
+    sentence: "Time limit in seconds, including kernel matrices and factorisations",
+    more: "A fit that is not certified by then is returned with the status time-limit. A cross-validation \
+           divides the time among its folds and selects among the lambdas certified by then.",
+    ..super::shared::TIME_LIMIT
+};
+
+const SEED: Setting = Setting {
+    more: "Seed of the folds, the landmarks and random features, the pairs of rows that set sigma, and the \
+           order of the samples in the solver sdca.",
+    ..RANDOM_STATE
+};
+
+const PROGRESS: Setting = Setting {
+    name: "progress",
+    kind: Kind::Other { documented: "bool", annotation: "bool", native: "" },
+    default: "False",
+    sentence: "If True, show a bar of the finished fits; needs the package tqdm",
+    ..NONE
+};
+
+const CV: Setting = Setting {
+    name: "cv",
+    option: Some("folds"),
+    kind: Kind::Other {
+        documented: "int, splitter, array, str or None",
+        annotation: "Any",
+        native: "int | str | list[str] | tuple[list[str], int] | list[tuple[NDArray[np.int64], \
+                 NDArray[np.int64]]] | None",
+    },
+    none: "5",
+    sentence: "Number of stratified folds",
+    python: "It is at least 2; by default at most the number of samples of the smallest class with two or \
+             more. Instead of a number: any splitter of scikit-learn, such as `ShuffleSplit(10)`, \
+             `TimeSeriesSplit()` or `GroupKFold(5)`, or its splits; an array with the name of the fold of every \
+             row, a text or a whole number; or, for two classes and a kernel, `\"leave-one-out\"` or \
+             `\"one-step\"`, an approximation by one Newton step per sample. A fold whose training samples lack \
+             a class misclassifies its samples, with a warning.",
+    command: "With --fold-column, the values of the column are distributed over this number of folds, and \
+              rows with the same value stay in the same fold.",
+    ..NONE
+};
+
+const SCORING: Setting = Setting {
+    name: "scoring",
+    option: Some("measure"),
+    kind: Kind::Choice(&[
+        ("error", "Share of misclassified rows"),
+        ("balanced-error", "Mean of the error rates of the classes"),
+        ("log-loss", "Mean of -log of the probability of the true class"),
+        ("auc", "Area under the ROC curve, two classes"),
+        ("brier", "Mean squared error of the probabilities"),
+    ]),
+    default: "\"error\"",
+    sentence: "Measure",
+    syntax: ": error, balanced-error, log-loss, auc or brier",
+    more: "Lambda and kernel are selected by its mean over the folds. Ties are resolved by the log-loss. \
+           `log-loss` and `brier` need a loss with probabilities.",
+    command: "The measures are the error rate, the mean error rate per class, the mean negative \
+              log-probability of the true class, the area under the ROC curve (two classes), and the mean \
+              squared error of the probabilities.",
+    python: "The names of scikit-learn are valid as well: `accuracy`, `balanced_accuracy`, `neg_log_loss`, \
+             `roc_auc` and `neg_brier_score`.",
+    ..NONE
+};
+
+const SELECTION: Setting = Setting {
+    name: "selection",
+    option: Some("select"),
+    kind: Kind::Choice(&[
+        ("best", "Lambda with the lowest mean error"),
+        ("one-se", "Largest lambda within one standard error of the best"),
+    ]),
+    default: "\"best\"",
+    sentence: "Rule to select lambda",
+    ..NONE
+};
+
+const ABANDON_HOPELESS: Setting = Setting {
+    name: "abandon_hopeless",
+    option: Some("abandon-hopeless"),
+    kind: Kind::Switch,
+    default: "False",
+    sentence: "Skip clearly worse lambdas in the second half of the folds",
+    more: "A lambda is skipped if its error over the first half of the folds is four standard deviations \
+           above the error of the best lambda.",
+    command: "The table of --verbose marks it as abandoned.",
+    ..NONE
+};
