@@ -73,33 +73,33 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     Attributes
     ----------
     ensemble_ : Ensemble
-        The classifiers, which decide together.
+        Classifiers, which decide together.
     max_loss_ : float
-        The largest loss of a sample.
+        Largest loss of a sample.
     consistent_at_ : int
-        The step by which the ensemble was right on every sample with a loss of at most `epsilon`, if it ever was.
+        Step by which the ensemble was correct on every sample with a loss of at most `epsilon`, if it was.
     n_iter_ : int
-        The steps of the game.
+        Number of steps of the game.
     finished_ : bool
-        True if the game came to its end, and was not paused or out of time.
+        True if the game was neither paused nor ended by the time limit.
     status_ : str
-        Why the game ended: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the most steps,
-        "paused" at `pause_at`, or "time-limit".
+        Why the game ended: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the maximum
+        number of steps, "paused" at `pause_at`, or "time-limit".
     outliers_ : list of int
-        The rows with slack, the largest first, in a game with slack.
+        Rows with slack, the largest slack first, in a game with slack.
     kernel_ : str
-        The kernel with all of its parameters, if there is one.
+        Kernel with all of its parameters, if there is one.
     coef_, intercept_ : array
-        The coefficients, if the ensemble is one linear classifier: the average of linear learners.
+        Coefficients, if the ensemble is a linear classifier: the average of linear learners.
     model_ : Model
-        The model, as files keep it. Stumps and networks do not have one: no file holds them, but they can be pickled.
+        Model as it is saved to files. Ensembles of stumps and networks have none, but can be pickled.
     classes_, n_features_in_, feature_names_in_
-        The facts of the data, as `MarginClassifier` has them.
+        Attributes of the data, as in `MarginClassifier`.
 
     Notes
     -----
-    There is no duality gap, because a game minimises no convex objective. The evidence in its place is `max_loss_`, the largest loss of
-    a sample under the whole ensemble, which is looked at sample by sample.
+    There is no duality gap, because a game minimises no convex objective. The evidence is `max_loss_` instead, which is
+    computed from every sample.
 
     Examples
     --------

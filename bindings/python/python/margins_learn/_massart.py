@@ -57,32 +57,31 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     Attributes
     ----------
     error_bound_ : float
-        The bound on the error, which holds with probability `1 - delta`, from samples held out.
+        Bound on the error from held-out samples, which holds with probability `1 - delta`.
     held_out_error_ : float
-        The share of the samples held out on the wrong side.
+        Share of the held-out samples that are misclassified.
     training_error_ : float
-        The share of all samples on the wrong side.
+        Share of all samples that are misclassified.
     eta_, gamma_ : float
-        The noise rate and the margin that the halfspace was learned with.
+        Noise rate and margin with which the halfspace was learned.
     distance_ : float
-        The distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`, unless each sample was
-        divided by its own norm.
+        Distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`. Not set if
+        each sample was divided by its own norm.
     dimensions_ : int
-        The dimensions after a projection by `project`, if there was one.
+        Number of dimensions after a projection by `project`, if there was one.
     n_iter_ : int
-        The steps, or the calls of the oracle.
+        Number of steps, or of calls of the oracle.
     status_ : str
-        Why the learner ended: "rule-met" if it did all that its theory asks for, "infeasible" if cutting planes excluded every
-        halfspace, "iteration-limit" if they reached their limit of calls, or "time-limit".
+        Why the learner ended: "rule-met" if it ran as its theory requires, "infeasible" if cutting planes excluded
+        every halfspace, "iteration-limit" if they reached their limit of calls, or "time-limit".
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
-        The facts of the halfspace, as `MarginClassifier` has them.
+        Attributes of the halfspace, as in `MarginClassifier`.
 
     Notes
     -----
-    There is no duality gap, because the learner minimises no convex objective. The evidence in its place is `error_bound_`, which
-    holds with the probability `1 - delta`, from samples held out.
+    There is no duality gap, because the learner minimises no convex objective. The evidence is `error_bound_` instead.
 
-    `fit` takes no weights of samples, because what is drawn by weight is not what is drawn among repetitions.
+    `fit` takes no sample weights, because samples drawn by weight differ from samples drawn among repetitions.
 
     Examples
     --------

@@ -113,26 +113,31 @@ class MarginPath(OneKernel):
     Attributes
     ----------
     lambdas_, Cs_ : array of shape (n_Cs,)
-        The path, from the largest lambda to the least.
+        Path, from the largest lambda to the smallest.
     coefs_ : array of shape (n_Cs, n_members, n_functions)
-        The coefficients: of the features of a linear classifier, of the samples with a kernel.
+        Coefficients: of the features of a linear classifier, of the samples with a kernel.
     intercepts_ : array of shape (n_Cs, n_members)
-        The intercepts.
+        Intercepts.
     objectives_, lower_bounds_, dual_gaps_, relative_gaps_ : array of shape (n_Cs, n_members)
-        The objectives, bounds below which their minima are not, and the distances.
+        Objectives, lower bounds on their minima, their differences, and the differences relative to their size.
     relative_roundings_ : array of shape (n_Cs, n_members)
-        The allowances for rounding that the relative gaps leave out.
+        Allowances for rounding errors, which the relative gaps do not include.
     exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_, exact_relative_roundings_ : \
 array of shape (n_Cs, n_members)
-        The same numbers for the kernel itself, with `certify_exact`.
+        The same numbers for the exact kernel, with `certify_exact`.
     statuses_ : array of shape (n_Cs, n_members)
-        The ends of the fits.
+        Why each fit ended.
     n_iter_ : int
-        The most iterations of a fit, at least 1; fits on the ray in closed form take none.
+        Largest number of iterations of a fit, at least 1; fits in closed form take none.
     kernel_ : str
-        The kernel with all of its parameters. Linear fits have none.
+        Kernel with all of its parameters. Not set by linear fits.
     classes_, n_features_in_, feature_names_in_, encoded_names_
-        The facts of the data, as `MarginClassifier` has them.
+        Attributes of the data, as in `MarginClassifier`.
+
+    See Also
+    --------
+    MarginClassifier : Fits at one C, and predicts.
+    MarginClassifierCV : Selects C and the kernel by cross-validation.
 
     Examples
     --------

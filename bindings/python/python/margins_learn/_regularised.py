@@ -235,44 +235,50 @@ class MarginClassifier(OneKernel, ModelClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The classes in order.
+        Classes in sorted order.
     coef_ : array of shape (n_members, n_features)
-        The coefficients of a linear classifier, one row a binary problem; read-only, as are `dual_coef_` and `intercept_`. The kernel
-        `"linear"` has both.
+        Coefficients of a linear classifier or of the kernel `linear`, one row per binary problem. Like `dual_coef_` and
+        `intercept_`, they are read-only.
     dual_coef_ : array of shape (n_members, n_functions)
-        The coefficients of a kernel classifier.
+        Coefficients of a kernel classifier.
     intercept_ : array of shape (n_members,)
-        The intercepts.
+        Intercepts.
     kernel_ : str
-        The kernel with all of its parameters, including those taken from the data. A linear classifier has none.
+        Kernel with all of its parameters, including those computed from the data. Not set by a linear classifier.
     lambda_ : float
-        The weight of the penalty, `1/(2 n C)`.
+        Weight of the penalty, `1/(2 n C)`.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
-        The objective, a bound below which its minimum is not, their distance, and that relative to their size.
+        Objective, lower bound on its minimum, their difference, and the difference relative to their size.
     relative_rounding_ : float or array of shape (n_members,)
-        The allowance for rounding that the relative gap leaves out.
+        Allowance for rounding errors, which the relative gap does not include.
     exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_ : \
 float or array of shape (n_members,)
-        The same numbers for the kernel itself, with `certify_exact`.
+        The same numbers for the exact kernel, with `certify_exact`.
     gradient_norm_ : float or array of shape (n_members,)
-        The norm of the gradient of the objective, instead of a gap for an infinite C.
+        Norm of the gradient of the objective, set instead of a gap if C is infinite.
     status_ : str
-        The end of the fit, "converged" if every gap and every allowance for rounding is at most `tol`; "rounding-limit"
-        if rounding alone is above it. For an infinite C it is "rule-met" if the norm of the gradient is at
-        most `tol` times the norm at the origin, and "no-minimum" if the loss falls for ever and a direction
-        separates the classes, perhaps but for samples on the boundary.
+        Why the fit ended: "converged" if every gap and every allowance for rounding is at most `tol`; "rounding-limit"
+        if only the allowance exceeds it; or the limit that was met. If C is infinite: "rule-met" if the norm of the
+        gradient is at most `tol` times the norm at the origin, and "no-minimum" if the classes are separated and the
+        loss has no minimum.
     n_iter_ : int
-        The most iterations that a binary problem took, at least 1.
+        Largest number of iterations of a binary problem, at least 1.
     model_ : Model
-        The model, as files keep it.
+        Model as it is saved to files.
     n_features_in_ : int
-        The number of features, or of columns with `encode`.
+        Number of features, or of columns with `encode`.
     feature_names_in_ : array of shape (n_features_in_,)
-        Their names, if they are all text.
+        Names of the features, set if all of them are strings.
     encoded_names_ : array of shape (n_encoded,)
-        The names of the features after encoding.
+        Names of the features after encoding.
     X_fit_ : array or sparse matrix of shape (n_samples, n_features)
-        The samples of the fit, if the kernel is a function, which compares others with them.
+        Training samples, set if the kernel is a function.
+
+    See Also
+    --------
+    MarginClassifierCV : Selects C and the kernel by cross-validation.
+    MarginPath : Fits along a path of C.
+    StreamClassifier : Fits by stochastic gradient, also chunk by chunk.
 
     Examples
     --------

@@ -96,9 +96,9 @@ class RobustClassifier(OneKernel, ModelClassifier):
     classes_, coef_, dual_coef_, intercept_, kernel_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, gradient_norm_, \
 status_, n_iter_, \
 model_, n_features_in_, feature_names_in_, encoded_names_
-        The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has `gradient_norm_` instead of
-        `lower_bound_`, `dual_gap_` and `relative_gap_`, and `status_` is how the descent ended: "rule-met" if no step gains more than `tol`, or after all
-        steps of the median of means.
+        Attributes of the fit, as in `MarginClassifier`. An objective that is not convex has `gradient_norm_` instead of
+        `lower_bound_`, `dual_gap_` and `relative_gap_`; its `status_` is "rule-met" if no step gains more than `tol`, or
+        after all steps of the median of means.
 
     Examples
     --------

@@ -144,25 +144,29 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     Attributes
     ----------
     best_C_, best_lambda_ : float
-        The regularisation selected.
+        Selected regularisation.
     best_kernel_ : str
-        The kernel selected, with all of its parameters. A linear classifier has none.
+        Selected kernel with all of its parameters. Not set by a linear classifier.
     path_ : dict of str to array
-        What cross-validation found along the lambdas with the kernel selected: `Cs`, `lambdas`, `mean_error`,
-        `standard_error`, `measure` (the name that `scoring` gives), `mean_measure`, `measure_standard_error`, `mean_log_loss` (NaN without
-        probabilities), `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and the indices `best` and
-        `one_se`. `unproven` bounds how far a mean error is from that of exact minimisers: it is the share of the
-        held-out samples whose class the gap leaves open, NaN for several classes.
+        Results of the cross-validation along the lambdas, for the selected kernel: `Cs`, `lambdas`, `mean_error`,
+        `standard_error`, `measure` (the name given as `scoring`), `mean_measure`, `measure_standard_error`,
+        `mean_log_loss` (NaN without probabilities), `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and
+        the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
+        minimisers: it is the share of the held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
         The same for each of several kernels.
     errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)
-        The mean errors.
+        Mean errors.
     folds_ : array of shape (n_samples,)
-        The fold of every row, counted from 0; folds with names are in the order of these. Splits that hold out a row never or more than
-        once have none.
+        Fold of every row, counted from 0; named folds are in sorted order. Not set if a splitter holds out a row never
+        or more than once.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, \
 exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
-        The facts of the final fit, as `MarginClassifier` has them.
+        Attributes of the final fit, as in `MarginClassifier`.
+
+    See Also
+    --------
+    MarginClassifier : Fits at one C.
 
     Examples
     --------

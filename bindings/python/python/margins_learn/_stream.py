@@ -95,19 +95,20 @@ class StreamClassifier(ModelClassifier):
     Attributes
     ----------
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
-        The facts of the classifier, as `MarginClassifier` has them.
+        Attributes of the classifier, as in `MarginClassifier`.
     objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, status_
-        The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream, and `partial_fit` removes them.
-        `status_` is "converged" where the gap is at most `tol`, 1e-6 for None, and "rule-met" where the epochs came to their end.
+        Evidence after `fit`, as in `MarginClassifier`; `partial_fit` removes it, because the objective of a stream is
+        unknown. `status_` is "converged" if the gap is at most `tol`, or 1e-6 if that is None, and "rule-met" if all
+        epochs were run.
     n_iter_ : int
-        The number of epochs.
+        Number of epochs.
     t_ : int
-        The number of samples so far: those of `fit`, once each, and those of the chunks.
+        Number of samples so far: the samples of `fit`, each counted once, and of the chunks.
 
     Notes
     -----
-    The weight of a sample multiplies its loss. The minimum is that of repeated samples then, but the steps towards it are not, so that a
-    fit to weighted samples is not exactly that to their repetitions.
+    The weight of a sample multiplies its loss. The minimum is the same as for repeated samples, but the steps towards it
+    are not, so that a fit to weighted samples differs slightly from a fit to repeated ones.
 
     Examples
     --------
