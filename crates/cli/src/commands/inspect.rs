@@ -96,7 +96,7 @@ fn describe<'a>(
         classes,
         raw_columns: columns::raw_columns(data, source.dropped()),
         duplicate_columns: columns::duplicates(data, &constant_columns),
-        telling_columns: columns::telling(data),
+        determining_columns: columns::determining(data),
         constant_columns: constant_columns.iter().map(|column| column + 1).collect(),
         bayes_error: None,
         features: features(data, &standardizer),

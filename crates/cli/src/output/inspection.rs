@@ -33,7 +33,7 @@ pub(crate) struct InspectionDocument<'a> {
     /// The first of two equal columns, and the later one.
     pub(crate) duplicate_columns: Vec<[usize; 2]>,
     /// Columns each of which alone determines the class of every row.
-    pub(crate) telling_columns: Vec<String>,
+    pub(crate) determining_columns: Vec<String>,
     /// Null without `--encode`.
     pub(crate) raw_columns: Option<Vec<RawColumnDocument>>,
     /// Null for data from a file.
@@ -148,8 +148,8 @@ impl InspectionDocument<'_> {
             ("constant columns", self.constant()),
             ("duplicate columns", self.duplicate()),
         ];
-        if !self.telling_columns.is_empty() {
-            let columns = Listed(&self.telling_columns);
+        if !self.determining_columns.is_empty() {
+            let columns = Listed(&self.determining_columns);
             let warning =
                 format!("{columns}: each alone tells every label; leave out what comes with it");
             lines.push(("warning", warning));

@@ -99,7 +99,7 @@ fn a_column_that_gives_the_label_away_is_named() {
         (0..12).map(|i| format!("{},{},{},{}\n", i % 5, i % 5, 2 * (i % 2), i % 2)).collect();
     workshop.write("leak.csv", format!("x,again,twice,label\n{rows}").as_bytes());
     let document = workshop.json(&["inspect", "--data", "leak.csv"]);
-    assert_eq!(document["telling_columns"], serde_json::json!(["twice"]));
+    assert_eq!(document["determining_columns"], serde_json::json!(["twice"]));
     assert_eq!(document["duplicate_columns"], serde_json::json!([[1, 2]]));
     insta::assert_snapshot!(workshop.output(&["inspect", "--data", "leak.csv"]));
 }
@@ -113,7 +113,7 @@ fn a_column_that_gives_the_label_away_by_its_gaps_is_named() {
     let rows: String = (0..24).map(|i| format!("{},{},{}\n", some(i), end(i), i % 2)).collect();
     workshop.write("gaps.csv", format!("some,end,label\n{rows}").as_bytes());
     let document = workshop.json(&["inspect", "--data", "gaps.csv", "--encode"]);
-    assert_eq!(document["telling_columns"], serde_json::json!(["end"]));
+    assert_eq!(document["determining_columns"], serde_json::json!(["end"]));
 }
 
 /// A description counts the rows without a label, and describes the others.

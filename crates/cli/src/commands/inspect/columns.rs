@@ -71,7 +71,7 @@ struct Range {
 /// of every row: a number whose ranges in the classes do not touch, or whose gaps are all rows of one
 /// of two classes, or a category all of whose levels, at most half as many as rows, have one class
 /// each.
-pub(super) fn telling(data: &Dataset<Classes>) -> Vec<String> {
+pub(super) fn determining(data: &Dataset<Classes>) -> Vec<String> {
     let ranges = ranges(data);
     let name = |k: usize| match data.feature_names() {
         Some(names) => names[k].clone(),
