@@ -117,12 +117,17 @@ impl Chart {
                         }
                     }
                 }
+                p id=(self.text_id()) { (self.description) }
                 details {
                     summary { "The numbers" }
                     div.scroll { (self.table()) }
                 }
             }
         }
+    }
+
+    fn text_id(&self) -> String {
+        format!("{}-text", self.key)
     }
 
     /// Returns false where the axis has the name of the only series.
@@ -138,13 +143,12 @@ impl Chart {
         drop(area);
         let content = drawn.split_once('>').map_or("", |(_, rest)| rest);
         let content = content.trim_end().trim_end_matches("</svg>");
-        let (title, description) = (format!("{}-title", self.key), format!("{}-text", self.key));
+        let title = format!("{}-title", self.key);
         html! {
             svg role="img" xmlns="http://www.w3.org/2000/svg"
                 viewBox={ "0 0 " (SIZE.0) " " (SIZE.1) }
-                aria-labelledby={ (title) " " (description) } {
+                aria-labelledby=(title) aria-describedby=(self.text_id()) {
                 title id=(title) { (self.title) }
-                desc id=(description) { (self.description) }
                 @if complete { (PreEscaped(content)) }
             }
         }

@@ -1,6 +1,6 @@
 //! The charts of evaluations.
 
-use maud::{Markup, html};
+use maud::Markup;
 
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
@@ -44,12 +44,15 @@ pub(super) fn margins(evaluations: &[Evaluation]) -> Vec<Markup> {
         let all = classes.len();
         worst(&mut classes, |class| -middle(&class.margins));
         let medians =
-            classes.iter().map(|c| format!("{} of {}", short(middle(&c.margins)), c.class));
+            classes.iter().map(|c| format!("{} for {}", short(middle(&c.margins)), c.class));
         let (x, y) = axes();
         Chart {
             key: format!("margins-{number}"),
             title: format!("Margins by class on {}{}", evaluation.data, least(all)),
-            description: format!("The medians are {}.", medians.collect::<Vec<_>>().join(", ")),
+            description: format!(
+                "The median margins are {}.",
+                medians.collect::<Vec<_>>().join(", ")
+            ),
             x,
             y,
             series: classes
@@ -111,7 +114,8 @@ fn by_chart<'e, T>(
 struct Kind {
     key: &'static str,
     title: &'static str,
-    area: &'static str,
+    /// The words before the area under the curve.
+    sentence: &'static str,
     x: Axis,
     y: Axis,
     of: fn(&ClassEvaluation) -> Option<&Curve>,
@@ -124,7 +128,7 @@ pub(super) fn ranking(evaluations: &[Evaluation]) -> Vec<Markup> {
         Kind {
             key: "roc",
             title: "ROC curve",
-            area: "area",
+            sentence: "A row of the class scores higher than another row with probability",
             x: Axis::share("false positive rate"),
             y: Axis::share("true positive rate"),
             of: |class| class.roc.as_ref(),
@@ -133,7 +137,7 @@ pub(super) fn ranking(evaluations: &[Evaluation]) -> Vec<Markup> {
         Kind {
             key: "precision-recall",
             title: "Precision and recall",
-            area: "average precision",
+            sentence: "The average precision is",
             x: Axis::share("recall"),
             y: Axis::share("precision"),
             of: |class| class.precision_recall.as_ref(),
@@ -148,20 +152,18 @@ impl Kind {
         let charts = by_chart(evaluations, self.of, |curve| -curve.area.value);
         let mut figures = Vec::with_capacity(charts.len());
         for (number, (data, lines)) in charts.into_iter().enumerate() {
-            let name = |(name, curve): &(&str, &Curve)| {
+            let area = |(name, curve): &(&str, &Curve)| {
                 let area = with_error(curve.area).replace(' ', "\u{a0}");
-                format!("{name}: {} {area}", self.area)
+                format!("{area} ({name})")
             };
-            let names: Vec<String> = lines.iter().map(name).collect();
-            let line = |((_, curve), name): (&(&str, &Curve), &String)| {
-                Series::line(name.clone(), curve.points.clone())
-            };
-            let mut series: Vec<Series> = lines.iter().zip(&names).map(line).collect();
+            let areas: Vec<String> = lines.iter().map(area).collect();
+            let line = |&(name, curve): &(&str, &Curve)| Series::line(name, curve.points.clone());
+            let mut series: Vec<Series> = lines.iter().map(line).collect();
             series.extend(self.chance.iter().cloned());
             let chart = Chart {
                 key: format!("{}-{number}", self.key),
                 title: format!("{}{data}", self.title),
-                description: format!("{}.", names.join("; ")),
+                description: format!("{} {}.", self.sentence, areas.join(", ")),
                 x: self.x,
                 y: self.y,
                 series,
@@ -196,15 +198,15 @@ pub(super) fn reliability(evaluations: &[Evaluation]) -> Vec<Markup> {
             points: diagram.bins.iter().map(|b| (b.mean_probability, b.observed.value)).collect(),
             style: Style::Bars(diagram.bins.iter().map(|b| b.observed.standard_error).collect()),
         });
-        let chart = Chart {
+        Chart {
             key: format!("reliability-{number}"),
             title: format!("Reliability of the probabilities{data}"),
             description: words.join(" "),
             x: Axis::share("predicted probability"),
             y: Axis::share("observed frequency"),
             series: of_bins.chain([diagonal("calibrated")]).collect(),
-        };
-        html! { div { (chart.figure()) @for line in &words { p { (line) } } } }
+        }
+        .figure()
     };
     found.into_iter().enumerate().map(chart).collect()
 }

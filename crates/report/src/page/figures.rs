@@ -30,11 +30,11 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
         key: "errors".to_owned(),
         title: format!("Cross-validated {measure}"),
         description: format!(
-            "The {measure} over {} lambdas is best, {}, at lambda {}; within one standard error of it the \
-             largest lambda is {}, with {}.",
+            "Of {} lambdas, {} has the best {measure}, {}. The largest lambda within one standard error of \
+             it is {}, with {}.",
             lambdas.len(),
-            shown(value(best)),
             short(best.lambda),
+            shown(value(best)),
             short(chosen.lambda),
             shown(value(chosen))
         ),
@@ -81,9 +81,9 @@ fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
         key: key.to_owned(),
         title: "Certificates along the path".to_owned(),
         description: format!(
-            "The largest relative duality gap of {} lambdas is {}; {certified} of them are certified.",
-            gaps.len(),
-            short(largest)
+            "The largest relative duality gap is {}; {certified} of {} lambdas are certified.",
+            short(largest),
+            gaps.len()
         ),
         x: Axis::log(LAMBDA),
         y,
@@ -155,11 +155,12 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile]) -> Vec<Markup> {
         key: key.to_owned(),
         title: format!("{title} along the path"),
         description: format!(
-            "From lambda {} to {} it goes from {} to {}.",
-            short(first.lambda),
-            short(last.lambda),
+            "The {} goes from {} at lambda {} to {} at lambda {}.",
+            title.to_lowercase(),
             short(value(first)),
-            short(value(last))
+            short(first.lambda),
+            short(value(last)),
+            short(last.lambda)
         ),
         x: Axis::log(LAMBDA),
         y,
@@ -234,7 +235,7 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let tenth = excess.points[excess.points.len() / 10];
     let Measured { value, standard_error } = excess.risk;
     let of_it = if value > 0.0 { "of it " } else { "" };
-    let words = format!(
+    let description = format!(
         "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the minimal mean loss of all \
          measurable functions, the error would be at most {} above the Bayes error. The excess over the \
          best function of the class fitted bounds nothing.",
@@ -247,12 +248,12 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let chart = Chart {
         key: "excess-risk".to_owned(),
         title: "Bound on the excess error".to_owned(),
-        description: words.clone(),
+        description,
         x: Axis::new("excess of the mean loss over its minimum"),
         y: Axis::share("excess over the Bayes error, at most"),
         series: vec![Series::line("inverse of Psi", points)],
     };
-    html! { div { (chart.figure()) p { (words) } } }
+    chart.figure()
 }
 
 /// Returns the errors of single candidates on the rows held out, and the bound that holds for all.
