@@ -38,9 +38,10 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     loss : str, default="lhs"
         Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
-        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
-        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
-        `squared_hinge`, `squared_error` and `modified_huber`.
+        `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex and has no cross-validation. The
+        parameters shown are the defaults. The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`,
+        `squared_error` and `modified_huber`.
     Cs : array, int or None, default=None
         Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
         `lambdas` is given. The fits of the folds have the same C.
@@ -99,17 +100,18 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit.
+        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
+        those of the training rows of each fold, for kernels those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
-        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
-        `balanced` applies to every binary problem.
+        sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
+        With more than two classes, `balanced` applies to every binary problem.
     multi_class : {"ovr", "ovo"}, default="ovr"
         Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
         One-versus-one: one binary classifier per pair of classes.
     probability : {"loss", "platt"}, default="loss"
-        Probability estimates. `"loss"`: Probabilities of the loss; the hinge has none. `"platt"`: Platt scaling of
-        cross-validated scores, for any loss.
+        Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
+        `"platt"`: Platt scaling of cross-validated scores, for any loss.
     solver : {"auto", "mm", "mm-accelerated", "mm-batched", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
         Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
         Majorisation-minimisation with extrapolation. `"mm-batched"`: Majorisation-minimisation of ten lambdas at once,

@@ -31,9 +31,10 @@ class StreamClassifier(ModelClassifier):
     loss : str, default="lhs"
         Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
-        `smoothed-hinge:width=0.5`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
-        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`. The names of scikit-learn are valid as well: `log_loss`,
-        `squared_hinge`, `squared_error` and `modified_huber`.
+        `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex and has no cross-validation. The
+        parameters shown are the defaults. The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`,
+        `squared_error` and `modified_huber`.
     lam : float >= 0, default=1e-4
         Weight of the penalty in mean loss + lambda * squared norm. With 0 there is no duality gap. C is undefined,
         because the number of samples of a stream is unknown.
@@ -73,11 +74,12 @@ class StreamClassifier(ModelClassifier):
         Step after which the scale of margin-pursuit is set from the data. The scale is set once, and the step lengths
         are divided by the factor of its increase.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit.
+        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
+        those of the training rows of each fold, for kernels those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
-        sample of its class; classes not listed have 1. A dict maps classes to numbers. With more than two classes,
-        `balanced` applies to every binary problem.
+        sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
+        With more than two classes, `balanced` applies to every binary problem.
     tol : float > 0 or None, default=None
         Relative duality gap at which the fit counts as converged. A larger gap raises a `ConvergenceWarning`, unless
         `hold_out` ends the fit. None gives no warning, because stochastic gradient seldom reaches a small gap; a gap of

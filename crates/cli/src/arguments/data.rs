@@ -31,7 +31,7 @@ pub(crate) struct FileArguments {
     pub(crate) label: Option<String>,
     /// Column of cross-validation folds
     ///
-    /// cv uses it as the fold of each row. Other commands ignore the column.
+    /// In cv, rows with the same value are in the same fold. Other commands ignore the column.
     #[arg(long, value_name = "NAME")]
     pub(crate) fold_column: Option<String>,
     /// Number of features of svmlight data [default: the largest index]

@@ -94,7 +94,7 @@ pub(super) const PATH: &[Setting] = &[
 
 pub(super) const ROBUST: &[Setting] = &[
     OBJECTIVE,
-    Setting { default: "\"hinge\"", ..LOSS },
+    Setting { default: "\"hinge\"", command_default: Some("lhs"), ..LOSS },
     C,
     Setting { python: "The kernel needs an {approximation} by features.", ..KERNEL },
     GAMMA,
@@ -108,6 +108,7 @@ pub(super) const ROBUST: &[Setting] = &[
     MULTI_CLASS,
     Setting {
         default: "1e-9",
+        command_default: Some("1e-6"),
         python: "For an objective without a gap: the relative decrease over twenty steps below which the \
                  descent ends.",
         ..TOL
@@ -328,6 +329,7 @@ const MULTI_CLASS: Setting = Setting {
     default: "\"ovr\"",
     command_default: Some(""),
     sentence: "Scheme for more than two classes",
+    command: "Without it, more than two classes are an error.",
     ..NONE
 };
 
@@ -335,7 +337,7 @@ const PROBABILITY: Setting = Setting {
     name: "probability",
     option: Some("probability"),
     kind: Kind::Choice(&[
-        ("loss", "Probabilities of the loss; the hinge has none"),
+        ("loss", "Probabilities of the loss; hinge, leaky-relu and garg-roth have none"),
         ("platt", "Platt scaling of cross-validated scores, for any loss"),
     ]),
     default: "\"loss\"",
@@ -430,8 +432,8 @@ const CV: Setting = Setting {
              row, a text or a whole number; or, for two classes and a kernel, `\"leave-one-out\"` or \
              `\"one-step\"`, an approximation by one Newton step per sample. A fold whose training samples lack \
              a class misclassifies its samples, with a warning.",
-    command: "With --fold-column, the values of the column are distributed over this number of folds, and \
-              rows with the same value stay in the same fold.",
+    command: "With --fold-column, each value of the column is a fold; with --folds as well, the values are \
+              distributed over that number of folds.",
     ..NONE
 };
 

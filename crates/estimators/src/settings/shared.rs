@@ -8,9 +8,10 @@ pub(super) const LOSS: Setting = Setting {
     default: "\"lhs\"",
     sentence: "Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`",
     more: "A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`, `margin-pursuit:gamma=1,scale=1`, \
-           `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`, `smoothed-hinge:width=0.5`, \
+           `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`, `smoothed-hinge:width=1`, \
            `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`, `leaky-relu:lambda=0.1`, \
-           `garg-roth:alpha=1,beta=1`.",
+           `garg-roth:alpha=1,beta=1`, which is not convex and has no cross-validation. The parameters shown \
+           are the defaults.",
     python: "The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` \
              and `modified_huber`.",
     ..NONE
@@ -28,7 +29,7 @@ pub(super) const CLASS_WEIGHT: Setting = Setting {
     sentence: "Class weights",
     syntax: ": none, balanced or yes=2,no=1",
     more: "`balanced` gives both classes the same total weight. A number multiplies the weight of every \
-           sample of its class; classes not listed have 1.",
+           sample of its class, also in cross-validated errors; classes not listed have 1.",
     python: "A dict maps classes to numbers. With more than two classes, `balanced` applies to every \
              binary problem.",
     ..NONE
@@ -40,6 +41,8 @@ pub(super) const STANDARDIZE: Setting = Setting {
     kind: Kind::Switch,
     default: "False",
     sentence: "Scale features to unit standard deviation during the fit",
+    more: "For linear classifiers the deviations are those of the training rows of each fold, for kernels those \
+           of all rows.",
     ..NONE
 };
 
