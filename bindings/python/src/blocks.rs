@@ -1,5 +1,7 @@
 //! Block files.
 
+use std::path::PathBuf;
+
 use margins::data::blocks::{self, BlockFile, BlockSettings, LabelledRows, Precision};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +20,7 @@ impl BlockWriter {
     /// Starts a file with this many rows per block, and values of 32 or 64 bits.
     #[new]
     fn new(
-        path: &str,
+        path: PathBuf,
         rows: Option<usize>,
         single: bool,
         names: Option<Vec<String>>,
@@ -66,7 +68,7 @@ fn finished() -> PyErr {
 
 /// Returns what the index of a block file says.
 #[pyfunction]
-pub(crate) fn block_file<'py>(py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn block_file<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
     let file = BlockFile::open(path).map_err(of_data)?;
     let result = PyDict::new(py);
     result.set_item("classes", file.classes())?;

@@ -78,7 +78,7 @@ impl Shard {
     fn insert_block(
         &mut self,
         py: Python<'_>,
-        path: &str,
+        path: PathBuf,
         partition: usize,
     ) -> PyResult<Vec<usize>> {
         let read = || {

@@ -1,5 +1,7 @@
 """Block files that the package writes are those of the library."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -70,10 +72,19 @@ def test_gaps_are_no_categories_and_no_classes(tmp_path):
     missing = [value for value in (None, np.nan, pandas.NA, pandas.NaT)]
     labels = [coded(words, gap=25), *([*words[:25], gap, *words[26:]] for gap in missing)]
     labels.append(pandas.Series(labels[1], dtype="string"))
+    labels += [arrow.table({"label": labels[0]}), list(labels[0])]
     for given in labels:
         with pytest.raises(ValueError, match="y has no value in row 25"):
             blocks.write(tmp_path / "gap", table, given)
+    with pytest.raises(ValueError, match="NaN"):
+        blocks.write(tmp_path / "gap", np.ma.MaskedArray(X, X < 0), words)
+    with pytest.raises(TypeError, match="y has labels of bytes, such as b'no'"):
+        blocks.write(tmp_path / "gap", X, [word.encode() for word in words])
     assert not (tmp_path / "gap").exists()
     single = arrow.table({"a": arrow.array(X[:, 0], arrow.float32()), "b": arrow.array(X[:, 1], arrow.float32())})
     blocks.write(tmp_path / "single", single, words)
+    # Names of files need not be text.
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xe9.blocks")
+    blocks.write(odd, single, words)
+    assert blocks.describe(odd)["rows"] == [40]
     assert (tmp_path / "single").stat().st_size < (tmp_path / "plain").stat().st_size

@@ -214,8 +214,13 @@ def test_a_gap_in_a_dictionary_of_pyarrow_is_no_category(two):
         ml.MarginClassifier("logistic").fit(table.drop_columns("word"), y)
     labels = dictionary(["no" if label else "yes" for label in y])
     assert ml.MarginClassifier("logistic").fit(X, labels).classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match="y has no value in row 7"):
-        ml.MarginClassifier("logistic").fit(X, dictionary([None if k in (7, 100) else str(label) for k, label in enumerate(y)]))
+    gappy = dictionary([None if k in (7, 100) else "no" if label else "yes" for k, label in enumerate(y)])
+    fitted = ml.MarginClassifier("logistic").fit(X, pa.table({"label": labels}))
+    assert fitted.score(X, labels) == fitted.score(X, labels.to_pylist()) == fitted.score(X, list(labels))
+    for given in (gappy, pa.table({"label": gappy}), list(gappy)):
+        for takes in (ml.MarginClassifier("logistic").fit, fitted.score):
+            with pytest.raises(ValueError, match="y has no value in row 7"):
+                takes(X, given)
     with pytest.raises(ValueError, match="NaN"):
         ml.MarginClassifier("logistic").fit(X, dictionary([None if k == 9 else float(label) for k, label in enumerate(y)]))
 

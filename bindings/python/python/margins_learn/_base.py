@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _native
 from ._inputs import (
+    array_of,
     blocks,
     caller_level,
     checked,
     classes_named,
     label_type_of,
     names_of,
+    refuse_gaps,
     samples_of,
     seed_of,
     targets_of,
@@ -178,6 +180,27 @@ class ModelClassifier(ClassifierMixin, Fitting):
         except (TypeError, ValueError):
             # The fit says what is wrong with the loss.
             return True
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the share of samples that are predicted rightly.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes, each of which has a value.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Their weights, 1 for None.
+
+        Returns
+        -------
+        score : float
+            The accuracy.
+        """
+        labels = array_of(y)
+        refuse_gaps(labels, "y")
+        return super().score(X, labels, sample_weight)
 
     def _adopt(self, model: _native.Model) -> None:
         """Takes a model, with the attributes that follow from it."""

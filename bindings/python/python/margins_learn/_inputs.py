@@ -302,10 +302,15 @@ def refuse_gaps(values: np.ndarray, name: str, first: int = 0) -> None:
 
 
 def array_of(values: Any) -> np.ndarray:
-    """Returns values as an array.
+    """Returns values as an array, a table of pyarrow with one column as that column.
 
     Columns of pyarrow lose their dictionary first, because numpy takes a gap among the codes of several chunks for the last category.
     """
+    if hasattr(values, "column_names") and len(values.column_names) == 1:
+        values = values.column(0)
+    if isinstance(values, (list, tuple)):
+        # Scalars of pyarrow are objects to numpy, gaps as well.
+        values = [value.as_py() if hasattr(value, "as_py") else value for value in values]
     if str(getattr(values, "type", "")).startswith("dictionary"):
         values = values.cast(values.type.value_type)
     array = np.asarray(without_gaps(unmasked(values)))

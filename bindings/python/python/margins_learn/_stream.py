@@ -258,7 +258,9 @@ class StreamClassifier(ModelClassifier):
     def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         """Returns the classes of the stream, and refuses others than before."""
         if first:
-            known = np.unique(y if classes is None else array_of(classes))
+            known = y if classes is None else array_of(classes)
+            refuse_gaps(known, "classes")
+            known = np.unique(known)
             # One label a class looks like measurements.
             check_classification_targets(np.repeat(known, 2))
             if len(known) == 1:

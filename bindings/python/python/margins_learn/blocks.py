@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _native
 from ._base import _Rows
-from ._inputs import array_of, columns_named, count_of, floats_of, fold_names, is_frame, refuse_complex, refuse_gaps, samples_of, weights_of
+from ._inputs import array_of, columns_named, count_of, floats_of, fold_names, is_frame, refuse_complex, refuse_gaps, samples_of, unmasked, weights_of
 
 __all__ = ["Writer", "describe", "write"]
 
@@ -72,12 +72,15 @@ class Writer:
             refuse_complex(X, "X")
             X = sparse.csr_array(X, dtype=np.float64)
         else:
-            X = np.asarray(X)
+            X = np.asarray(unmasked(X))
             X = X if X.dtype in (np.float32, np.float64) else floats_of(X, "X")
         if len(X.shape) != 2:
             raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
         labels = column_or_1d(array_of(y))
         refuse_gaps(labels, "y")
+        labels = labels.tolist()
+        if labels and isinstance(labels[0], bytes):
+            raise TypeError(f"y has labels of bytes, such as {labels[0]!r}: decode them first, as by np.char.decode(y).")
         check_consistent_length(_Rows(X), labels)
         if self._writer is None:
             single = _is_single(X) if self._dtype is None else self._dtype == np.float32
@@ -85,7 +88,7 @@ class Writer:
         weights = weights_of(sample_weight, _Rows(X))
         self._writer.append(
             samples_of(X),
-            [str(label) for label in labels.tolist()],
+            list(map(str, labels)),
             None if weights is None else weights.tolist(),
             None if folds is None else fold_names(array_of(folds), "folds"),
         )
