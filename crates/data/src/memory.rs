@@ -88,29 +88,34 @@ fn kibibytes(text: &str, name: &str) -> Option<usize> {
 }
 
 /// Returns what the control groups of a process leave it, by the text of `/proc/self/cgroup`: the least of
-/// what the groups and those that they are in have left. Within a container the root is its own group,
-/// whatever the text names.
+/// what the groups and those that they are in have left. Pages of files that the system gives back when
+/// memory is short do not count as used. Within a container the root is its own group, whatever the text
+/// names.
 fn room_in_groups(root: &Path, text: &str) -> Option<usize> {
     let lines = text.lines().filter_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
         let (root, files) = if controllers.is_empty() {
-            (root.to_owned(), ["memory.max", "memory.current"])
+            (root.to_owned(), ["memory.max", "memory.current", "inactive_file "])
         } else if controllers.split(',').any(|controller| controller == "memory") {
-            (root.join("memory"), ["memory.limit_in_bytes", "memory.usage_in_bytes"])
+            let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "];
+            (root.join("memory"), files)
         } else {
             return None;
         };
         Some((root, Path::new(path.trim_start_matches('/')), files))
     });
-    let rooms = lines.flat_map(|(root, path, [limit, used])| {
+    let rooms = lines.flat_map(|(root, path, [limit, used, reclaimable])| {
         path.ancestors()
             .filter_map(|group| {
                 let folder = root.join(group);
-                let number = |file: &str| {
-                    fs::read_to_string(folder.join(file)).ok()?.trim().parse::<usize>().ok()
-                };
-                Some(number(limit)?.saturating_sub(number(used).unwrap_or(0)))
+                let text = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+                let number = |text: &str| text.trim().parse::<usize>().ok();
+                let statistics = text("memory.stat");
+                let given_back = statistics.lines().find_map(|line| line.strip_prefix(reclaimable));
+                let pages = given_back.and_then(number).unwrap_or(0);
+                let used = number(&text(used)).unwrap_or(0).saturating_sub(pages);
+                Some(number(&text(limit))?.saturating_sub(used))
             })
             .collect::<Vec<usize>>()
     });
@@ -219,6 +224,10 @@ mod tests {
         assert_eq!(room("0::/user.slice/job.scope\n"), Some(400));
         write("user.slice/job.scope", [("memory.max", "350\n"), ("memory.current", "100\n")]);
         assert_eq!(room("0::/user.slice/job.scope\n"), Some(250));
+        let statistics = "anon 30\ninactive_file 60\nactive_file 10\n";
+        fs::write(root.path().join("user.slice/job.scope/memory.stat"), statistics)
+            .expect("a file");
+        assert_eq!(room("0::/user.slice/job.scope\n"), Some(310));
         assert_eq!(room("0::/other\n"), None);
         let first = [("memory.limit_in_bytes", "70\n"), ("memory.usage_in_bytes", "9\n")];
         write("memory/slurm/job_1", first);
