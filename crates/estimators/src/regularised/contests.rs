@@ -23,7 +23,7 @@ use super::prepared::{Prepared, decided_sign};
 use crate::Error;
 
 /// The most scores that are held at the same time; so few in tests that rows take several turns.
-const SCORES: usize = if cfg!(test) { 100 } else { 1 << 24 };
+const SCORES: usize = if cfg!(test) { 100 } else { 1 << 20 };
 
 /// Returns the number of rows whose scores under so many fits are held at the same time.
 fn rows_at_a_time(fits: usize) -> usize {

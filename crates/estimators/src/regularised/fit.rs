@@ -138,15 +138,26 @@ impl Settings {
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
-        let classes = data.labels().names().len();
-        let scheme = self.scheme_for(classes)?;
+        let scheme = self.scheme_for(data.labels().names().len())?;
+        self.check_room(scheme, &data)?;
+        Contests::new(scheme, self.weighted(data)?, self.learner)
+    }
+
+    /// Refuses more members than there is memory for beside a kernel matrix.
+    fn check_room(&self, scheme: Scheme, data: &Dataset<Classes>) -> Result<(), Error> {
+        let (classes, rows) = (data.labels().names().len(), data.rows());
+        if classes == 2 {
+            return Ok(());
+        }
         let of_samples =
             !self.kernels.specifications.is_empty() && !self.kernels.approximation.has_features();
-        let coefs = if of_samples { data.rows() } else { data.columns() };
-        if classes > 2 {
-            check_members(scheme, classes, coefs, self.fits_at_once())?;
+        if !of_samples {
+            return check_members(scheme, classes, data.columns(), self.fits_at_once(), 0);
         }
-        Contests::new(scheme, self.weighted(data)?, self.learner)
+        let matrix = rows.saturating_mul(rows).saturating_mul(size_of::<f64>());
+        let limit = self.memory_of_matrix(1).map_or(matrix, Memory::bytes);
+        // The model holds coefficients as well, and so does what it is made of.
+        check_members(scheme, classes, rows, self.fits_at_once() + 2, matrix.min(limit))
     }
 
     /// Returns the number of fits of a member that are in memory at the same time.
@@ -185,13 +196,14 @@ impl Settings {
     }
 }
 
-/// Refuses more members of a scheme than there is memory for what fits hold of each of them beside this
-/// number of fits with so many coefficients.
+/// Refuses more members of a scheme than there is memory for, each with this number of fits with so many
+/// coefficients, beside so many bytes.
 pub(crate) fn check_members(
     scheme: Scheme,
     classes: usize,
     coefs: usize,
     fits: usize,
+    beside: usize,
 ) -> Result<(), Error> {
     /// The bytes of a member with two features and one fit, at the peak: 700 MB for the 499,500 pairs of
     /// 1000 classes, most of it for names and reports.
@@ -200,5 +212,6 @@ pub(crate) fn check_members(
     let fit = coefs.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
     let member = fit.saturating_mul(fits).saturating_add(MEMBER);
     let refused = |shortage| Error::Members { scheme, classes, members, shortage };
-    Memory::from_bytes(members.saturating_mul(member)).check_free().map_err(refused)
+    let bytes = members.saturating_mul(member).saturating_add(beside);
+    Memory::from_bytes(bytes).check_free().map_err(refused)
 }

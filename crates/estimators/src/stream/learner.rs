@@ -108,7 +108,7 @@ pub(super) fn scheme_for(classes: usize, features: usize) -> Result<(Scheme, usi
     let Some(members) = scheme.scores(classes) else {
         return Err(Error::setting("the number of classes", &classes, "at least 2"));
     };
-    check_members(scheme, classes, features, 1)?;
+    check_members(scheme, classes, features, 1, 0)?;
     Ok((scheme, members))
 }
 
