@@ -308,9 +308,9 @@ def array_of(values: Any) -> np.ndarray:
     """
     if hasattr(values, "column_names") and len(values.column_names) == 1:
         values = values.column(0)
-    if isinstance(values, (list, tuple)):
+    if isinstance(values, (list, tuple)) and len(values) > 0 and hasattr(values[0], "as_py"):
         # Scalars of pyarrow are objects to numpy, gaps as well.
-        values = [value.as_py() if hasattr(value, "as_py") else value for value in values]
+        values = [value.as_py() for value in values]
     if str(getattr(values, "type", "")).startswith("dictionary"):
         values = values.cast(values.type.value_type)
     array = np.asarray(without_gaps(unmasked(values)))

@@ -1,15 +1,14 @@
 //! The only place that chooses a method: the one that is predicted to take the fewest processor
-//! seconds, from the shape of the data, the loss and the lambdas. The constants are fits to
-//! `benches/peers/methods.py`; `docs/linear-classifiers.md` has the table.
+//! seconds, from the shape of the data, the loss and the lambdas. `docs/linear-classifiers.md` has a
+//! table of the choices.
 
 use std::time::Instant;
 
-use margins_data::Design;
 use margins_losses::MarginLoss;
 
-use crate::problem::summation::dot;
-use crate::problem::{Extent, MOST_OF_A_PART, Objective, part_of};
-use crate::solve::costs::{Shape, cholesky, eigendecomposition, reflections};
+use crate::method::prediction::{Problem, steepness};
+use crate::problem::{Extent, Objective};
+use crate::solve::costs::{Shape, reflections};
 use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
 use crate::{Lambda, Solver};
 
@@ -19,9 +18,6 @@ const SHORT: f64 = 0.002;
 /// The predicted seconds of reflections beyond which features of very different sizes are left as they
 /// are: other methods may certify such a problem, and nothing interrupts the reflections.
 const LONG: f64 = 5.0;
-
-/// A margin at which losses that have a flat part are flat, and those that rise again rise.
-const FAR: f64 = 10.0;
 
 /// What a problem is solved by.
 pub(crate) struct Plan {
@@ -86,87 +82,7 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     problem.tried_first(choice, options.solver)
 }
 
-/// Returns about the largest eigenvalue of `X'X/n`, from below, by the power method on some of the samples
-/// from the squared sizes of the features.
-fn steepness(design: &Design, extent: &Extent) -> f64 {
-    const STEPS: usize = 2;
-    /// The samples, and their stored values, that are enough.
-    const SAMPLES: usize = 1000;
-    const VALUES: usize = 100_000;
-    let enough = SAMPLES.max(VALUES * design.rows() / design.stored().max(1));
-    let some = || design.samples().step_by((design.rows() / enough).max(1));
-    // Among features of one size no direction is likelier than another, and the first one must not be
-    // orthogonal to the eigenvector: each is multiplied by a number between 0.5 and 1.5 of its own.
-    let factor = |j: usize| 0.5 + f64::from((j as u32).wrapping_mul(0x9E37_79B9)) * 2f64.powi(-32);
-    let mut v: Vec<f64> = extent.squares().enumerate().map(|(j, x)| x * factor(j)).collect();
-    let mut largest = 0.0;
-    for _ in 0..STEPS {
-        let norm = dot(&v, &v).sqrt();
-        if norm == 0.0 {
-            break;
-        }
-        let (mut next, mut squares, mut count) = (vec![0.0; v.len()], 0.0, 0.0);
-        for sample in some() {
-            let mut product = 0.0;
-            sample.for_each(|j, x| product += x * v[j]);
-            product /= norm;
-            sample.for_each(|j, x| next[j] += x * product);
-            squares += product * product;
-            count += 1.0;
-        }
-        (v, largest) = (next, squares / count);
-    }
-    largest
-}
-
-/// What the predictions depend on.
-struct Problem {
-    shape: Shape,
-    /// The number of lambdas, and the least of them.
-    count: f64,
-    lambda: f64,
-    /// The mean squared norm of a sample.
-    mean_square: f64,
-    /// About the largest eigenvalue of `X'X/n`.
-    steepness: f64,
-    /// The largest second derivative of the loss; `None` if it has a kink.
-    curvature: Option<f64>,
-    /// True if the loss falls at every margin, as the logistic one does.
-    falls_everywhere: bool,
-    /// True if features are of very different sizes.
-    is_wide: bool,
-    /// True if they are, and are brought to one size by dense systems.
-    reflects: bool,
-    /// True if Newton's method begins at the minimiser for a part of the samples.
-    begins_on_part: bool,
-    has_intercept: bool,
-}
-
 impl Problem {
-    fn new<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>, lambdas: &[Lambda]) -> Self {
-        let (design, loss) = (&objective.design, objective.risk.loss);
-        let (n, p) = (design.rows() as f64, design.columns() as f64);
-        let mean_square = objective.mean_square();
-        Problem {
-            shape: Shape { n, p, stored: design.stored() as f64, is_sparse: design.is_sparse() },
-            count: lambdas.len() as f64,
-            lambda: lambdas.last().map_or(1.0, |lambda| lambda.get()),
-            mean_square,
-            steepness: mean_square,
-            curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
-            falls_everywhere: loss.derivative(FAR) < 0.0,
-            is_wide: false,
-            reflects: false,
-            begins_on_part: part_of(
-                (design.rows(), design.columns()),
-                design.stored(),
-                MOST_OF_A_PART,
-            )
-            .is_some(),
-            has_intercept: objective.risk.intercept,
-        }
-    }
-
     /// Returns the method of a solver in the coordinates that suit it whatever the features: for the
     /// automatic one Newton's method on dense systems, up to an order.
     fn usual(&self, solver: Solver) -> Method {
@@ -198,10 +114,6 @@ impl Problem {
         !self.has_intercept && self.count == 1.0 && self.ascent_condition() <= CONDITION
     }
 
-    fn ascent_condition(&self) -> f64 {
-        self.mean_square / (self.shape.n * self.lambda)
-    }
-
     /// Returns the plan of a choice with a trial of L-BFGS, if the automatic solver was asked for and the
     /// loss is differentiable.
     ///
@@ -230,24 +142,6 @@ impl Problem {
         Plan { trial, choice: Choice { after_trial: true, ..choice } }
     }
 
-    /// Returns true if F is flat but for the penalty near its minimum: with no fewer features than samples
-    /// and a loss that has a flat part, margins reach that part.
-    fn is_flat(&self) -> bool {
-        !self.falls_everywhere && self.shape.p >= self.shape.n
-    }
-
-    /// Returns about the condition number of the Hessian, beside the penalty alone.
-    fn condition(&self) -> f64 {
-        0.5 * self.curvature.unwrap_or(f64::INFINITY) * self.steepness / self.lambda
-    }
-
-    /// Returns the seconds of a step of L-BFGS: two products with the data, the derivatives at the two
-    /// or three places of a search, and the vectors that it remembers.
-    fn step_of_lbfgs(&self) -> f64 {
-        const VECTORS: f64 = 12e-9;
-        2.0 * self.shape.product() + 2.5 * self.shape.derivatives() + VECTORS * self.shape.p
-    }
-
     /// Returns the methods that may be chosen for a solver.
     fn candidates(&self, asked: Solver) -> impl Iterator<Item = Method> {
         let Shape { n, p, .. } = self.shape;
@@ -270,88 +164,6 @@ impl Problem {
         ]
         .into_iter()
         .filter_map(|(is_one, method)| is_one.then_some(method))
-    }
-
-    /// Returns the seconds before the first step of a method, which nothing interrupts.
-    fn before_first_step(&self, Method { solver, coordinates, is_dense }: Method) -> f64 {
-        let Shape { n, p, .. } = self.shape;
-        let is_newton = matches!(solver, Solver::Newton | Solver::ProximalNewton);
-        match coordinates {
-            Coordinates::RowSpace if self.is_wide => reflections(n, p),
-            Coordinates::RowSpace => self.shape.sample_gram() + eigendecomposition(n),
-            Coordinates::Features if is_newton && is_dense => {
-                self.shape.feature_gram() + cholesky(p)
-            }
-            Coordinates::Features => 0.0,
-        }
-    }
-
-    /// Returns the predicted seconds of a method for all lambdas.
-    fn seconds(&self, method: Method) -> f64 {
-        /// What a product takes sample by sample, as in dual ascent, beside one with all samples.
-        const ROW_BY_ROW: f64 = 1.5;
-        /// The vectors of a step of conjugate gradients, for a feature and each of two products.
-        const VECTORS: f64 = 2e-9;
-        let Shape { n, .. } = self.shape;
-        let (product, derivatives) = (self.shape.product(), self.shape.derivatives());
-        let is_path = self.count > 1.0;
-        match method.solver {
-            Solver::Sdca { .. } => {
-                let a_product = ROW_BY_ROW * product + self.shape.dual_steps();
-                self.count * self.ascent_products(is_path) * a_product
-            }
-            solver => {
-                // Each proximal step is a minimisation. Along a path most factors are reused.
-                let steps = match (is_path, solver == Solver::ProximalNewton) {
-                    (false, false) if self.begins_on_part => 2.5,
-                    (false, false) => 6.0,
-                    (false, true) => 36.0,
-                    (true, false) => 2.5 * self.count,
-                    (true, true) => 1.5 * self.count,
-                };
-                let in_rows = Shape { n, p: n, stored: n * n, is_sparse: false };
-                let (shape, before) = match method.coordinates {
-                    Coordinates::RowSpace => (in_rows, self.before_first_step(method)),
-                    Coordinates::Features => (self.shape, 0.0),
-                };
-                let solving = if method.is_dense {
-                    shape.feature_gram() + cholesky(shape.p)
-                } else {
-                    2.0 * self.gradients_a_step() * (product + VECTORS * self.shape.p)
-                        + self.preconditioner()
-                };
-                before + steps * (solving + 6.0 * shape.product() + derivatives)
-            }
-        }
-    }
-
-    /// Returns the products with the data that dual ascent takes at a lambda. The fewer samples there are
-    /// beside the features, the farther their inner products are from singular, and epochs are few.
-    fn ascent_products(&self, is_path: bool) -> f64 {
-        const MOST: f64 = 1000.0;
-        let Shape { n, p, is_sparse, .. } = self.shape;
-        let by_kink = if self.curvature.is_none() { 2.0 } else { 1.0 };
-        // Along a path dense systems share their factors, which the prediction for them leaves out.
-        let most = if is_path && !is_sparse && p <= n { MOST } else { 50.0 * (1.0 + n / p) };
-        let at_one = (20.0 + 4.0 * self.ascent_condition()).min(most).min(MOST);
-        by_kink * at_one * if is_path && by_kink == 1.0 { 0.4 } else { 1.0 }
-    }
-
-    /// Returns the seconds of the factor that conjugate gradients on dense samples are preconditioned by.
-    fn preconditioner(&self) -> f64 {
-        let Shape { n, p, is_sparse, .. } = self.shape;
-        let (least, most) = (n.min(p), n.max(p));
-        if is_sparse || least > LARGEST_DENSE_ORDER as f64 {
-            return 0.0;
-        }
-        Shape { n: most, p: least, ..self.shape }.feature_gram() + cholesky(least)
-    }
-
-    /// Returns the steps of conjugate gradients in a step of Newton's method.
-    fn gradients_a_step(&self) -> f64 {
-        let condition = self.curvature.unwrap_or(1.0) * self.steepness / self.lambda;
-        let by_flatness = if self.is_flat() { 3.0 } else { 1.0 };
-        by_flatness * (3.0 + (0.12 * condition.sqrt()).min(self.shape.n.min(self.shape.p)))
     }
 }
 
