@@ -1,5 +1,6 @@
 //! The book against itself: every page is in the summary, every link leads somewhere, also from what
-//! is published without the repository, and every command that a page shows exists with its options.
+//! is published without the repository, every command that a page shows exists with its options, and
+//! every formula is valid LaTeX.
 
 mod commands;
 mod page;
@@ -10,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::{Arguments, Failure, Outcome, workspace};
+use crate::{Arguments, Failure, Outcome, formulas, workspace};
 use commands::Commands;
 use page::{Page, Piece};
 
@@ -27,6 +28,9 @@ pub(crate) fn check() -> Outcome {
     let pages = pages(root, &files)?;
     let mut faults = unreached(&pages);
     for (name, page) in &pages {
+        let text = std::fs::read_to_string(root.join(name))?;
+        faults
+            .extend(formulas::render(&name.display().to_string(), &text).err().unwrap_or_default());
         faults.extend(broken_links(root, name, &pages));
         faults.extend(links_into_the_repository(name, page));
         faults.extend(page.commands.iter().filter_map(|shown| {
@@ -41,7 +45,7 @@ pub(crate) fn check() -> Outcome {
         faults.extend(broken_mentions(root, file)?);
     }
     if faults.is_empty() {
-        println!("{} pages of Markdown: links, anchors and commands hold", pages.len());
+        println!("{} pages of Markdown: links, anchors, commands and formulas hold", pages.len());
         Ok(())
     } else {
         Err(faults.join("\n").into())

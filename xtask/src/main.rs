@@ -9,6 +9,7 @@ mod faults;
 mod figure;
 mod files;
 mod focused;
+mod formulas;
 mod layers;
 mod leaky_hockey_stick;
 mod machine;
@@ -44,8 +45,12 @@ enum Task {
     Packages,
     /// Check that crates, and the modules of each crate, depend on those below them only
     Layers(layers::Arguments),
-    /// Check that the pages of the book are linked, and that the commands they show exist
+    /// Check that the pages of the book are linked, that the commands they show exist, and that their
+    /// formulas are valid LaTeX
     Book,
+    /// Preprocessor of mdBook that turns blocks of LaTeX into MathML
+    #[command(hide = true)]
+    Formulas(formulas::Arguments),
     /// Write what follows from the rows of settings: Python's signatures, documentation and stubs, and
     /// docs/settings.md
     Settings,
@@ -98,6 +103,7 @@ fn main() -> ExitCode {
         Task::Packages => packages::check(),
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),
+        Task::Formulas(arguments) => formulas::run(&arguments),
         Task::Settings => settings::write(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { call, out } => call.run(&out).map(drop),
