@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use margins::data::blocks::BlockFile;
+use margins::data::split::named_folds;
 use margins::data::{ClassLabels, Classes, Design};
 use margins::estimators::regularised::{DataSummary, Fitted, LandmarkBlocks, Path, Settings};
 use margins::losses::MarginLoss;
@@ -132,6 +133,13 @@ pub(crate) fn landmarks(approximation: &str) -> PyResult<usize> {
         Ok(_) => Ok(0),
         Err(reason) => Err(PyValueError::new_err(format!("approximation: {reason}"))),
     }
+}
+
+/// Returns the names of folds in order, and the number of each of these spellings of them.
+#[pyfunction]
+pub(crate) fn folds_named(spellings: Vec<String>) -> PyResult<(Vec<String>, Vec<usize>)> {
+    let (numbers, names) = named_folds(&spellings).map_err(of_data)?;
+    Ok((names, numbers))
 }
 
 /// The training data of a fit of the regularised risk.

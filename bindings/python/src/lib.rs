@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};
     #[pymodule_export]
-    use super::distributed::{Shard, landmarks};
+    use super::distributed::{Shard, folds_named, landmarks};
     #[pymodule_export]
     use super::focused::{Ensemble, fit_focused};
     #[pymodule_export]

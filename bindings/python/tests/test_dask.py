@@ -17,6 +17,7 @@ import margins_learn as local
 
 pd = pytest.importorskip("pandas")
 import dask.dataframe as dd  # noqa: E402
+from dask.delayed import Delayed  # noqa: E402
 
 import margins_learn.dask as elsewhere  # noqa: E402
 from margins_learn._shards import shares_of  # noqa: E402
@@ -215,8 +216,8 @@ def test_what_is_wrong_is_named(client, data):
         return str(raised.value)
 
     blocks, labels = partitions(X, y)
-    assert "X has 4 partitions, y has 3" in message(ValueError, blocks, labels[:3])
-    assert "partition 2: X has 190 rows, but y has 60" in message(ValueError, blocks, [labels[0], labels[1], labels[0], labels[3]])
+    assert "The numbers of rows differ: X has 600 in 4 partitions, y has 250 in 3 partitions." in message(ValueError, blocks, labels[:3])
+    assert "partition 2: X has 190 rows, but y has 60. Partition them alike" in message(ValueError, blocks, [labels[0], labels[1], labels[0], labels[3]])
     assert "different numbers of features: [4, 5]" in message(ValueError, [*blocks[:3], dask.delayed(X[250:, :4])], labels)
     bad = X.copy()
     bad[70, 3] = np.nan
@@ -236,6 +237,8 @@ def test_what_is_wrong_is_named(client, data):
     names = pd.DataFrame(X, columns=list("abcde"))
     frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]
     assert "partition 1: X has the columns ['z', 'b'" in message(ValueError, frames, partitions(y, cuts=(100,))[0])
+    gone = [*blocks[:3], Delayed("gone", {"other": X})]
+    assert "X has 4 partitions, but Dask has no tasks or results for 1 of them. Persist the whole table" in message(ValueError, gone, labels)
     mixed = [dask.delayed(y[:100]), dask.delayed((y[100:] == "yes").astype(int))]
     assert "partition 1: y has labels of type int64" in message(ValueError, partitions(X, cuts=(100,))[0], mixed)
     assert "folds are given, but MarginClassifier" in message(ValueError, blocks, labels, None, partitions(np.arange(ROWS) % 3)[0])
@@ -305,9 +308,15 @@ def test_the_parquet_of_the_guide_fits(client, data, tmp_path):
     assert labels.numblocks < (5,)
     of_frame = elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), table["label"], (table["a"] > 0) + 1.0)
     of_array = elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), labels, weights)
+    of_frame_alone = elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), table["label"])
     assert (of_array.coef_ == of_frame.coef_).all()
-    with pytest.raises(ValueError, match="X has 5 partitions, y has [1-4] partitions: .* must be partitioned alike"):
+    with pytest.raises(ValueError, match=r"The numbers of rows differ: X has 600 in 5 partitions, y has \d+ in [1-4] partitions\."):
         elsewhere.MarginClassifier("logistic", client=client).fit(table.drop(columns="label"), labels[labels == 1])
+    # It joins them as well when the column is persisted or becomes delayed blocks.
+    features, column = table.drop(columns="label"), table["label"]
+    for parts in ((features, column.persist()), (features.to_delayed(), column.to_delayed())):
+        fitted = elsewhere.MarginClassifier("logistic", client=client).fit(*parts)
+        assert fitted.objective_ == pytest.approx(of_frame_alone.objective_, rel=2e-6)
     assert (search.predict(table.drop(columns="label")).compute().to_numpy() == search.to_local().predict(frame.drop(columns="label"))).all()
 
 
@@ -329,6 +338,20 @@ def test_what_fit_takes_is_predicted(client, data):
     of_array = elsewhere.MarginClassifier("logistic", client=client).fit(holes, da.concatenate([da.from_array(y[:0]), da.from_array(y, chunks=200), da.from_array(y[:0])]))
     predicted = of_array.predict(holes).compute()
     assert predicted.dtype == y.dtype and np.array_equal(predicted, of_array.to_local().predict(frame.to_numpy(float)))
+
+
+def test_delayed_blocks_are_predicted_a_block_at_a_time(client, data):
+    X, y, _ = data
+    classifier = elsewhere.MarginClassifier("logistic", client=client).fit(*partitions(X, y))
+    here = classifier.to_local()
+    blocks = [*partitions(X)[0], dask.delayed(X[:3].tolist())]
+    for method in ("predict", "predict_proba"):
+        expected = [getattr(here, method)(block) if len(block) else [] for block in (X[:60], X[:0], X[60:250], X[250:], X[:3])]
+        found = dask.compute(*getattr(classifier, method)(blocks))
+        assert all(np.array_equal(one, other) or len(one) == len(other) == 0 for one, other in zip(found, expected, strict=True))
+    assert np.array_equal(classifier.predict(dask.delayed(X[:9])).compute(), here.predict(X[:9]))
+    with pytest.raises(TypeError, match="X is the path 'rows.blocks', but must be rows"):
+        classifier.predict("rows.blocks")
 
 
 def test_partitions_may_be_tables_of_pyarrow(client, data):
@@ -367,6 +390,10 @@ def test_folds_are_named_by_any_value(client, data):
     assert (again.errors_ == drawn.errors_).all()
     with pytest.raises(ValueError, match="leaves no sample of class 'no'"):
         search.fit(blocks, labels, folds=partitions(np.where(y == "no", 20, three))[0])
-    for wrong, message in ((three + 0.5, "folds has 0.5 in row 0"), (three - 1, "folds has -1 in row 0"), (np.where(three > 1, None, "a"), "folds has no value in row 2")):
-        with pytest.raises(ValueError, match=f"partition 0: {message}"):
-            search.fit(blocks, labels, folds=partitions(wrong)[0])
+    # Spellings of one number are one fold, in every partition, as in a block file.
+    search.fit(blocks, labels, folds=partitions(np.array(["10", "9", "9.0"])[three], cuts=(60, 60, 250))[0])
+    assert (search.folds_ == np.array([1, 0, 0])[three]).all()
+    for wrong, found in ((three + 0.5, "0.5 in row 0"), (three - 1, "-1 in row 0"), (np.where(three > 1, None, "a"), "None in row 2"), (np.array([0, 1.5, -1], dtype=object)[three], "1.5 in row 1"), (np.array(["a", "", "b"])[three], "'' in row 1")):
+        for name, refused in (("folds", lambda: search.fit(blocks, labels, folds=partitions(wrong)[0])), ("cv", lambda: local.MarginClassifierCV("logistic", cv=wrong).fit(X, y))):
+            with pytest.raises(ValueError, match=f"{name} has {found}, but must have whole numbers of at least 0 or texts"):
+                refused()

@@ -9,6 +9,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::dataset::Folds;
 use crate::{ClassLabels, Error, Labels};
 
 /// Rows to train on, and rows to test on.
@@ -166,6 +167,23 @@ pub fn grouped_folds<Y: ClassLabels>(
         taken[fold].1 += group.len();
     }
     Ok(folds)
+}
+
+/// Returns the fold of every row, counted from 0, and the names of the folds in order, by the rule of
+/// [`Dataset::with_fold_names`](crate::Dataset::with_fold_names).
+///
+/// ```
+/// use margins_data::split::named_folds;
+///
+/// assert_eq!(named_folds(&["10", "9", "9.0"])?, (vec![1, 0, 0], vec!["9".into(), "10".into()]));
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+///
+/// # Errors
+/// No row, or fewer than two folds.
+pub fn named_folds<S: AsRef<str>>(names: &[S]) -> Result<(Vec<usize>, Vec<String>), Error> {
+    let Folds { of_rows, names } = Folds::of_names(names)?;
+    Ok((of_rows, names.to_vec()))
 }
 
 /// Returns the rows outside `fold` (to train on) and those in it (to test on).

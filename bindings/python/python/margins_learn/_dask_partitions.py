@@ -8,14 +8,21 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
+from ._inputs import array_of
 
-def has_unknown_rows(part: Any) -> bool:
-    """Returns whether the rows of a dask array are unknown, as they are when it comes from a frame."""
-    return hasattr(part, "chunks") and bool(np.isnan(part.chunks[0]).any())
+
+def has_known_rows(part: Any) -> bool:
+    """Returns whether the rows of partitions are known, as those of a dask array are unless it comes from a frame."""
+    return not isinstance(part, Delayed) and hasattr(part, "chunks") and not np.isnan(part.chunks[0]).any()
+
+
+def rows_of(block: Any) -> int:
+    """Returns the number of rows of a block."""
+    return block.shape[0] if hasattr(block, "shape") else len(block)
 
 
 def cut(parts: list[Any], rows: list[int], like: list[int]) -> list[Delayed]:
-    """Returns partitions with the numbers of rows `like`, from partitions with the numbers of rows `rows`."""
+    """Returns partitions of a column with the numbers of rows `like`, from partitions with the numbers of rows `rows`."""
     stops, wanted = np.cumsum(rows), np.cumsum(like)
     made = []
     for start, stop in zip(wanted - like, wanted):
@@ -25,28 +32,40 @@ def cut(parts: list[Any], rows: list[int], like: list[int]) -> list[Delayed]:
     return made
 
 
-def _joined(blocks: list[np.ndarray], start: int, stop: int) -> np.ndarray:
-    """Returns some rows of blocks that follow each other."""
-    return np.concatenate(blocks)[start:stop]
+def _joined(blocks: list[Any], start: int, stop: int) -> np.ndarray:
+    """Returns some rows of blocks of a column that follow each other."""
+    arrays = [array_of(block).ravel() for block in blocks]
+    if len({array.dtype.kind in "US" for array in arrays}) > 1:
+        # Among texts numpy would make texts of numbers.
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)[start:stop]
 
 
-def delayed_parts(name: str, part: Any) -> list[Any] | None:
-    """Returns the partitions of a collection by rows."""
-    if part is None:
-        return None
-    if isinstance(part, (list, tuple)):
-        return list(part)
-    if hasattr(part, "to_delayed"):
+def delayed_parts(name: str, part: Any) -> list[Any]:
+    """Returns the partitions of a collection by rows, and refuses partitions that do not exist."""
+    if isinstance(part, Delayed):
+        parts = [part]
+    elif isinstance(part, (list, tuple)):
+        parts = list(part)
+    elif hasattr(part, "to_delayed"):
         if getattr(part, "ndim", 1) == 2 and hasattr(part, "numblocks") and part.numblocks[1] > 1:
             part = part.rechunk({1: -1})
-        return list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
-    raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
+        parts = list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
+    else:
+        raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
+    # A projection of a Parquet file that Dask persists may have keys of partitions that it has joined.
+    if missing := sum(isinstance(each, Delayed) and each.key not in each.dask for each in parts):
+        raise ValueError(
+            f"{name} has {len(parts)} partitions, but Dask has no tasks or results for {missing} of them. "
+            "Persist the whole table before its columns are taken: table = table.persist()."
+        )
+    return parts
 
 
 def predictions_of(part: Any, local: Any, method: str, of_none: np.ndarray) -> Any:
     """Returns the predictions for a partition: an array for an array, a frame or series for a frame, without rows for an empty one."""
-    result = getattr(local, method)(part) if part.shape[0] else of_none
-    if not hasattr(part, "index"):
+    result = getattr(local, method)(part) if rows_of(part) else of_none
+    if not hasattr(part, "iloc"):
         return result
     import pandas as pd
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -438,7 +439,7 @@ def fold_names(folds: np.ndarray, name: str) -> list[str]:
         return [str(fold) for fold in whole_folds(folds, name)]
     names = []
     for row, fold in enumerate(folds.tolist()):
-        is_number = isinstance(fold, (int, np.integer)) and fold >= 0
+        is_number = isinstance(fold, Real) and fold >= 0 and fold % 1 == 0
         if not (is_number or isinstance(fold, str) and fold.strip()):
             raise ValueError(f"{name} has {fold!r} in row {row}, but must have whole numbers of at least 0 or texts.")
         names.append(str(int(fold)) if is_number else fold)

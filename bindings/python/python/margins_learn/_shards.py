@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import array_of, columns_named, distinct, is_frame, names_of, refuse_complex, refuse_gaps, samples_of, weights_of, whole_folds
+from ._inputs import array_of, columns_named, distinct, fold_names, is_frame, names_of, refuse_complex, refuse_gaps, samples_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
 
@@ -57,9 +57,9 @@ class Engine(Protocol):
 class Holder:
     """The partitions of one worker, in the memory of the library."""
 
-    def __init__(self, loss: str, classes: Any, folds: list[Any]) -> None:
+    def __init__(self, loss: str, classes: Any, folds: dict[str, int]) -> None:
         self._shard = _native.Shard(loss)
-        self._classes, self._known = np.asarray(classes), folds
+        self._classes, self._folds = np.asarray(classes), folds
         self._class_rows = np.zeros(len(classes), dtype=int)
 
     def insert(self, number: int, partition: Any) -> None:
@@ -87,8 +87,7 @@ class Holder:
             weights = weights_of(weights, X, zeros=True)
         targets = np.searchsorted(self._classes, y).astype(np.uint32)
         if folds is not None:
-            own, places = np.unique(folds, return_inverse=True)
-            folds = np.array([self._known.index(fold) for fold in own.tolist()], dtype=np.uint32)[places]
+            folds = np.array([self._folds[name] for name in fold_names(folds, "folds")], dtype=np.uint32)
         self._class_rows += np.bincount(targets, minlength=len(self._classes))
         self._shard.insert(number, samples, targets, weights, folds)
 
@@ -130,16 +129,8 @@ def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray |
     found = {name: None if part is None else array_of(part).ravel() for name, part in parts.items()}
     for name, part in found.items():
         if part is not None and len(part) != X.shape[0]:
-            raise ValueError(f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}.")
+            raise ValueError(f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}. Partition them alike: persist a Dask table before its columns are taken.")
     return X, found["y"], found["sample_weight"], found["folds"]
-
-
-def _fold_values(folds: np.ndarray) -> set[Any]:
-    """Returns the numbers or names of folds, and refuses gaps and numbers that are not whole."""
-    if folds.dtype.kind in "OUT":
-        refuse_gaps(folds, "folds")
-        return set(folds.tolist())
-    return set(whole_folds(folds, "folds"))
 
 
 def facts_of(partition: Any, number: int) -> dict[str, Any]:
@@ -148,7 +139,7 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
     with _in_partition(number):
         refuse_gaps(y, "y")
         labels = distinct(y)
-        folds = None if folds is None else _fold_values(folds)
+        folds = set() if folds is None else set(fold_names(folds, "folds"))
     stored = 16 * X.nnz if sparse.issparse(X) else 8 * X.shape[0] * X.shape[1]
     return {
         "labels": labels,
@@ -156,7 +147,7 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
         "features": X.shape[1],
         "sparse": sparse.issparse(X),
         "bytes": stored + _BYTES_A_ROW * X.shape[0],
-        "folds": folds or set(),
+        "folds": folds,
         "names": [str(name) for name in columns_named(X)] if is_frame(X) else None,
     }
 
@@ -176,8 +167,9 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) 
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
     costs = [fact["bytes"] + 8 * landmarks * fact["rows"] for fact in facts]
-    folds = _all_folds(facts)
-    engine.place((loss, classes, folds), partitions, costs)
+    spellings = sorted(set().union(*[fact["folds"] for fact in facts]))
+    folds, numbers = _native.folds_named(spellings) if spellings else ([], [])
+    engine.place((loss, classes, dict(zip(spellings, numbers))), partitions, costs)
     return classes, {
         "workers": engine.ask,
         "trials": engine.TRIALS,
@@ -186,17 +178,9 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) 
         "features": features.pop(),
         "sparse": any(fact["sparse"] for fact in facts if fact["rows"]),
         "partitions": [fact["rows"] for fact in facts],
-        "folds": [str(fold) for fold in folds],
+        "folds": folds,
         "names": facts[0]["names"],
     }
-
-
-def _all_folds(facts: list[dict[str, Any]]) -> list[Any]:
-    """Returns the folds of all partitions in order."""
-    folds = set().union(*[fact["folds"] for fact in facts])
-    if len({isinstance(fold, str) for fold in folds}) > 1:
-        raise ValueError("folds are numbers in some rows and text in others: make all of them text or numbers.")
-    return sorted(folds)
 
 
 def _refuse_differences(facts: list[dict[str, Any]]) -> None:
@@ -219,7 +203,7 @@ def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tupl
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
     costs = [bytes_ + (_BYTES_A_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
-    engine.place((loss, classes, []), partitions, costs)
+    engine.place((loss, classes, {}), partitions, costs)
     return classes, {
         "workers": engine.ask,
         "trials": engine.TRIALS,
@@ -293,7 +277,7 @@ def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[Kind], 
     return decorate
 
 
-def _is_path(X: Any) -> bool:
+def is_path(X: Any) -> bool:
     """Returns true if X is the path of a file."""
     return isinstance(X, str) or hasattr(X, "__fspath__")
 
@@ -333,7 +317,7 @@ class Elsewhere:
             raise ValueError(f"encode is {self.encode!r}, but samples that workers hold are fitted by functions of numbers.")
         landmarks = self._landmarks()
         given = {"y": y, "sample_weight": sample_weight, "folds": folds}
-        if _is_path(X) and (beside := [name for name, value in given.items() if value is not None]):
+        if is_path(X) and (beside := [name for name, value in given.items() if value is not None]):
             raise ValueError(f"{beside[0]} is given beside the block file {str(X)!r}, which has labels, weights and folds of its own.")
         if folds is not None and not hasattr(self, "cv"):
             raise ValueError(f"folds are given, but {type(self).__name__} has no cross-validation.")
@@ -370,7 +354,7 @@ class Elsewhere:
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         engine = self._engine
-        if _is_path(X):
+        if is_path(X):
             self.classes_, ground = file_ground_of(engine, self.loss, str(X), self._room)
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)

@@ -20,6 +20,7 @@ import itertools
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,13 +29,13 @@ import numpy as np
 try:
     import dask
     from dask.delayed import Delayed
-    from dask.distributed import Actor, Client, futures_of, get_client, get_worker
+    from dask.distributed import Actor, Client, futures_of, get_client
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: the extra 'dask' of margins-learn installs what margins_learn.dask needs, as in pip install './bindings/python[dask]'.") from None
 
 from . import _path, _regularised, _search
-from ._dask_partitions import cut, delayed_parts, has_unknown_rows, predictions_of
-from ._shards import Elsewhere, Holder, peak_of, shares_of, with_client
+from ._dask_partitions import cut, delayed_parts, has_known_rows, predictions_of, rows_of
+from ._shards import Elsewhere, Holder, is_path, peak_of, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 
@@ -47,10 +48,22 @@ _names = itertools.count()
 _config_lock = threading.Lock()
 
 
-def _insert(holder: Actor, number: int, partition: Any, before: None) -> None:
+# The holders of this process, by their names, until Dask releases them.
+_holders_here: weakref.WeakValueDictionary[str, Holder] = weakref.WeakValueDictionary()
+
+
+class _NamedHolder(Holder):
+    """A holder that the tasks of its worker find by its name."""
+
+    def __init__(self, name: str, *made_of: Any) -> None:
+        super().__init__(*made_of)
+        _holders_here[name] = self
+
+
+def _insert(holder: Actor, name: str, number: int, partition: Any, before: None) -> None:
     """Inserts a partition into the holder on this worker, after the insertion before."""
     # The proxy of the actor would send a copy over a connection of the worker to itself.
-    get_worker().state.actors[holder.key].insert(number, partition)
+    _holders_here[name].insert(number, partition)
 
 
 class _Cluster:
@@ -146,32 +159,29 @@ class _Cluster:
         self._kept = bool(futures_of(named["X"]))
         with _config_lock, dask.config.set({"optimization.tune.active": False}):
             # Tuning would join the partitions of a projection of a Parquet file by the size of its own columns.
-            split = {name: delayed_parts(name, part) for name, part in named.items()}
-        split = self._aligned(split, {name for name, part in named.items() if has_unknown_rows(part)})
-        counts = {name: len(each) for name, each in split.items() if each is not None}
-        if len(set(counts.values())) != 1:
-            listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
-            raise ValueError(f"{listed}: features, labels, weights and folds must be partitioned alike.")
-        each = [part if part is not None else itertools.repeat(None) for part in split.values()]
+            split = {name: delayed_parts(name, part) for name, part in named.items() if part is not None}
+        rows = {name: list(part.chunks[0]) for name, part in named.items() if has_known_rows(part)}
+        split = self._aligned(split, rows)
+        each = [split.get(name, itertools.repeat(None)) for name in named]
         return [dask.delayed(tuple, pure=False)(list(one)) for one in zip(*each)]
 
-    def _aligned(self, split: dict[str, list[Any] | None], may_be_cut: set[str]) -> dict[str, list[Any] | None]:
-        """Returns all parts in as many partitions as the part with the most has, if the others may be cut and have as many rows.
+    def _aligned(self, split: dict[str, list[Any]], known: dict[str, list[int]]) -> dict[str, list[Any]]:
+        """Returns all parts in the partitions of X; their rows are counted where they are unknown and the numbers of partitions differ.
 
-        Dask joins the partitions of a column of a Parquet file that becomes an array, as in `table["label"].values`.
+        Dask joins the partitions of a projection of a Parquet file by itself, as in `table["label"].persist()`.
         """
-        most = max((len(parts), name) for name, parts in split.items() if parts is not None)[1]
-        fewer = [name for name, parts in split.items() if parts is not None and len(parts) < len(split[most])]
-        if not may_be_cut.issuperset(fewer):
+        if len({len(parts) for parts in split.values()}) == 1 and len({tuple(rows) for rows in known.values()}) < 2:
             return split
-        rows = {name: self._rows(split[name]) for name in (most, *fewer)} if fewer else {}
-        same = [name for name in fewer if sum(rows[name]) == sum(rows[most])]
-        return {**split, **{name: cut(split[name], rows[name], rows[most]) for name in same}}
+        rows = {name: known.get(name) or self._rows(parts) for name, parts in split.items()}
+        if len({sum(each) for each in rows.values()}) != 1:
+            listed = ", ".join(f"{name} has {sum(each)} in {len(each)} partitions" for name, each in rows.items())
+            raise ValueError(f"The numbers of rows differ: {listed}.")
+        like = rows["X"]
+        return {name: parts if rows[name] == like else cut(parts, rows[name], like) for name, parts in split.items()}
 
     def _rows(self, parts: list[Any]) -> list[int]:
         """Returns the numbers of rows of partitions."""
-        futures = [self._client.compute(dask.delayed(np.shape, pure=False)(part)) for part in parts]
-        return [shape[0] for shape in self._gather(futures, "the workers count the rows of partitions")]
+        return self._gather([self._client.compute(dask.delayed(rows_of, pure=False)(part)) for part in parts], "the workers count the rows of partitions")
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
@@ -238,13 +248,13 @@ class _Cluster:
         """Starts an actor on a worker, inserts partitions one after the other, and returns its name."""
         name = f"{self._fit}-{next(_names)}"
         there = {"workers": [worker], "allow_other_workers": False}
-        holder = self._client.submit(Holder, *self._made_of, key=name, actor=True, pure=False, **there)
+        holder = self._client.submit(_NamedHolder, name, *self._made_of, key=name, actor=True, pure=False, **there)
         graph, last = {}, None
         for k in numbers:
             # Dask releases the partition after its insertion. If the worker is lost, it is computed again.
             partition = self._futures.pop(k, None) or self._compute(self._partitions[k])
             key = f"{name}-partition-{k}"
-            graph[key], last = (_insert, holder, k, partition, last), key
+            graph[key], last = (_insert, holder, name, k, partition, last), key
         filled = self._client.get(graph, last, sync=False, **there)
         self._holders[name], self._filled[name] = holder, filled
         self._shares[name], self._places[name] = numbers, worker
@@ -344,7 +354,7 @@ class _Cluster:
             del self._filled[name]
             # What the future has for a result may speak through another client.
             with self._client.as_current():
-                self._actors[name] = Actor(Holder, self._places[name], name)
+                self._actors[name] = Actor(_NamedHolder, self._places[name], name)
         return names
 
     def close(self) -> None:
@@ -385,27 +395,41 @@ class _Predicting(Elsewhere):
 
     def _lazily(self, method: str, X: Any) -> Any:
         local = self.to_local()
+        predict = getattr(local, method)
+        if is_path(X):
+            raise TypeError(f"X is the path {str(X)!r}, but must be rows: to_local().save('model.mgn') makes a model for `margins predict --data`.")
+        is_one = isinstance(X, Delayed)
+        if is_one or isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(block, Delayed) for block in X):
+            of_none = predict(self._row(getattr(self, "feature_names_in_", None)))[:0]
+            predictions = [dask.delayed(predictions_of)(block, local, method, of_none) for block in delayed_parts("X", X)]
+            return predictions[0] if is_one else predictions
         if not dask.is_dask_collection(X):
-            return getattr(local, method)(X)
+            return predict(X)
         if not hasattr(X, "chunks"):
-            import pandas as pd
-
-            of_none = getattr(local, method)(pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns))[:0]
+            of_none = predict(self._row(X.columns))[:0]
             return X.map_partitions(predictions_of, local, method, of_none, meta=predictions_of(X._meta, local, method, of_none))
-        example = getattr(local, method)(np.zeros((1, self.n_features_in_)))
+        example = predict(self._row(None))
         shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
         return X.rechunk({1: -1}).map_blocks(predictions_of, local, method, example[:0], dtype=example.dtype, meta=example[:0], **shape)
 
+    def _row(self, columns: Any) -> Any:
+        """Returns a row of zeros, in a frame if there are names of columns."""
+        if columns is None:
+            return np.zeros((1, self.n_features_in_))
+        import pandas as pd
+
+        return pd.DataFrame(np.zeros((1, len(columns))), columns=columns)
+
     def decision_function(self, X: Any) -> Any:
-        """Returns the score of every sample, lazily for a collection of Dask."""
+        """Returns the score of every sample, lazily for a collection of Dask or delayed blocks."""
         return self._lazily("decision_function", X)
 
     def predict(self, X: Any) -> Any:
-        """Returns the class of every sample, lazily for a collection of Dask."""
+        """Returns the class of every sample, lazily for a collection of Dask or delayed blocks."""
         return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Returns the probability of every class, lazily for a collection of Dask."""
+        """Returns the probability of every class, lazily for a collection of Dask or delayed blocks."""
         return self._lazily("predict_proba", X)
 
 
