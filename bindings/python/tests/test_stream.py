@@ -49,11 +49,11 @@ def test_a_fit_that_chunks_cannot_go_on_from_says_so(two):
     X, y = two
     for name, value in (("standardize", True), ("hold_out", 0.2), ("class_weight", "balanced"), ("average", "suffix:0.5")):
         classifier = ml.StreamClassifier("logistic").set_params(**{name: value})
-        with pytest.raises(ValueError, match=f"partial_fit cannot heed {name}={value!r}, which need all samples"):
+        with pytest.raises(ValueError, match=f"partial_fit does not support {name}={value!r}, which needs all samples"):
             classifier.partial_fit(X, y)
         fitted = classifier.fit(X, y)
         before = fitted.coef_
-        with pytest.raises(ValueError, match=f"partial_fit cannot heed {name}={value!r}, which need all samples"):
+        with pytest.raises(ValueError, match=f"partial_fit does not support {name}={value!r}, which needs all samples"):
             fitted.partial_fit(X, y)
         fitted.set_params(**{name: getattr(ml.StreamClassifier(), name)})
         with pytest.raises(ValueError, match="cannot go on from a fit with hold_out, .*clone the classifier to start again"):

@@ -95,6 +95,19 @@ impl AtomicFile {
         }
     }
 
+    /// Returns the number of the descriptor of this process that a path leads to, such as 1 for
+    /// `/dev/stdout`. What is written there has no name, and may not be read again.
+    ///
+    /// ```
+    /// use margins_data::AtomicFile;
+    ///
+    /// assert_eq!(AtomicFile::descriptor("/dev/stderr"), cfg!(unix).then_some(2));
+    /// assert_eq!(AtomicFile::descriptor("model.json"), None);
+    /// ```
+    pub fn descriptor(path: impl AsRef<Path>) -> Option<u32> {
+        destination::descriptor(path.as_ref())
+    }
+
     /// Gives the file its name. A file that is dropped before vanishes.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use margins_data::{ClassLabels, Dataset};
+use margins_data::{AtomicFile, ClassLabels, Dataset};
 use margins_model::write_atomically;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl CheckpointFile<'_> {
         // A pipe would wait for a writer, and a device forgets what is written to it.
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Ok(about) if !about.is_file() => {
+            Ok(about) if !about.is_file() || AtomicFile::descriptor(self.path).is_some() => {
                 return Err(
                     self.fail("a checkpoint must be a regular file, which can be read again")
                 );

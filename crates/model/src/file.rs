@@ -5,7 +5,10 @@ mod checked;
 mod frame;
 mod json;
 
+use std::ffi::OsStr;
 use std::path::Path;
+
+use margins_data::AtomicFile;
 
 use crate::{Error, Model, Registry, write_atomically};
 
@@ -21,12 +24,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that the name of a file asks for: JSON where it ends in `.json`, in
-    /// whatever case, else binary.
+    /// Returns the format that the name of a file asks for: JSON if it ends in `.json`, in any case, or
+    /// leads to a descriptor of this process, such as `/dev/stdout`; binary otherwise.
     pub fn of_path(path: impl AsRef<Path>) -> Self {
-        match path.as_ref().extension() {
-            Some(extension) if extension.eq_ignore_ascii_case("json") => Format::Json,
-            _ => Format::Binary,
+        let path = path.as_ref();
+        let is_json = |extension: &OsStr| extension.eq_ignore_ascii_case("json");
+        match path.extension().is_some_and(is_json) || AtomicFile::descriptor(path).is_some() {
+            true => Format::Json,
+            false => Format::Binary,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Faults of files, of other processes, of limits and of the clock.
 
 mod clock;
+mod destinations;
 mod files;
 mod limits;
 mod others;
@@ -17,10 +18,11 @@ type Group = fn(&Lab) -> Result<Vec<Seen>, Failure>;
 
 /// Tries all of them; the library makes the clock jump.
 pub(super) fn run(lab: &Lab, faketime: &Path) -> Result<Vec<Seen>, Failure> {
-    let groups: [Group; 10] = [
+    let groups: [Group; 11] = [
         writers::full_disk,
         writers::read_only_folder,
         writers::no_folder,
+        destinations::all,
         files::full_device,
         files::empty_device,
         files::pipes,

@@ -276,7 +276,8 @@ class StreamClassifier(ModelClassifier):
         if str(self.average).startswith("suffix"):
             given.append(f"average={self.average!r}")
         if given:
-            raise ValueError(f"partial_fit cannot heed {', '.join(given)}, which need all samples at once: call fit, or leave them out.")
+            need, them = ("needs", "it") if len(given) == 1 else ("need", "them")
+            raise ValueError(f"partial_fit does not support {', '.join(given)}, which {need} all samples at once: call fit, or leave {them} out.")
         if not first and self._state is None:
             names = ", ".join(_FOR_FIT)
             raise ValueError(f"partial_fit cannot go on from a fit with {names} or the mean of a suffix: clone the classifier to start again.")

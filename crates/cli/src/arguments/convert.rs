@@ -11,7 +11,7 @@ pub(crate) struct ConvertArguments {
     pub(crate) model: PathBuf,
     /// Model file to write: JSON if the name ends in .json, binary otherwise
     ///
-    /// - writes JSON to standard output.
+    /// - writes JSON to standard output. /dev/fd/3 and other descriptors take JSON too.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: PathBuf,
 }

@@ -164,7 +164,8 @@ pub(crate) struct FormatArguments {
 pub(crate) struct ModelArguments {
     /// Model file to write: JSON if the name ends in .json, binary otherwise
     ///
-    /// - writes JSON to standard output; the report then goes to standard error.
+    /// - writes JSON to standard output; the report then goes to standard error. /dev/fd/3 and other
+    ///   descriptors take JSON too.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! The command that writes data as a block file.
 
 use margins::data::blocks::BlockFile;
+use margins::data::{AtomicFile, Listed};
 
 use crate::arguments::blocks::BlocksArguments;
 use crate::failure::Failure;
@@ -12,10 +13,10 @@ pub(super) fn blocks(arguments: &BlocksArguments) -> Result<(), Failure> {
     check_files(
         inputs("--data", source.file.files()).chain([output("--out", Some(&arguments.out))]),
     )?;
-    if is_standard(&arguments.out) {
+    if is_standard(&arguments.out) || AtomicFile::descriptor(&arguments.out).is_some() {
         let out = arguments.out.display();
         return Err(Failure::usage(format!(
-            "--out {out} is standard output, but a block file needs a name"
+            "--out {out} is a stream, but a block file needs a name"
         )));
     }
     source.write_blocks(arguments.settings(), &arguments.out)?;
@@ -24,7 +25,7 @@ pub(super) fn blocks(arguments: &BlocksArguments) -> Result<(), Failure> {
     let facts = [
         ("block file", arguments.out.display().to_string()),
         ("rows x features", format!("{rows} x {features}")),
-        ("classes", file.classes().join(", ")),
+        ("classes", Listed(file.classes()).to_string()),
         ("blocks", blocks.to_string()),
     ];
     report([], |out| table::facts(out, &facts))

@@ -52,7 +52,7 @@ pub(super) fn cv(
     let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
-    let certified = curve.certified.iter().copied();
+    let certified = ends_of(curve);
     let mut warnings = Warnings::default();
     warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status], common));
     warnings.add_report(&fitted.report);
@@ -186,6 +186,11 @@ fn settings(
     settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());
     settings.kernels.sigmas.clone_from(&candidates.sigmas);
     Ok(settings)
+}
+
+/// Returns for each lambda whether all fits converged, and the largest of their gaps.
+pub(super) fn ends_of(curve: &ErrorCurve) -> impl Iterator<Item = (bool, f64)> {
+    curve.certified.iter().copied().zip(curve.worst_relative_gap.iter().copied())
 }
 
 /// Returns the curve of a cross-validated classifier.

@@ -197,9 +197,10 @@ impl Task<'_> {
             Some(objective) if !objective.is_certified() => warnings
                 .add(format!("--objective {objective} is not convex: the fit has no certificate.")),
             _ => {
-                let ends: Vec<Status> = fits.map(|fit| fit.report.status).collect();
+                let end = |fit: &Fit| (fit.report.status, fit.report.relative_gap);
+                let (ends, gaps): (Vec<Status>, Vec<f64>) = fits.map(end).unzip();
                 let converged = ends.iter().map(|&end| end == Status::Converged);
-                warnings.add(of_gaps(converged, None, &ends, self.arguments));
+                warnings.add(of_gaps(converged.zip(gaps), None, &ends, self.arguments));
             }
         }
         warnings

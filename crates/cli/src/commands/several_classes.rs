@@ -6,6 +6,7 @@ use margins::data::Classes;
 use margins::estimators::regularised::{DataSummary, Fitted, Settings};
 use margins::optim::Status;
 
+use super::cv::ends_of;
 use super::page::{Page, chosen, classifier_of, title};
 use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
@@ -55,7 +56,7 @@ pub(super) fn fit(
     let curve = summary.curve.as_ref();
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
     refuse_contradiction(&summary.loss, &ends)?;
-    let certified = curve.iter().flat_map(|curve| curve.certified.iter().copied());
+    let certified = curve.into_iter().flat_map(ends_of);
     warnings.add(of_gaps(certified, None, &ends, task.arguments));
     warnings.add(of_members(&ends, task.arguments));
     warnings.add_report(summary);

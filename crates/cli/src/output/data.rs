@@ -5,7 +5,7 @@ use margins::estimators::regularised::DataSummary;
 use serde::Serialize;
 
 use super::Lines;
-use super::table::MOST_LISTED;
+use super::table::{MOST_LISTED, name_cell};
 
 /// Data of two classes.
 #[derive(Serialize)]
@@ -55,7 +55,7 @@ impl<'a> ClassDocument<'a> {
 
     /// Returns the classes on a line, with the number of rows of each; of many the first ones.
     pub(crate) fn line(classes: &[Self]) -> String {
-        Self::listed(classes, |class| format!("'{}' ({})", class.name, class.rows))
+        Self::listed(classes, |class| format!("'{}' ({})", name_cell(class.name), class.rows))
     }
 
     /// Returns the classes on a line, as they are named; of many the first ones.
@@ -70,7 +70,7 @@ impl<'a> ClassDocument<'a> {
 
 /// Returns the lines on data of two classes.
 pub(crate) fn describe(name: &str, data: &DataSummary) -> Lines {
-    let [negative, positive] = two(&data.classes);
+    let [negative, positive] = two(&data.classes).map(name_cell);
     let (negatives, positives) = (data.class_rows[0], data.class_rows[1]);
     let classes =
         format!("'{positive}' positive ({positives}), '{negative}' negative ({negatives})");

@@ -60,20 +60,9 @@ pub(crate) fn check_files<'a>(
 /// Refuses a name at which no file can be written, such as that of a folder or of a read-only file.
 fn check_place(file: &Named<'_>) -> Result<(), Failure> {
     let Named { option, path, .. } = file;
-    let refused = |reason: String| {
-        Err(Failure::job(format!("{option} {}: cannot be written: {reason}", path.display())))
-    };
-    if path.is_dir() {
-        return refused("it is a folder".to_owned());
-    }
-    match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => {
-            AtomicFile::check(path).or_else(|error| refused(error.to_string()))
-        }
-        Some(folder) if folder.exists() => refused(format!("'{}' is no folder", folder.display())),
-        Some(folder) => refused(format!("there is no folder '{}'", folder.display())),
-        None => Ok(()),
-    }
+    AtomicFile::check(path).map_err(|error| {
+        Failure::job(format!("{option} {}: cannot be written: {error}", path.display()))
+    })
 }
 
 fn collision(one: &Named<'_>, other: &Named<'_>) -> Failure {
@@ -99,10 +88,9 @@ fn is_one_file(one: &Named<'_>, other: &Named<'_>) -> bool {
     }
 }
 
-/// Returns true for `-`, which stands for standard input or output, and for the other name of the
-/// latter.
+/// Returns true for `-`, which stands for standard input or output, and for other names of the latter.
 pub(crate) fn is_standard(path: &Path) -> bool {
-    path == Path::new("-") || path == Path::new("/dev/stdout")
+    path == Path::new("-") || AtomicFile::descriptor(path) == Some(1)
 }
 
 /// Returns the canonical path of a regular file, or of one that is not there yet; `None` for a

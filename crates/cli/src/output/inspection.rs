@@ -199,6 +199,7 @@ impl InspectionDocument<'_> {
             (self.positive_class, self.negative_class, self.positives)
         {
             let negatives = self.rows - positives;
+            let (positive, negative) = (name_cell(positive), name_cell(negative));
             return format!(
                 "'{positive}' positive ({positives}, {}), '{negative}' negative ({negatives}, {})",
                 self.share(positives),
@@ -206,7 +207,7 @@ impl InspectionDocument<'_> {
             );
         }
         ClassDocument::listed(&self.classes, |class| {
-            format!("'{}' ({}, {})", class.name, class.rows, self.share(class.rows))
+            format!("'{}' ({}, {})", name_cell(class.name), class.rows, self.share(class.rows))
         })
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Lines;
 use super::data::size;
-use super::table::{number, percent};
+use super::table::{number, percent, two_classes};
 
 /// A halfspace with its guarantee.
 #[derive(Serialize)]
@@ -63,10 +63,7 @@ impl MassartDocument<'_> {
         };
         let mut lines = vec![
             size(&self.file, self.rows, self.columns),
-            (
-                "classes",
-                format!("'{}' positive, '{}' negative", self.positive_class, self.negative_class),
-            ),
+            ("classes", two_classes(self.positive_class, self.negative_class)),
             ("learner", self.solver.clone()),
             ("rows", if self.standardize { format!("standardised, {rows}") } else { rows }),
             ("noise", format!("eta {}", number(self.eta))),

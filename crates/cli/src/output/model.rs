@@ -9,7 +9,7 @@ use margins::model::{Format, Functions, Header, Member, Scheme};
 
 use super::Lines;
 use super::files::{emit, is_standard};
-use super::table::{MOST_LISTED, Table, facts, gap, name_cell, number};
+use super::table::{MOST_LISTED, Table, facts, gap, name_cell, number, two_classes};
 use crate::failure::Failure;
 use crate::messages::step;
 
@@ -77,7 +77,7 @@ fn describe(header: &Header) -> String {
 fn description(model: &Model) -> Lines {
     let classes = match (model.scheme(), model.classes()) {
         (Scheme::Binary | Scheme::Majority, [negative, positive]) => {
-            format!("'{positive}' positive, '{negative}' negative")
+            two_classes(positive, negative)
         }
         (scheme, several) => format!("{}, {scheme}", Listed(several)),
     };

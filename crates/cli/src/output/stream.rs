@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Lines;
 use super::data::size;
-use super::table::{number, percent};
+use super::table::{number, percent, two_classes};
 use super::training::TrainingDocument;
 
 /// A fit to a stream.
@@ -94,7 +94,7 @@ impl StreamDocument<'_> {
     pub(crate) fn lines(&self) -> Lines {
         let classes = match &self.classes {
             ClassNames::Two { negative_class, positive_class } => {
-                format!("'{positive_class}' positive, '{negative_class}' negative")
+                two_classes(positive_class, negative_class)
             }
             ClassNames::Several { classes, .. } => Listed(classes).to_string(),
         };

@@ -59,6 +59,11 @@ pub(crate) fn name_cell(name: &str) -> String {
     escaped(name.chars().take(LONGEST)) + rest
 }
 
+/// Returns the names of two classes on a line.
+pub(crate) fn two_classes(positive: &str, negative: &str) -> String {
+    format!("'{}' positive, '{}' negative", name_cell(positive), name_cell(negative))
+}
+
 /// Returns a text whose control characters, which would break a line, are escaped.
 fn escaped(text: impl Iterator<Item = char>) -> String {
     let mut line = String::new();

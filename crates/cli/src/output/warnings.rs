@@ -8,7 +8,7 @@ use crate::arguments::regularised::RegularisedArguments;
 use crate::arguments::values::SolverName;
 use crate::failure::Failure;
 use crate::messages::{note, warn};
-use crate::output::table::percent;
+use crate::output::table::{gap, percent};
 
 /// The warnings of a run: the sentences printed to standard error, kept for the page.
 #[derive(Debug, Default)]
@@ -76,17 +76,20 @@ pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Fa
     )))
 }
 
-/// Returns the sentence on fits without a certificate: at each lambda, and on the one at the lambda
-/// chosen. The advice depends on the solver and on the known statuses.
+/// Returns the sentence on fits without a certificate: at each lambda, by whether all converged and by
+/// their largest gap, and on the one at the lambda chosen. The advice depends on the solver and on the
+/// known statuses.
 pub(crate) fn of_gaps(
-    lambdas: impl Iterator<Item = bool>,
+    lambdas: impl Iterator<Item = (bool, f64)>,
     chosen: Option<bool>,
     ends: &[Status],
     arguments: &RegularisedArguments,
 ) -> Option<String> {
-    let converged: Vec<bool> = lambdas.collect();
-    let missed = converged.iter().filter(|&&converged| !converged).count();
-    let at = match converged.len() {
+    let lambdas: Vec<(bool, f64)> = lambdas.collect();
+    let gaps: Vec<f64> =
+        lambdas.iter().filter(|(converged, _)| !converged).map(|&(_, gap)| gap).collect();
+    let missed = gaps.len();
+    let at = match lambdas.len() {
         1 if chosen.is_none() => "The fit".to_owned(),
         all => format!("At {missed} of {all} lambdas a fit"),
     };
@@ -97,7 +100,8 @@ pub(crate) fn of_gaps(
         (true, true) => format!("{at}, and so the final one,"),
         (false, true) => "The final fit".to_owned(),
     };
-    Some(missed_tolerance(&who, ends, arguments))
+    let worst = gaps.into_iter().reduce(f64::max);
+    Some(missed_tolerance(&who, ends, worst, arguments))
 }
 
 /// Returns the sentence on cells with a level that the encoding of a model does not know.
@@ -144,11 +148,17 @@ pub(crate) fn no_better(
 pub(crate) fn of_members(ends: &[Status], arguments: &RegularisedArguments) -> Option<String> {
     let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
     let who = format!("The final fit of {missed} of {} members", ends.len());
-    (missed > 0).then(|| missed_tolerance(&who, ends, arguments))
+    (missed > 0).then(|| missed_tolerance(&who, ends, None, arguments))
 }
 
-/// Returns the sentences on a missed tolerance: its value, the reason, and one thing to do.
-fn missed_tolerance(who: &str, ends: &[Status], arguments: &RegularisedArguments) -> String {
+/// Returns the sentences on a missed tolerance: its value, the reason or else the largest gap, and one
+/// thing to do.
+fn missed_tolerance(
+    who: &str,
+    ends: &[Status],
+    worst: Option<f64>,
+    arguments: &RegularisedArguments,
+) -> String {
     let solver = &arguments.solver;
     let no_solver_helps = [Status::Unbounded, Status::RoundingLimit];
     let hopeless = no_solver_helps.into_iter().find(|end| ends.contains(end));
@@ -166,7 +176,9 @@ fn missed_tolerance(who: &str, ends: &[Status], arguments: &RegularisedArguments
         _ if !arguments.penalty.standardize => "Add --standardize",
         _ => "Raise --tol or --lambda",
     };
-    let reason = end.map(|end| format!(": {}", end.explanation())).unwrap_or_default();
+    let reason = end.map(|end| end.explanation().to_owned());
+    let reason = reason.or_else(|| Some(format!("the largest gap is {}", gap(worst?))));
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let tolerance = solver.tolerance();
     format!(
         "{who} missed the tolerance of {tolerance:e} for the relative duality gap{reason}. {todo}."

@@ -50,6 +50,8 @@ fn names_may_be_longer_than_any_line() {
     ] {
         let output = workshop.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        let longest = text(&output.stdout).lines().map(str::len).max();
+        assert!(longest < Some(300), "{arguments:?} prints a line of {longest:?} characters");
     }
 }
 
@@ -153,7 +155,9 @@ fn amounts_of_memory_need_a_unit() {
 fn redirected_streams_are_written_to() {
     use std::os::unix::fs::MetadataExt;
     let workshop = Workshop::new();
-    for (name, is_output) in [("/dev/stdout", true), ("/dev/stderr", false), ("/dev/fd/2", false)] {
+    let names =
+        [("/dev/stdout", true), ("/dev/fd/1", true), ("/dev/stderr", false), ("/dev/fd/2", false)];
+    for (name, is_output) in names {
         let file = File::create(workshop.path("stream")).expect("a file");
         let mut command = Command::new(env!("CARGO_BIN_EXE_margins"));
         command.args(FIT).args(["--out", name]).current_dir(workshop.folder.path());
@@ -167,14 +171,20 @@ fn redirected_streams_are_written_to() {
         let written = std::fs::metadata(workshop.path("stream")).expect("a file");
         assert_eq!(written.ino(), file.metadata().expect("a file").ino(), "{name}");
         let model = std::fs::read(workshop.path("stream")).expect("a model");
-        if is_output {
-            let model: serde_json::Value = serde_json::from_slice(&model).expect("JSON");
-            assert_eq!(model["format"], "margins-model");
-        } else {
-            assert!(model.len() > 100, "{name}");
-        }
+        let model: serde_json::Value = serde_json::from_slice(&model).expect("JSON");
+        assert_eq!(model["format"], "margins-model");
         assert!(text(&other).contains("relative gap"), "{name}: {}", text(&other));
     }
+    workshop.output(&["blocks", "--data", "data.csv", "--out", "rows.blocks"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_margins"));
+    command.args(["fit", "--data", "rows.blocks", "--lambda", "1", "--checkpoint", "/dev/stdout"]);
+    command.current_dir(workshop.folder.path());
+    command.stdout(File::create(workshop.path("stream")).expect("a file"));
+    let message = text(&command.output().expect("a run").stderr);
+    assert_eq!(
+        message,
+        "error: /dev/stdout: a checkpoint must be a regular file, which can be read again\n"
+    );
 }
 
 /// The data are not there, which nobody finds out.
@@ -186,7 +196,11 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     workshop.write("read-only.json", b"old");
     let mode = std::fs::Permissions::from_mode(0o444);
     std::fs::set_permissions(workshop.path("read-only.json"), mode).expect("my own file");
-    let mut cases = vec![("read-only.json", "the file is read-only")];
+    std::os::unix::fs::symlink("absent/model.json", workshop.path("link.json")).expect("a link");
+    let mut cases = vec![
+        ("read-only.json", "the file is read-only"),
+        ("link.json", "there is no folder './absent'"),
+    ];
     if cfg!(target_os = "linux") {
         // No process can make a file there.
         cases.push(("/proc/model.json", ""));

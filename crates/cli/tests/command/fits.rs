@@ -376,6 +376,14 @@ fn a_warning_counts_the_lambdas_and_names_the_final_fit() {
         message.starts_with("warning: at 9 of 10 lambdas a fit, and so the final one, missed the tolerance of 1e-12 "),
         "{message}"
     );
+    // Fits of folds alone have no status here, but a gap.
+    let short = ["--lambdas", "1,1e-6", "--folds", "3", "--max-iterations", "5"];
+    let output = workshop.run(&[&["cv", "--data", "data.csv"][..], &short].concat());
+    let (message, of_folds) = (
+        text(&output.stderr),
+        "at 2 of 2 lambdas a fit missed the tolerance of 1e-6 for the relative duality gap: the largest gap is ",
+    );
+    assert!(message.contains(of_folds), "{message}");
 }
 
 /// What is certified in time is kept, the rest is reported as cut short.

@@ -20,7 +20,8 @@ impl Destination {
     /// Follows a path, and opens the regular file that it leads to.
     ///
     /// # Errors
-    /// A folder, a file that is read-only or that this process may not write, too many links.
+    /// A folder, a file in no folder, a file that is read-only or that this process may not write, too
+    /// many links.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let path = followed(path)?;
         if let Some(stream) = stream(&path)? {
@@ -28,13 +29,14 @@ impl Destination {
         }
         let metadata = match fs::metadata(&path) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Destination::New(path));
+            Err(error) => {
+                check_folder(folder_of(&path))?;
+                let is_new = error.kind() == io::ErrorKind::NotFound;
+                return if is_new { Ok(Destination::New(path)) } else { Err(error) };
             }
-            Err(error) => return Err(error),
         };
         if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
         }
         if !metadata.is_file() || is_descriptor(&path) {
             return Ok(Destination::Special(path));
@@ -61,6 +63,22 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Refuses a folder that is not there, with its name.
+fn check_folder(folder: &Path) -> io::Result<()> {
+    let name = folder.display();
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => {
+            let reason = format!("'{name}' is no folder");
+            Err(io::Error::new(io::ErrorKind::NotADirectory, reason))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(io::Error::new(error.kind(), format!("there is no folder '{name}'")))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the path that links lead to, whether there is a file or not. Links in the folder of
 /// descriptors are not followed: they name the file that a descriptor was opened by.
 fn followed(path: &Path) -> io::Result<PathBuf> {
@@ -82,20 +100,23 @@ fn is_descriptor(path: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
+/// Returns the number of the descriptor of this process that a path leads to.
+pub(super) fn descriptor(path: &Path) -> Option<u32> {
+    let path = followed(path).ok()?;
+    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let own = Path::new("/dev/fd").canonicalize().ok()?;
+    (folder_of(&path).canonicalize().ok()? == own).then_some(number)
+}
+
 /// Returns the stream of this process that a path names.
 #[cfg(unix)]
 fn stream(path: &Path) -> io::Result<Option<File>> {
     use std::os::fd::AsFd;
-    let is_own =
-        |folder| Path::new("/dev/fd").canonicalize().is_ok_and(|own: PathBuf| own == folder);
-    let copy = match path.file_name().and_then(|name| name.to_str()) {
-        Some("1") => io::stdout().as_fd().try_clone_to_owned(),
-        Some("2") => io::stderr().as_fd().try_clone_to_owned(),
+    let copy = match descriptor(path) {
+        Some(1) => io::stdout().as_fd().try_clone_to_owned(),
+        Some(2) => io::stderr().as_fd().try_clone_to_owned(),
         _ => return Ok(None),
     };
-    if !folder_of(path).canonicalize().is_ok_and(is_own) {
-        return Ok(None);
-    }
     copy.map(|copy| Some(copy.into()))
 }
 

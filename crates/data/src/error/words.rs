@@ -78,17 +78,18 @@ pub(crate) fn measurement(value: &str) -> String {
 
 /// Returns the message for a label beside two others.
 pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
+    let [value, first, second] = [value, first, second].map(quoted);
     format!(
-        "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
-         needed"
+        "label {value} is a third class beside {first} and {second}, but exactly two are needed"
     )
 }
 
 /// Returns the message for a label that is not among the classes of a stream.
 pub(crate) fn late_class(value: &str, count: usize) -> String {
     format!(
-        "label '{value}' is not among the {count} classes of the stream: these are the classes named, or \
-         else those of the first rows; name all of them"
+        "label {} is not among the {count} classes of the stream: these are the classes named, or else \
+         those of the first rows; name all of them",
+        quoted(value)
     )
 }
 

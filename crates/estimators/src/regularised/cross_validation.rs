@@ -205,26 +205,36 @@ impl Folds {
         &self,
         data: &Dataset<Classes>,
     ) -> Result<Option<String>, Error> {
-        let untrained = untrained_classes(data, self.splits())?;
-        let (number, count) = (untrained.len(), self.count);
         let classes = data.labels();
         let rows_of =
             |class: usize| classes.indices().iter().filter(|&&c| c as usize == class).count();
-        let is_refused =
-            |class: usize| number == count || classes.names().len() == 2 && rows_of(class) > 1;
-        match untrained.into_iter().next() {
-            Some((class, error)) if is_refused(class) => Err(error.into()),
-            Some((_, error)) => Ok(Some(format!(
-                "{number} of {count} folds misclassify every sample of a class at any lambda: \
-                 {error}."
-            ))),
-            None => Ok(None),
-        }
+        let untrained = untrained_classes(data, self.splits())?;
+        note_on_untrained(untrained, self.count, classes.names().len(), rows_of)
     }
 
     /// Returns the splits of the rows.
     pub fn splits(&self) -> Splits<'_> {
         self.given.as_deref().map_or(Splits::Folds(&self.of_rows), Splits::Each)
+    }
+}
+
+/// Returns a sentence on the folds, of so many, that test on a class without training on it, each with
+/// the class and the error; `None` if there are none. Refuses folds that all do, and those of two
+/// classes unless the class has one row.
+pub(super) fn note_on_untrained(
+    untrained: Vec<(usize, margins_optim::Error)>,
+    folds: usize,
+    classes: usize,
+    rows_of: impl Fn(usize) -> usize,
+) -> Result<Option<String>, Error> {
+    let number = untrained.len();
+    let is_refused = |class: usize| number == folds || classes == 2 && rows_of(class) > 1;
+    match untrained.into_iter().next() {
+        Some((class, error)) if is_refused(class) => Err(error.into()),
+        Some((_, error)) => Ok(Some(format!(
+            "{number} of {folds} folds misclassify every sample of a class at any lambda: {error}."
+        ))),
+        None => Ok(None),
     }
 }
 

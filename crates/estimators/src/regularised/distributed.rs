@@ -3,6 +3,7 @@
 
 mod folds;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -12,10 +13,10 @@ use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 
-use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds};
+use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
 use super::fitted::{Choice, Fitted, Path, TrainingData};
-use super::prepared::approach_to;
+use super::prepared::{approach_to, constant_fits};
 use super::progress::Progress;
 use super::settings::{Probabilities, Regularisation, Settings};
 #[cfg(feature = "serde")]
@@ -33,6 +34,10 @@ struct Search<'s> {
     costs: Vec<f64>,
     /// True if features are scaled; what kernels see has been.
     standardize: bool,
+    /// The number of coefficients of a fit.
+    coefs: usize,
+    /// The folds that train on no sample of a class, with the last such class.
+    untrained: BTreeMap<usize, usize>,
     workers: &'s mut dyn Workers,
     /// The points that an earlier run has reached, and this one.
     #[cfg(feature = "serde")]
@@ -51,6 +56,8 @@ struct Found {
     errors: Vec<f64>,
     scheme: Scheme,
     folds: Option<Folds>,
+    /// A sentence on folds that lack a class, if some do.
+    note: Option<String>,
 }
 
 impl Found {
@@ -80,11 +87,11 @@ impl Settings {
         self.check_distributed(table)?;
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
-            let found = Search::new(self, workers, table)?.run()?;
+            let found = Search::new(self, workers, table, features.count())?.run()?;
             let (basis, coefs) = features.basis(found.at_last())?;
             return self.fitted(table, found, Some(basis), coefs);
         }
-        let found = Search::new(self, workers, table)?.run()?;
+        let found = Search::new(self, workers, table, table.features)?.run()?;
         let coefs = found.at_last().iter().map(|fit| fit.coef.clone()).collect();
         self.fitted(table, found, None, coefs)
     }
@@ -97,7 +104,7 @@ impl Settings {
         basis: Option<Basis>,
         coefs: Vec<Vec<f64>>,
     ) -> Result<Fitted, Error> {
-        let Found { mut path, curve, errors, scheme, folds } = found;
+        let Found { mut path, curve, errors, scheme, folds, note } = found;
         let fits = path.pop().unwrap_or_default();
         let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
             lambda: Some(fit.lambda.get()),
@@ -114,7 +121,9 @@ impl Settings {
         let choice = Choice { curve, kernels: Vec::new(), folds };
         let errors = errors.last().copied().into_iter().collect();
         let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
-        Ok(Fitted::of_model(model, kernel, fits, choice, training_data))
+        let mut fitted = Fitted::of_model(model, kernel, fits, choice, training_data);
+        fitted.report.notes.extend(note);
+        Ok(fitted)
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
@@ -132,11 +141,13 @@ impl Settings {
         self.check_distributed(table)?;
         if let Some(features) = self.features_of(workers, table)? {
             let workers = &mut OnLandmarks::new(workers, features.message());
-            let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
+            let search = Search::new(self, workers, table, features.count())?;
+            let Found { path, errors, .. } = search.run()?;
             let kernel = Some(features.specification());
             return Ok(Path::new(path, TrainingData::Distributed { kernel, errors }));
         }
-        let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
+        let Found { path, errors, .. } =
+            Search::new(self, workers, table, table.features)?.run()?;
         Ok(Path::new(path, TrainingData::Distributed { kernel: None, errors }))
     }
 
@@ -215,6 +226,7 @@ impl<'s> Search<'s> {
         settings: &'s Settings,
         workers: &'s mut dyn Workers,
         table: &'s DataSummary,
+        coefs: usize,
     ) -> Result<Self, Error> {
         let scheme = settings.scheme_for(table.classes.len())?;
         let members = scheme.member_names(&table.classes);
@@ -229,6 +241,8 @@ impl<'s> Search<'s> {
             members,
             costs,
             standardize: settings.standardize && !settings.has_kernel()?,
+            coefs,
+            untrained: BTreeMap::new(),
             workers,
             #[cfg(feature = "serde")]
             points,
@@ -249,15 +263,15 @@ impl<'s> Search<'s> {
     /// Fits to all rows at the given or selected lambda, by warm starts at larger ones.
     fn run(mut self) -> Result<Found, Error> {
         let limit = self.settings.time_limit.map(TimeLimit::new);
-        let (approach, curve) = match &self.settings.regularisation {
-            Regularisation::Single(lambda) => (vec![*lambda], None),
+        let (approach, curve, note) = match &self.settings.regularisation {
+            Regularisation::Single(lambda) => (vec![*lambda], None, None),
             Regularisation::Path { lambdas, index } => {
-                (Lambda::descending(lambdas)?[..=*index].to_vec(), None)
+                (Lambda::descending(lambdas)?[..=*index].to_vec(), None, None)
             }
             Regularisation::CrossValidated(how) => {
-                let curve = self.cross_validate(how, limit)?;
+                let (curve, note) = self.cross_validate(how, limit)?;
                 let at = TimeLimit::choose(limit, how.selection, &curve)?;
-                (approach_to(&curve.lambdas, at), Some(curve))
+                (approach_to(&curve.lambdas, at), Some(curve), note)
             }
         };
         let path = self.paths(None, &approach, limit.and_then(|limit| limit.of_fit()))?;
@@ -268,6 +282,7 @@ impl<'s> Search<'s> {
             errors: errors.into_iter().map(|of| of.error).collect(),
             scheme: self.scheme,
             folds: self.folds(),
+            note,
         })
     }
 
@@ -339,25 +354,50 @@ impl<'s> Search<'s> {
         if let Some(points) = &self.points {
             points.write()?;
         }
-        fits.map_err(|error| self.named(error, problem))
+        match fits {
+            Err(margins_optim::Error::OneClass(sign)) => self.without(&sign, problem, lambdas),
+            fits => Ok(fits?),
+        }
     }
 
-    /// Returns an error with the names of classes instead of their signs.
-    fn named(&self, error: margins_optim::Error, problem: &BinaryProblem) -> Error {
-        let margins_optim::Error::OneClass(sign) = error else { return error.into() };
-        let classes = &self.table.classes;
-        let missing = match (sign.as_str(), self.scheme) {
-            ("+1", _) => classes[problem.class as usize].clone(),
-            (_, Scheme::Binary) => classes[0].clone(),
-            _ => format!("other than {}", classes[problem.class as usize]),
+    /// Returns constant fits for a fold whose training samples lack those of a sign; an error with the
+    /// name of the class where all samples lack it.
+    fn without(
+        &mut self,
+        sign: &str,
+        problem: &BinaryProblem,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let class = problem.class as usize;
+        let missing = match (sign, self.scheme) {
+            ("+1", _) => Some(class),
+            (_, Scheme::Binary) => Some(0),
+            // All samples are of the class: the other ones lack their own.
+            _ => None,
         };
-        match problem.held_out {
-            Some(fold) => {
-                let fold = self.fold_name(fold as usize);
-                margins_optim::Error::Fold { fold, class: missing }.into()
-            }
-            None => margins_optim::Error::OneClass(missing).into(),
+        let Some(fold) = problem.held_out else {
+            let classes = &self.table.classes;
+            let of = |missing: usize| classes[missing].clone();
+            let name = missing.map_or_else(|| format!("other than {}", classes[class]), of);
+            return Err(margins_optim::Error::OneClass(name).into());
+        };
+        if let Some(missing) = missing {
+            let last = self.untrained.entry(fold as usize).or_insert(missing);
+            *last = missing.max(*last);
         }
+        Ok(constant_fits(if sign == "+1" { -1.0 } else { 1.0 }, self.coefs, lambdas))
+    }
+
+    /// Returns a sentence on the folds so far, of so many, that lack a class, if some do; refuses those
+    /// that a fit in memory refuses.
+    fn note_on_folds(&self, folds: usize) -> Result<Option<String>, Error> {
+        let DataSummary { classes, class_rows, .. } = self.table;
+        let of_fold = |(&fold, &class): (&usize, &usize)| {
+            let fold = self.fold_name(fold);
+            (class, margins_optim::Error::Fold { fold, class: classes[class].clone() })
+        };
+        let untrained = self.untrained.iter().map(of_fold).collect();
+        note_on_untrained(untrained, folds, classes.len(), |class| class_rows[class])
     }
 
     /// Returns the name of a fold, or its number if the samples do not name it.

@@ -77,6 +77,11 @@ impl LandmarkFeatures {
         self.kernel.specification()
     }
 
+    /// Returns the number of features.
+    pub(super) fn count(&self) -> usize {
+        self.map.features()
+    }
+
     /// Returns the functions that a model of fits has to hold, and the coefficients of every fit.
     pub(super) fn basis(&self, fits: &[Fit]) -> Result<(Basis, Vec<Vec<f64>>), Error> {
         let sections = Functions::Sections(self.map.landmarks().clone());

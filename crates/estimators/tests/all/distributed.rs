@@ -107,6 +107,31 @@ fn fits_agree_with_those_in_memory() {
     }
 }
 
+/// A fold that holds out all samples of a class is noted or refused as in memory.
+#[test]
+fn folds_that_lack_a_class_are_those_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");
+    let how = CrossValidation { lambdas, ..CrossValidation::default() };
+    let settings = settings(Regularisation::CrossValidated(how));
+    let in_fold = |data: &Dataset<Classes>, class: usize, of_class: usize| {
+        let index = |i: usize| data.labels().index(i);
+        let of_row = |i: usize| if index(i) == class { of_class } else { i % of_class };
+        data.clone().with_folds((0..300).map(of_row).collect()).expect("one a row")
+    };
+    let data = in_fold(&three(), 2, 4);
+    assert_agree(&data, &settings);
+    let notes = settings.fit(&data).expect("a fit").report.notes;
+    assert!(notes[0].starts_with("1 of 5 folds misclassify every sample of a class"), "{notes:?}");
+    assert_eq!(fit(&data, &settings).expect("a fit").report.notes, notes);
+    // Two folds, each of which holds out all samples of a class; and two classes.
+    let halves = three().with_folds((0..300).map(|i| three().labels().index(i).min(1)).collect());
+    for data in [halves.expect("one a row"), in_fold(&two(), 0, 4), in_fold(&two(), 1, 4)] {
+        let here = settings.fit(&data).expect_err("folds that lack a class").to_string();
+        assert!(here.contains("leaves no sample of class"), "{here}");
+        assert_eq!(fit(&data, &settings).expect_err("folds that lack a class"), here);
+    }
+}
+
 /// Every measure has the values that it has in memory, with weights and costs, and chooses the same
 /// lambda.
 #[test]

@@ -11,6 +11,7 @@ use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
+use crate::Error;
 use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
@@ -372,6 +373,11 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let mut added = Vec::new();
         for (k, rule) in rules.iter().enumerate() {
             let scores = rule.scores(&design)?;
+            for of_member in &scores {
+                let of_chosen: Vec<f64> = chosen.iter().map(|&(i, ..)| of_member[i]).collect();
+                Error::check_scores(&of_chosen, chosen.iter().map(|&(i, ..)| i))
+                    .map_err(|error| format!("partition {}, {error}", self.part.number))?;
+            }
             let mut of_classes = vec![0.0; 2 * rule.classes()];
             let mut probabilities = vec![0.0; rule.classes()];
             let (mut log_loss, mut brier) = (0.0, 0.0);

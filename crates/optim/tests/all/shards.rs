@@ -211,6 +211,10 @@ fn several_scores_decide_by_the_largest() {
     let members = vec![(0.0, vec![1.0, 0.0]), (0.0, vec![0.0, 1.0]), (0.0, vec![-1.0, -1.0])];
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
     let all = BinaryProblem::default();
+    let infinite = [Rule(vec![(0.0, vec![f64::MAX; 2]); 3])];
+    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, &infinite);
+    let refused = refused.expect_err("a score that overflows").to_string();
+    assert!(refused.starts_with("partition 0, row 3: the score is -inf"), "{refused}");
     let mut errors = |measure: Measure| {
         errors_over_shards(&mut workers, &[4], &all, measure, &rules).map_err(|e| e.to_string())
     };

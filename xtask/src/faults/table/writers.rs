@@ -33,6 +33,7 @@ fn writers(lab: &Lab, folder: &Path) -> Vec<Writer> {
         writer("margins fit --report", &fit, "--report", "page.html"),
         writer("margins cv --checkpoint", &cv, "--checkpoint", "grid.json"),
         writer("margins focus --checkpoint", &focus, "--checkpoint", "game.json"),
+        writer("margins blocks --out", &["blocks", "--data", "large.csv"], "--out", "rows.blocks"),
         Writer {
             shown: "xtask experiment",
             file: "lhs-table1.journal",
@@ -107,19 +108,28 @@ pub(super) fn full_disk(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     refuse_all(FAULT, writers, folder.path(), &stays, &|command| command)
 }
 
+/// The command that runs another one without the privileges of root.
+pub(super) const AS_NOBODY: [&str; 5] =
+    ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+
+/// Returns true if this process is root's.
+pub(super) fn is_root() -> Result<bool, Failure> {
+    let own = Path::new("/proc/self");
+    Ok(std::fs::metadata(own).map_err(files::naming(own))?.uid() == 0)
+}
+
 /// Root may write everywhere, so that the commands run as nobody.
 pub(super) fn read_only_folder(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     let folder = lab.new_folder()?;
     let closed = std::fs::Permissions::from_mode(0o555);
     std::fs::set_permissions(folder.path(), closed).map_err(files::naming(folder.path()))?;
-    let own = Path::new("/proc/self");
-    let is_root = std::fs::metadata(own).map_err(files::naming(own))?.uid() == 0;
+    let is_root = is_root()?;
     let as_nobody = |command: Command| {
         if !is_root {
             return command;
         }
-        let mut nobody = Command::new("setpriv");
-        nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+        let mut nobody = Command::new(AS_NOBODY[0]);
+        nobody.args(&AS_NOBODY[1..]);
         nobody.arg(command.get_program()).args(command.get_args());
         nobody
     };

@@ -26,17 +26,20 @@ impl Search<'_> {
         Ok(errors_over_shards(&mut *self.workers, partitions, problem, measure, &rules)?)
     }
 
-    /// Returns the error along the lambdas, with one fold held out after another.
+    /// Returns the error along the lambdas, with one fold held out after another, and a sentence on the
+    /// folds that lack a class, if some do.
     pub(super) fn cross_validate(
         &mut self,
         how: &CrossValidation,
         limit: Option<TimeLimit>,
-    ) -> Result<ErrorCurve, Error> {
+    ) -> Result<(ErrorCurve, Option<String>), Error> {
         let lambdas = Lambda::descending(&how.lambdas)?;
         let deadline = limit.and_then(|limit| limit.of_folds());
-        let mut each = Vec::new();
-        for fold in 0..folds(how, self.table) {
+        let (mut each, mut note) = (Vec::new(), None);
+        let count = folds(how, self.table);
+        for fold in 0..count {
             let path = self.paths(Some(fold), &lambdas, deadline)?;
+            note = self.note_on_folds(count)?;
             let (weight, errors) = self.errors(&self.problem(Some(fold)), how.measure, &path)?;
             if weight <= 0.0 {
                 return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
@@ -49,6 +52,6 @@ impl Search<'_> {
             });
             each.push(FoldErrors { weight, at: at.collect() });
         }
-        how.defined(ErrorCurve::of_folds(how.measure, lambdas, &each))
+        Ok((how.defined(ErrorCurve::of_folds(how.measure, lambdas, &each))?, note))
     }
 }
