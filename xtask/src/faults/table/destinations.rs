@@ -21,7 +21,7 @@ struct Destination {
 /// The exit status of a script that the system does not let begin.
 const NOT_TRIED: i32 = 77;
 
-const DESTINATIONS: [Destination; 9] = [
+const DESTINATIONS: [Destination; 10] = [
     Destination {
         fault: "a read-only file",
         shown: "--out m.bin",
@@ -38,6 +38,12 @@ const DESTINATIONS: [Destination; 9] = [
         fault: "a writable file in a read-only folder",
         shown: "--out m.bin",
         script: "test \"$nobody\" || exit 77; echo old > m.bin; chmod 666 m.bin; as=\"$nobody\" margins m.bin && grep -q margins m.bin",
+        refusal: None,
+    },
+    Destination {
+        fault: "a name that is not UTF-8",
+        shown: "--out $(printf 'm\\351.bin')",
+        script: "name=$(printf 'm\\351.bin'); margins \"$name\" && test -s \"$name\"",
         refusal: None,
     },
     Destination {
