@@ -37,7 +37,7 @@ const DESTINATIONS: [Destination; 10] = [
     Destination {
         fault: "a writable file in a read-only folder",
         shown: "--out m.bin",
-        script: "test \"$nobody\" || exit 77; echo old > m.bin; chmod 666 m.bin; as=\"$nobody\" margins m.bin && grep -q margins m.bin",
+        script: "test \"$nobody\" || exit 77; echo old > m.bin; chmod 666 m.bin; as=\"$nobody\" margins m.bin && ! grep -qx old m.bin",
         refusal: None,
     },
     Destination {

@@ -96,6 +96,7 @@ impl Limit {
             let is_named = names.iter().any(|name| ended.words.contains(name));
             match ended.code() {
                 Some(0) => done += 1,
+                Some(1 | 2) if is_named && !holds => {}
                 Some(1 | 2) if is_named => words = format!("; {}", ended.describe()),
                 _ => {
                     holds = false;
