@@ -393,7 +393,16 @@ def test_folds_are_named_by_any_value(client, data):
     # Spellings of one number are one fold, in every partition, as in a block file.
     search.fit(blocks, labels, folds=partitions(np.array(["10", "9", "9.0"])[three], cuts=(60, 60, 250))[0])
     assert (search.folds_ == np.array([1, 0, 0])[three]).all()
-    for wrong, found in ((three + 0.5, "0.5 in row 0"), (three - 1, "-1 in row 0"), (np.where(three > 1, None, "a"), "None in row 2"), (np.array([0, 1.5, -1], dtype=object)[three], "1.5 in row 1"), (np.array(["a", "", "b"])[three], "'' in row 1")):
-        for name, refused in (("folds", lambda: search.fit(blocks, labels, folds=partitions(wrong)[0])), ("cv", lambda: local.MarginClassifierCV("logistic", cv=wrong).fit(X, y))):
-            with pytest.raises(ValueError, match=f"{name} has {found}, but must have whole numbers of at least 0 or texts"):
-                refused()
+    refusals = (
+        (three + 0.5, "0.5 in row 0"),
+        (three - 1, "-1 in row 0"),
+        (np.where(three > 1, None, "a"), "None in row 2"),
+        (np.array([0, 1.5, -1], dtype=object)[three], "1.5 in row 1"),
+        (np.array(["a", "", "b"])[three], "'' in row 1"),
+    )
+    for wrong, found in refusals:
+        message = f"has {found}, but must have whole numbers of at least 0 or texts"
+        with pytest.raises(ValueError, match=f"partition 0: folds {message}"):
+            search.fit(blocks, labels, folds=partitions(wrong)[0])
+        with pytest.raises(ValueError, match=f"cv {message}"):
+            local.MarginClassifierCV("logistic", cv=wrong).fit(X, y)

@@ -129,7 +129,10 @@ def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray |
     found = {name: None if part is None else array_of(part).ravel() for name, part in parts.items()}
     for name, part in found.items():
         if part is not None and len(part) != X.shape[0]:
-            raise ValueError(f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}. Partition them alike: persist a Dask table before its columns are taken.")
+            raise ValueError(
+                f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}. Partition them alike: "
+                "persist a Dask table before its columns are taken."
+            )
     return X, found["y"], found["sample_weight"], found["folds"]
 
 
