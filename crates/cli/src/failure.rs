@@ -133,7 +133,6 @@ fn of_kernel(error: &Kernels) -> bool {
         | Kernels::UnknownParameter { .. }
         | Kernels::MissingParameter { .. }
         | Kernels::MaybeIndefinite(_)
-        | Kernels::NotHeld { .. }
         | Kernels::Syntax { .. } => true,
         _ => false,
     }

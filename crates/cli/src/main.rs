@@ -7,19 +7,22 @@ use margins::Registry;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    share_one_heap();
+    give_memory_back();
     margins_cli::run(&Registry::standard(), std::env::args_os())
 }
 
-/// Starts the program again with one heap for all threads, if there is a limit of address space (`ulimit
-/// -v`): the system's allocator reserves 64 MB of addresses for the heap of each thread, at moments that
-/// no estimate of memory can foresee. Goes on as it is where that fails.
+/// Starts the program again with other settings of the system's allocator, if there is a limit of address
+/// space (`ulimit -v`). By default it reserves 64 MB of addresses for the heap of each thread, and keeps
+/// large pieces that were freed, at moments that no estimate of memory can foresee. Goes on as it is where
+/// that fails.
 #[cfg(target_os = "linux")]
-fn share_one_heap() {
+fn give_memory_back() {
     use std::os::unix::process::CommandExt;
-    const HEAPS: &str = "MALLOC_ARENA_MAX";
+    const SETTINGS: [(&str, &str); 2] =
+        [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
 
-    if margins::data::Memory::address_space().is_none() || std::env::var_os(HEAPS).is_some() {
+    let is_set = |(name, _): &(&str, &str)| std::env::var_os(name).is_some();
+    if margins::data::Memory::address_space().is_none() || SETTINGS.iter().all(is_set) {
         return;
     }
     if let Ok(program) = std::env::current_exe() {
@@ -28,6 +31,7 @@ fn share_one_heap() {
         if let Some(name) = arguments.next() {
             again.arg0(name);
         }
-        let _ = again.args(arguments).env(HEAPS, "1").exec();
+        let missing = SETTINGS.into_iter().filter(|setting| !is_set(setting));
+        let _ = again.args(arguments).envs(missing).exec();
     }
 }

@@ -16,6 +16,7 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
@@ -38,6 +39,27 @@ pub fn try_map<R: Send, E: Send>(
     turn: impl Fn(usize) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     map(range, turn).into_iter().collect()
+}
+
+/// Returns what [`try_map`] does, of turns that take much memory and have parallel loops of their own. At
+/// most as many turns have begun and not ended as there are [`threads`]: in other loops, a thread that
+/// waits within a turn begins further turns.
+///
+/// # Errors
+/// The error of the first turn that fails.
+pub fn try_map_large<R: Send, E: Send>(
+    range: Range<usize>,
+    turn: impl Fn(usize) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let next = AtomicUsize::new(range.start);
+    let turns = |_| {
+        let places = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|k| *k < range.end);
+        std::iter::from_fn(places).map(|k| (k, turn(k))).collect::<Vec<_>>()
+    };
+    let results = map(0..range.len().min(threads()), turns);
+    let mut results: Vec<(usize, Result<R, E>)> = results.into_iter().flatten().collect();
+    results.sort_unstable_by_key(|(k, _)| *k);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Returns the number of turns that may run at the same time.
@@ -144,7 +166,8 @@ mod tests {
         fn every_turn_is_taken_once_and_in_its_place(start in 0usize..9, len in 0usize..60, size in 1usize..9) {
             let range = start..start + len;
             let alone: Vec<usize> = range.clone().map(|i| i * i).collect();
-            prop_assert_eq!(&map(range, |i| i * i), &alone);
+            prop_assert_eq!(&map(range.clone(), |i| i * i), &alone);
+            prop_assert_eq!(&try_map_large(range, |i| Ok::<_, ()>(i * i)).unwrap(), &alone);
 
             let mut chunks = alone.clone();
             for_each_chunk(&mut chunks, size, |k, chunk| chunk.iter_mut().for_each(|x| *x += 1000 * k));
@@ -156,12 +179,30 @@ mod tests {
         fn the_first_error_counts(len in 1usize..60, from in 0usize..60, size in 1usize..9) {
             let fails = |i: usize| if i < from { Ok(i) } else { Err(i) };
             let expected = if from < len { Err(from) } else { Ok((0..len).collect::<Vec<_>>()) };
-            prop_assert_eq!(try_map(0..len, fails), expected);
+            prop_assert_eq!(&try_map(0..len, fails), &expected);
+            prop_assert_eq!(try_map_large(0..len, fails), expected);
 
             let chunks = len.div_ceil(size);
             let end = try_for_each_chunk(&mut vec![0; len], size, |k, _| fails(k).map(drop));
             prop_assert_eq!(end, if from < chunks { Err(from) } else { Ok(()) });
         }
+    }
+
+    /// Threads that wait in the loop of a turn begin no more turns.
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn no_more_large_turns_have_begun_than_there_are_threads() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let (begun, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let turn = |_| {
+            most.fetch_max(1 + begun.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+            let sums =
+                map(0..16, |k| (0..10_000 * (1 + k)).map(|i| (i as f64).sqrt()).sum::<f64>());
+            begun.fetch_sub(1, Ordering::SeqCst);
+            Ok::<f64, ()>(sums.iter().sum())
+        };
+        let results = pool.install(|| try_map_large(0..100, turn)).unwrap();
+        assert!(results.len() == 100 && (1..=3).contains(&most.into_inner()));
     }
 
     #[test]

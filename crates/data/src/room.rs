@@ -5,7 +5,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::Memory;
+use crate::{Memory, parallel};
 
 /// More memory than this process can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -29,8 +29,9 @@ impl fmt::Display for Shortage {
 impl Memory {
     /// What is there without a look.
     const FEW: usize = 8 << 20;
-    /// What everything else takes beside a large table.
-    const REST: usize = 16 << 20;
+    /// What everything else takes beside a large table: the process, and the blocks of each thread.
+    const REST: usize = 8 << 20;
+    const REST_OF_A_THREAD: usize = 4 << 20;
 
     /// Returns an error if this process cannot allocate the amount beside what it uses already. A few
     /// megabytes always pass, and everything does if the system does not report its free memory.
@@ -50,7 +51,8 @@ impl Memory {
         if self.bytes() <= Self::FEW {
             return Ok(());
         }
-        let with_rest = Memory::from_bytes(self.bytes().saturating_add(Self::REST));
+        let rest = Self::REST + Self::REST_OF_A_THREAD * parallel::threads();
+        let with_rest = Memory::from_bytes(self.bytes().saturating_add(rest));
         with_rest.check_within(Memory::free())
     }
 

@@ -110,6 +110,24 @@ pub enum Error {
         /// What is needed and what is free.
         shortage: Shortage,
     },
+    /// The classifiers of all members take more time than there is.
+    #[error(
+        "{scheme} of {classes} classes needs {members} classifiers, which take at least {seconds:.0} s, and the time \
+         limit is {limit:?}: give more time, or merge classes{}",
+        if *scheme == Scheme::OneVersusOne { ", or take one-versus-rest" } else { "" }
+    )]
+    MembersTime {
+        /// The scheme.
+        scheme: Scheme,
+        /// The number of classes.
+        classes: usize,
+        /// The number of members.
+        members: usize,
+        /// The seconds that all fits take at least.
+        seconds: f64,
+        /// The time limit.
+        limit: std::time::Duration,
+    },
     /// A learner shifts its scores, and the loss would make probabilities of them.
     #[error(
         "{learner} shifts the scores, so that no probabilities follow from them as from those of {loss}: take a loss \

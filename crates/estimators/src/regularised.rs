@@ -26,6 +26,7 @@ mod kept_folds;
 mod landmarks;
 mod margin_distribution;
 mod model;
+mod planned_paths;
 mod platt;
 mod prepared;
 #[cfg(feature = "serde")]
@@ -47,7 +48,7 @@ pub use cross_validation::{
 };
 pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
-pub(crate) use fit::check_members;
+pub(crate) use fit::{bytes_of_members, check_members};
 pub use fitted::{Fitted, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;

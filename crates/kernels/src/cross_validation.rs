@@ -17,7 +17,7 @@ use crate::gram::product;
 use crate::newton::SampleNewton;
 use crate::path::{Solved, path, path_until};
 use crate::svm::Scored;
-use crate::{Error, Gram, KernelFit, KernelObjective, svm};
+use crate::{Error, Gram, KernelFit, KernelObjective, PlannedPaths, Route, svm};
 
 /// Returns the cross-validated error of a path on a kernel matrix over all rows of the data: one
 /// path a fold on the rows outside it, [in parallel](margins_data::parallel); the result does not
@@ -39,11 +39,12 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     if expected != found {
         return Err(Error::Shape { what: "rows", expected, found });
     }
+    let path = PlannedPaths::one(Route::of(training.loss, training.options.solver), lambdas.len());
+    gram.check_paths(&planned_folds(training, path, splits, found))?;
     if training.options.solver == Solver::MmBatched {
         return batched(training, data, gram, splits, lambdas);
     }
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
-    gram.check_folds(is_hinge, splits, lambdas.len())?;
     let squares = gram.diagonal();
     error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
         let FoldRows { rows, held_out, .. } = fold;
@@ -62,6 +63,23 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         };
         Ok(ScoredFold { fits, scores, sensitivity })
     })
+}
+
+/// Returns the paths that [`cross_validate`] runs on n rows: those of the folds, and the planned ones on all
+/// rows that may follow.
+pub fn planned_folds<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    planned: PlannedPaths,
+    splits: Splits<'_>,
+    n: usize,
+) -> PlannedPaths {
+    match planned.route {
+        // All folds advance together, in the coordinates of the whole matrix.
+        Route::Eigenspace if training.options.solver == Solver::MmBatched => planned,
+        // They share the matrix in memory.
+        Route::SupportVectors => PlannedPaths { copies: 0, ..planned.with_folds(splits, n) },
+        _ => planned.with_folds(splits, n),
+    }
 }
 
 /// Returns the path of a smooth loss on some of the rows. Fits that leave a row held out so near to

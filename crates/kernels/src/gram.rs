@@ -1,5 +1,6 @@
 //! The kernel matrix of samples, stored or recomputed.
 
+mod dense;
 mod entries;
 mod feature_products;
 mod matrix_free;
@@ -7,19 +8,19 @@ mod matrix_free;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use faer::{Accum, MatMut, MatRef, Par, Side};
 use margins_data::{Design, Memory, parallel};
 use margins_optim::problem::Eigenspace;
 use nalgebra::DMatrix;
 
+pub(crate) use self::dense::product;
+use self::dense::{check_semidefinite, mirror, room_for};
 pub(crate) use self::entries::Entries;
 pub(crate) use self::feature_products::FeatureProducts;
-use self::matrix_free::MatrixFree;
+pub(crate) use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
-use crate::number::Number;
 use crate::room::matrices;
-use crate::{Block, Error, Kernel, PivotedCholesky, Watched};
+use crate::{Block, Error, Kernel, PivotedCholesky, PlannedPaths, Watched};
 
 /// The default memory of solvers on a matrix that is not stored.
 const WORKING: Memory = Memory::from_bytes(1 << 30);
@@ -51,6 +52,8 @@ pub struct Gram {
     factor: OnceLock<Option<PivotedCholesky>>,
     /// The numerically nonzero eigenspace; `None` if it cannot be computed.
     eigenspace: OnceLock<Option<Eigenspace>>,
+    /// The bytes that paths take beside the entries, if they were counted before the entries were there.
+    planned: Option<usize>,
 }
 
 impl PartialEq for Gram {
@@ -100,29 +103,39 @@ impl Gram {
         Ok(Gram::held(matrix))
     }
 
-    /// Holds the matrix if it takes no more than this memory, or as much as there is where none is
-    /// told, and else computes its entries where they are needed.
+    /// Holds the matrix if it takes no more than this memory, or as much as there is by default, and if
+    /// the planned paths fit in memory beside it. Otherwise computes its entries where they are needed.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free).
+    /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free). [`Error::Memory`]: the
+    /// paths do not fit in memory without the matrix either, or cannot do without it.
     /// [`Error::Interrupted`]: the deadline came before the matrix was there.
     pub fn within(
         kernel: &Arc<dyn Kernel>,
         design: &Design,
         memory: Option<Memory>,
+        planned: &PlannedPaths,
         deadline: Option<Instant>,
     ) -> Result<Self, Error> {
         let n = design.rows();
-        let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(size_of::<f64>()));
-        let fits = |memory: Memory| bytes.is_some_and(|bytes| bytes <= memory.bytes());
-        let free = || Self::matrix_free(kernel.clone(), design.clone(), memory.unwrap_or(WORKING));
-        if memory.is_some_and(|memory| !fits(memory)) {
-            return free();
+        let is_checked = !kernel.is_positive_semidefinite();
+        let what = "the kernel matrix, with what is taken beside it,";
+        let remedy =
+            "fewer rows or threads take less, and so do Nystrom or random Fourier features";
+        let room = Error::check_room(planned.bytes_with_matrix(n, is_checked), n, what, remedy);
+        let has_room = room.is_ok();
+        if is_checked || planned.route.needs_matrix() {
+            room?;
         }
-        match Self::new(&*Watched::until(kernel, deadline), design) {
-            Err(Error::TooLarge { .. }) => free(),
-            held => held,
+        if has_room && memory.is_none_or(|memory| matrices(1, n) <= memory.bytes()) {
+            match Self::new(&*Watched::until(kernel, deadline), design) {
+                Err(Error::TooLarge { .. }) => {}
+                held => return Ok(held?.with_plan(planned)),
+            }
         }
+        let gram = Self::matrix_free(kernel.clone(), design.clone(), memory.unwrap_or(WORKING))?;
+        gram.check_paths(planned)?;
+        Ok(gram.with_plan(planned))
     }
 
     /// Returns a matrix that is never stored: solvers recompute its entries in blocks for every
@@ -196,7 +209,8 @@ impl Gram {
     }
 
     fn of(entries: Entries) -> Self {
-        Gram { entries, factor: OnceLock::new(), eigenspace: OnceLock::new() }
+        let (factor, eigenspace) = (OnceLock::new(), OnceLock::new());
+        Gram { entries, factor, eigenspace, planned: None }
     }
 
     /// Takes a matrix that is known to be positive semidefinite.
@@ -221,6 +235,17 @@ impl Gram {
             n: self.len(),
             ways: self.entries.alternatives(),
         })
+    }
+
+    /// Returns the same matrix, for which the memory of these paths was counted before.
+    fn with_plan(self, planned: &PlannedPaths) -> Self {
+        Gram { planned: Some(self.bytes_of_paths(planned)), ..self }
+    }
+
+    /// Returns the bytes that paths take beside the entries, if they were counted before the entries were
+    /// there.
+    pub(crate) fn planned(&self) -> Option<usize> {
+        self.planned
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -255,7 +280,7 @@ impl Gram {
     /// # Panics
     /// If an index is not below n.
     pub fn select(&self, samples: &[usize]) -> Gram {
-        Gram::of(self.entries.select(samples))
+        Gram { planned: self.planned, ..Gram::of(self.entries.select(samples)) }
     }
 
     /// Returns the values of some samples, one a row, with others, one a column.
@@ -274,7 +299,7 @@ impl Gram {
     /// If an index is not below n, or if `coefs` does not have one column a sample of `columns`.
     pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
         /// The entries of a matrix in memory that are copied at a time.
-        const ENTRIES: usize = 1 << 18;
+        const ENTRIES: usize = 1 << 16;
         assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
         match &self.entries {
             Entries::Held { .. } => {
@@ -300,7 +325,9 @@ impl Gram {
     /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order and memory
     /// has room for the factor.
     pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
-        let factorize = || PivotedCholesky::of_low_rank(self.matrix()?);
+        let reserve = || self.bytes_of_paths(&PlannedPaths::default());
+        let factorize =
+            || PivotedCholesky::of_low_rank(self.matrix()?, self.planned.unwrap_or_else(reserve));
         self.factor.get_or_init(factorize).as_ref()
     }
 
@@ -322,7 +349,7 @@ impl Gram {
         // A copy of the matrix, the vectors, and what the decomposition works in.
         const MATRICES: usize = 4;
         let matrix = self.held_for("its eigenspace")?;
-        if self.eigenspace.get().is_none() {
+        if self.eigenspace.get().is_none() && self.planned.is_none() {
             let what = "the eigenspace of the kernel matrix";
             let remedy = "another --solver needs none";
             let n = self.len();
@@ -332,62 +359,5 @@ impl Gram {
         // Entries are finite: there is no other way to fail.
         let failed = || margins_optim::Error::Eigendecomposition(self.len());
         Ok(eigenspace.as_ref().ok_or_else(failed)?)
-    }
-}
-
-/// Refuses a matrix that is not positive semidefinite: `K + d I` must have a Cholesky factor where d
-/// is `rounding` times the trace, which covers the rounding of the entries and of the factorisation.
-fn check_semidefinite(matrix: &DMatrix<f64>, rounding: f64) -> Result<(), Error> {
-    let n = matrix.nrows();
-    // A copy of the matrix, and its factor.
-    let what = "a factor that shows whether the kernel matrix is positive semidefinite";
-    Error::check_room(matrices(2, n), n, what, "fewer rows take less")?;
-    // Summed by parts: the trace may be beyond the largest number though no entry is.
-    let part: f64 = matrix.diagonal().iter().map(|k| rounding * k).sum();
-    let shift = part + f64::MIN_POSITIVE;
-    let mut shifted = matrix.clone();
-    (0..n).for_each(|i| shifted[(i, i)] += shift);
-    let view = MatRef::from_column_major_slice(shifted.as_slice(), n, n);
-    view.llt(Side::Lower).map(drop).map_err(|_| Error::Indefinite)
-}
-
-/// Returns the product of two matrices.
-pub(crate) fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    let (rows, between) = a.shape();
-    let columns = b.ncols();
-    let mut out = DMatrix::zeros(rows, columns);
-    faer::linalg::matmul::matmul(
-        MatMut::from_column_major_slice_mut(out.as_mut_slice(), rows, columns),
-        Accum::Replace,
-        MatRef::from_column_major_slice(a.as_slice(), rows, between),
-        MatRef::from_column_major_slice(b.as_slice(), between, columns),
-        1.0,
-        Par::Seq,
-    );
-    out
-}
-
-/// Returns zeros for a matrix of order n, if the system has the memory.
-fn room_for<T: Number>(n: usize) -> Result<Vec<T>, Error> {
-    let gigabytes = 1e-9 * size_of::<T>() as f64 * n as f64 * n as f64;
-    let too_large = Error::TooLarge { n, gigabytes };
-    let Some(length) = n.checked_mul(n) else { return Err(too_large) };
-    // Reserved first, because the allocation below aborts if memory is short; zeroed pages are free.
-    Vec::<T>::new().try_reserve_exact(length).map_err(|_| too_large)?;
-    Ok(vec![T::default(); length])
-}
-
-/// Fills the upper half of a matrix of order n from the lower one, tile by tile, so that both stay in
-/// the cache.
-fn mirror<T: Number>(entries: &mut [T], n: usize) {
-    const TILE: usize = 32;
-    for first_column in (0..n).step_by(TILE) {
-        for first_row in (first_column..n).step_by(TILE) {
-            for column in first_column..n.min(first_column + TILE) {
-                for row in first_row.max(column + 1)..n.min(first_row + TILE) {
-                    entries[row * n + column] = entries[column * n + row];
-                }
-            }
-        }
     }
 }

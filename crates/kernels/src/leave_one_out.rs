@@ -103,7 +103,7 @@ fn of_runs<T: Send>(
     refit: impl Fn(&[usize]) -> Result<Vec<T>, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let runs: Vec<&[usize]> = samples.chunks(RUN).collect();
-    Ok(parallel::try_map(0..runs.len(), |k| refit(runs[k]))?.into_iter().flatten().collect())
+    Ok(parallel::try_map_large(0..runs.len(), |k| refit(runs[k]))?.into_iter().flatten().collect())
 }
 
 /// The common part of the refits without one sample.

@@ -109,12 +109,13 @@ pub use registry::KernelRegistry;
 #[cfg(feature = "solvers")]
 pub use {
     certify::{KnownFunction, certify},
-    cross_validation::{cross_validate, svm_path_of_rows, training_path},
+    cross_validation::{cross_validate, planned_folds, svm_path_of_rows, training_path},
     gram::Gram,
     kernel_fit::KernelFit,
     leave_one_out::{leave_one_out, one_step_leave_one_out},
     objective::KernelObjective,
     path::{fit, path},
+    path_memory::{PlannedPaths, Route},
     pivoted_cholesky::PivotedCholesky,
 };
 

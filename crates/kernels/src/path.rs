@@ -11,7 +11,8 @@ use margins_optim::{Certificate, Lambda, Objective, Observed, Observer, Options,
 use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
-use crate::{Error, KernelFit, KernelObjective};
+use crate::room::is_free;
+use crate::{Error, KernelFit, KernelObjective, PlannedPaths, Route};
 
 /// Minimises `F` at one lambda.
 ///
@@ -61,7 +62,8 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     options.check()?;
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
-    objective.gram.check_path(false, lambdas.len())?;
+    let route = Route::of(objective.risk.loss(), options.solver);
+    objective.gram.check_paths(&PlannedPaths::one(route, lambdas.len()))?;
     if objective.risk.is_unbounded() {
         return Ok(lambdas
             .iter()
@@ -181,7 +183,6 @@ fn path_over<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Solved>, Error> {
-    coordinates.check_fits(1, 1, options.solver.squares(coordinates))?;
     let reduced = Objective::from_risk(objective.risk.clone(), coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
     Ok(fits
@@ -286,6 +287,9 @@ fn refine<L: MarginLoss + ?Sized>(
         return Ok(());
     }
     let Some(left) = options.after(most) else { return Ok(()) };
+    if !is_free(Route::bytes_of_eigenspace(objective.gram.len())) {
+        return Ok(());
+    }
     let Ok(eigenspace) = objective.gram.eigenspace() else { return Ok(()) };
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let lambdas: Vec<Lambda> = open.iter().map(|&k| path[k].lambda).collect();

@@ -2,10 +2,13 @@
 
 use margins_data::split::Splits;
 use margins_data::{Memory, parallel};
+use margins_losses::{MarginLoss, SpecialCase};
+use margins_optim::Solver;
 
-use crate::gram::Entries;
+use crate::gram::{Entries, MatrixFree};
 use crate::low_rank::LowRank;
 use crate::preconditioner::LARGEST_FACTOR;
+use crate::room::matrices;
 use crate::svm::Decomposition;
 use crate::{Error, Gram};
 
@@ -13,70 +16,193 @@ use crate::{Error, Gram};
 const REMEDY: &str = "fewer threads or lambdas at the same time take less, and so does a smaller --memory, \
                       or Nystrom or random Fourier features";
 
-impl Gram {
-    /// Returns an error if what a path on the whole matrix needs beside it does not fit in memory.
-    pub(crate) fn check_path(&self, is_hinge: bool, lambdas: usize) -> Result<(), Error> {
-        let (n, entries) = (self.len(), self.entries());
-        let bytes = path_bytes(entries, entries.memory(), n, is_hinge, lambdas);
-        Error::check_room(bytes, n, "what a fit takes beside the kernel matrix", REMEDY)
+/// The solver route of paths on a kernel matrix, on which it depends what they take beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// Newton's method in sample space.
+    SampleSpace,
+    /// The same, and the scores of samples left out one at a time.
+    LeaveOneOut,
+    /// Sequential minimal optimisation.
+    SupportVectors,
+    /// Coordinates in the eigenspace of the matrix.
+    Eigenspace,
+}
+
+impl Route {
+    /// Returns the route of a loss by a solver.
+    pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Self {
+        match solver {
+            Solver::Mm { .. } | Solver::MmBatched => Route::Eigenspace,
+            _ if loss.special_case() == Some(SpecialCase::Hinge) => Route::SupportVectors,
+            _ => Route::SampleSpace,
+        }
     }
 
-    /// Returns an error if a cross-validation does not fit in memory beside the matrix: the paths of
-    /// the folds that run at the same time, and the path on all rows that may follow. Each fold copies
-    /// its part of a matrix in memory, except for a support vector machine.
-    pub(crate) fn check_folds(
-        &self,
-        is_hinge: bool,
-        splits: Splits<'_>,
-        lambdas: usize,
-    ) -> Result<(), Error> {
-        let (n, entries) = (self.len(), self.entries());
-        let count = splits.count().max(1);
-        let m = match splits {
-            Splits::Folds(_) => n - n / count,
-            Splits::Each(each) => each.iter().map(|split| split.train.len()).max().unwrap_or(n),
-        };
-        let (copy, memory) = match entries {
-            Entries::Held { .. } if !is_hinge => (m * n * size_of::<f64>(), None),
-            Entries::Computed(matrix) => (matrix.design_bytes(), Some(matrix.memory_of_part())),
-            _ => (0, None),
-        };
-        let of_fold = copy.saturating_add(path_bytes(entries, memory, m, is_hinge, lambdas));
-        let of_folds = of_fold.saturating_mul(count.min(parallel::threads()));
-        let whole = path_bytes(entries, entries.memory(), n, is_hinge, lambdas);
-        // The allocator does not give all back that the folds have had.
-        let bytes = of_folds.max(whole.saturating_add(of_folds / 4));
-        Error::check_room(bytes, n, "what the folds take beside the kernel matrix", REMEDY)
+    /// Returns the bytes that paths in the eigenspace of a matrix of n samples take beside it.
+    pub(crate) fn bytes_of_eigenspace(n: usize) -> usize {
+        /// The coordinates, their map to coefficients and a copy that is shifted; the decomposition of
+        /// the majoriser.
+        const MATRICES: usize = 9;
+        matrices(MATRICES, n)
+    }
+
+    /// Returns true if the matrix must be in memory.
+    pub(crate) fn needs_matrix(self) -> bool {
+        matches!(self, Route::LeaveOneOut | Route::Eigenspace)
     }
 }
 
-/// Returns the bytes that a path takes at so many lambdas, for n samples beside the entries, which are
-/// held, or computed by solvers with this memory.
-fn path_bytes(
-    entries: &Entries,
-    memory: Option<Memory>,
-    n: usize,
-    is_hinge: bool,
-    lambdas: usize,
-) -> usize {
-    /// The vectors of a solver, and those of every lambda: coefficients, products and their certificates.
-    const VECTORS: usize = 32;
-    const VECTORS_OF_FIT: usize = 6;
-    let vectors = lambdas.saturating_mul(VECTORS_OF_FIT).saturating_add(VECTORS);
-    let is_held = entries.is_held();
-    let solver = match entries {
-        Entries::Computed(matrix) if is_hinge => {
-            memory.map_or(0, Decomposition::bytes) + matrix.product_bytes()
+/// The paths that are to run on a kernel matrix, by which their memory is estimated: first those on parts
+/// of the samples, then those on all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannedPaths {
+    /// The route of all paths.
+    pub route: Route,
+    /// The number of lambdas of a path.
+    pub lambdas: usize,
+    /// The number of paths on all samples that run at the same time.
+    pub whole: usize,
+    /// The number of paths on parts of the samples that run at the same time.
+    pub parts: usize,
+    /// The number of samples of the largest part.
+    pub samples: usize,
+    /// The number of copies of the matrix of a part that are in memory at the same time.
+    pub copies: usize,
+    /// The bytes of everything else.
+    pub beside: usize,
+}
+
+impl Default for PlannedPaths {
+    /// Returns the plan of one path at one lambda, by Newton's method.
+    fn default() -> Self {
+        PlannedPaths::one(Route::SampleSpace, 1)
+    }
+}
+
+impl PlannedPaths {
+    /// Returns the plan of one path on all samples.
+    pub fn one(route: Route, lambdas: usize) -> Self {
+        PlannedPaths { route, lambdas, whole: 1, parts: 0, samples: 0, copies: 0, beside: 0 }
+    }
+
+    /// Returns the plan of a cross-validation of n samples: paths of several folds at the same time, each
+    /// with a copy of its part of the matrix, and the path on all samples that may follow.
+    #[must_use]
+    pub fn with_folds(self, splits: Splits<'_>, n: usize) -> Self {
+        let count = splits.count().max(1);
+        let samples = match splits {
+            Splits::Folds(_) => n - n / count,
+            Splits::Each(each) => each.iter().map(|split| split.train.len()).max().unwrap_or(n),
+        };
+        let parts = count.min(parallel::threads());
+        PlannedPaths { samples, parts, copies: parts, ..self }
+    }
+
+    /// Returns the bytes of a matrix of n samples in memory, with all that is taken beside it;
+    /// `is_checked` if a factor shows first whether it is positive semidefinite.
+    pub(crate) fn bytes_with_matrix(&self, n: usize, is_checked: bool) -> usize {
+        let factor = if is_checked { matrices(2, n) } else { 0 };
+        matrices(1, n).saturating_add(self.bytes(Storage::Held, n).max(factor))
+    }
+
+    /// Returns the bytes that the paths take beside the entries of a matrix.
+    fn bytes(&self, storage: Storage, n: usize) -> usize {
+        let (m, part) = (self.samples, storage.of_part());
+        let copy = match storage {
+            // The part of a fold, and the values between its samples and those held out.
+            Storage::Held => m.saturating_mul(n).saturating_mul(size_of::<f64>()),
+            Storage::Features => 0,
+            Storage::Computed { samples, .. } => samples,
+        };
+        let parts = self.parts.saturating_mul(self.bytes_of_path(part, m));
+        let parts = parts.saturating_add(self.copies.saturating_mul(copy));
+        let whole = self.whole.saturating_mul(self.bytes_of_path(storage, n));
+        // The allocator does not give all back that the parts have had.
+        parts.max(whole.saturating_add(parts / 4)).saturating_add(self.beside)
+    }
+
+    /// Returns the bytes that a path on n samples takes.
+    fn bytes_of_path(&self, storage: Storage, n: usize) -> usize {
+        /// The vectors of a solver, and those of every lambda: coefficients, products and their certificates.
+        const VECTORS: usize = 32;
+        const VECTORS_OF_FIT: usize = 6;
+        /// The response of all scores, and its factor.
+        const RESPONSE: usize = 3;
+        let vectors = self.lambdas.saturating_mul(VECTORS_OF_FIT).saturating_add(VECTORS);
+        let solver = match (self.route, storage) {
+            (Route::SupportVectors, Storage::Computed { memory, product, .. }) => {
+                Decomposition::bytes(memory) + product
+            }
+            // Steps do without copies that do not fit.
+            (Route::SupportVectors, _) => 0,
+            (Route::Eigenspace, _) => Route::bytes_of_eigenspace(n),
+            // The lower half in single precision, and a factor with what is added to it.
+            (_, Storage::Held) if n <= LARGEST_FACTOR => 7 * n * n,
+            (_, Storage::Held) => 2 * n * n + LowRank::bytes(true, None, n),
+            (_, Storage::Features) => LowRank::bytes(false, None, n),
+            (_, Storage::Computed { memory, product, .. }) => {
+                LowRank::bytes(false, Some(memory), n) + product
+            }
+        };
+        let response = if self.route == Route::LeaveOneOut { matrices(RESPONSE, n) } else { 0 };
+        vectors.saturating_mul(n * size_of::<f64>()).saturating_add(solver).saturating_add(response)
+    }
+}
+
+/// The storage of a kernel matrix.
+#[derive(Clone, Copy)]
+enum Storage {
+    /// All entries are in memory.
+    Held,
+    /// All are, in single precision.
+    Features,
+    /// Entries are computed by solvers with this memory, from samples and for products of these bytes.
+    Computed { memory: Memory, samples: usize, product: usize },
+}
+
+impl Storage {
+    fn of(entries: &Entries) -> Self {
+        match entries {
+            Entries::Held { .. } => Storage::Held,
+            Entries::Features(_) => Storage::Features,
+            Entries::Computed(matrix) => Storage::Computed {
+                memory: matrix.memory(),
+                samples: matrix.design_bytes(),
+                product: matrix.product_bytes(),
+            },
         }
-        // Steps do without copies that do not fit.
-        _ if is_hinge => 0,
-        // The lower half in single precision, and a factor with what is added to it.
-        Entries::Held { .. } if n <= LARGEST_FACTOR => 7 * n * n,
-        Entries::Held { .. } => 2 * n * n + LowRank::bytes(is_held, memory, n),
-        Entries::Features(_) => LowRank::bytes(is_held, memory, n),
-        Entries::Computed(matrix) => LowRank::bytes(is_held, memory, n) + matrix.product_bytes(),
-    };
-    vectors.saturating_mul(n * size_of::<f64>()).saturating_add(solver)
+    }
+
+    /// Returns the storage of one of several parts.
+    fn of_part(self) -> Self {
+        match self {
+            Storage::Computed { memory, samples, product } => {
+                Storage::Computed { memory: MatrixFree::share(memory), samples, product }
+            }
+            whole => whole,
+        }
+    }
+}
+
+impl Gram {
+    /// Returns the bytes that the planned paths take beside the entries.
+    pub(crate) fn bytes_of_paths(&self, planned: &PlannedPaths) -> usize {
+        planned.bytes(Storage::of(self.entries()), self.len())
+    }
+
+    /// Returns an error if what the planned paths take beside the entries does not fit in memory, unless
+    /// that was counted before. Then less is free, since memory that was given back still counts as taken.
+    pub(crate) fn check_paths(&self, planned: &PlannedPaths) -> Result<(), Error> {
+        if self.planned().is_some() {
+            return Ok(());
+        }
+        let what = match planned.parts {
+            0 => "what a fit takes beside the kernel matrix",
+            _ => "what the folds take beside the kernel matrix",
+        };
+        Error::check_room(self.bytes_of_paths(planned), self.len(), what, REMEDY)
+    }
 }
 
 #[cfg(test)]
@@ -92,14 +218,16 @@ mod tests {
         let design = Design::from_rows(&rows).unwrap();
         let gram = Gram::new(&Gaussian::new(0.1).unwrap(), &design).unwrap();
         let folds: Vec<usize> = (0..40).map(|i| i % 4).collect();
-        for is_hinge in [true, false] {
-            assert!(gram.check_path(is_hinge, 100).is_ok());
-            assert!(gram.check_folds(is_hinge, (&folds).into(), 100).is_ok());
-            let refused = gram.check_path(is_hinge, usize::MAX).unwrap_err().to_string();
+        for route in [Route::SupportVectors, Route::SampleSpace] {
+            let one = |lambdas| PlannedPaths::one(route, lambdas);
+            assert!(gram.check_paths(&one(100)).is_ok());
+            assert!(gram.check_paths(&one(100).with_folds((&folds).into(), 40)).is_ok());
+            let refused = gram.check_paths(&one(usize::MAX)).unwrap_err().to_string();
             let said =
                 "what a fit takes beside the kernel matrix of 40 rows does not fit into memory";
             assert!(refused.starts_with(said), "{refused}");
-            assert!(gram.check_folds(is_hinge, (&folds).into(), usize::MAX).is_err());
+            let folds = one(usize::MAX).with_folds((&folds).into(), 40);
+            assert!(gram.check_paths(&folds).is_err());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The pivoted Cholesky factorisation of a kernel matrix, and fits in its coordinates.
 
-use margins_data::{Design, Memory};
+use margins_data::{Design, Memory, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::problem::{EmpiricalRisk, Margins};
 use margins_optim::solve::Ending;
@@ -104,8 +104,9 @@ impl PivotedCholesky {
     }
 
     /// Factorises a matrix in memory as accurately as most certificates need; returns `None` if the
-    /// rank is not far below the order, so that a factor would not save time.
-    pub(crate) fn of_low_rank(matrix: &DMatrix<f64>) -> Option<Self> {
+    /// rank is not far below the order, so that a factor would not save time, or if it does not fit in memory
+    /// beside so many bytes, with paths over it.
+    pub(crate) fn of_low_rank(matrix: &DMatrix<f64>, reserve: usize) -> Option<Self> {
         const TOLERANCE: f64 = 1e-10;
         const SHARE: usize = 3;
         // Where the columns of the factor no longer stay in the cache it may cost what a few
@@ -114,7 +115,10 @@ impl PivotedCholesky {
         const PRODUCTS: usize = 16;
         let n = matrix.nrows();
         let most = if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() };
-        if !is_free(factor_bytes(n, most) as usize) {
+        // A path shifts a copy of the coordinates, and holds a system with its factor.
+        let of_path = size_of::<f64>() * (n * most + 2 * most * most);
+        let of_paths = parallel::threads().saturating_mul(of_path);
+        if !is_free((factor_bytes(n, most) as usize).saturating_add(of_paths.max(reserve))) {
             return None;
         }
         let mut factorization = Factorization::new(matrix.diagonal().as_slice().to_vec());
@@ -179,7 +183,8 @@ impl PivotedCholesky {
         options: &Options,
         observer: &Observer<'_>,
     ) -> Result<Vec<KernelFit>, Error> {
-        self.coordinates.check_fits(1, 1, options.solver.squares(&self.coordinates))?;
+        let (rows, rank) = (self.coordinates.rows(), self.pivots.len());
+        self.coordinates.check_fits(1, 1, options.solver.squares(rows, rank))?;
         let reduced = Objective::from_risk(risk.clone(), &self.coordinates)?;
         // The slopes at a kink are those of one side, and certify little.
         let has_kinks = !risk.loss().is_differentiable();

@@ -1,6 +1,7 @@
 //! Preconditioners of Newton's equations in sample space: approximations of
 //! `(I + W^(1/2) K W^(1/2))^(-1)`.
 
+use margins_data::parallel;
 use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 
@@ -313,7 +314,9 @@ impl<'m> SampleFactor<'m> {
         };
         if self.factor.extend(samples.len() - old, self.scale, entry) {
             samples[old..].iter().for_each(|&i| self.contained[i] = true);
-        } else if matches!(self.factor, Factor::Single(_)) && is_free(matrices(2, roots.len())) {
+        } else if matches!(self.factor, Factor::Single(_))
+            && is_free(parallel::threads() * matrices(2, roots.len()))
+        {
             self.clear();
             self.factor = Factor::Double(GrowingCholesky::new(roots.len()));
             self.extend(roots);

@@ -62,7 +62,7 @@ pub(crate) use self::decomposition::Decomposition;
 use self::problem::Problem;
 use self::sequential::SequentialMinimization;
 use self::values::Values;
-use crate::{Error, Gram, KernelFit};
+use crate::{Error, Gram, KernelFit, PlannedPaths, Route};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
 ///
@@ -186,7 +186,7 @@ fn check(gram: &Gram, lambdas: &[Lambda], options: &Options) -> Result<(), Error
     if lambdas.is_empty() {
         return Err(margins_optim::Error::NoLambdas.into());
     }
-    gram.check_path(true, lambdas.len())
+    gram.check_paths(&PlannedPaths::one(Route::SupportVectors, lambdas.len()))
 }
 
 fn path_of(

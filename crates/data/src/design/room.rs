@@ -33,13 +33,19 @@ impl Design {
     /// [`Error::Copies`], with what is needed and what is free.
     pub fn check_fits(&self, fits: usize, copies: usize, squares: usize) -> Result<(), Error> {
         let (rows, columns) = (self.rows(), self.columns());
+        let designs = copies.saturating_mul(self.memory().bytes());
+        let bytes = designs.saturating_add(Self::bytes_of_fits(rows, columns, fits, squares));
+        let refused = |shortage| Error::Copies { rows, columns, shortage };
+        Memory::from_bytes(bytes).check_free().map_err(refused)
+    }
+
+    /// Returns the bytes of this many simultaneous fits, each with so many square matrices, beside copies
+    /// of the design, as [`check_fits`](Self::check_fits) counts them.
+    pub fn bytes_of_fits(rows: usize, columns: usize, fits: usize, squares: usize) -> usize {
         let order = rows.min(columns).saturating_add(1);
         let square = order.saturating_mul(order).saturating_mul(size_of::<f64>());
         let state = rows.saturating_mul(STATE).saturating_add(squares.saturating_mul(square));
-        let designs = copies.saturating_mul(self.memory().bytes());
-        let refused = |shortage| Error::Copies { rows, columns, shortage };
-        let bytes = designs.saturating_add(fits.saturating_mul(state));
-        Memory::from_bytes(bytes).check_free().map_err(refused)
+        fits.saturating_mul(state)
     }
 
     /// Returns the memory that the samples take.

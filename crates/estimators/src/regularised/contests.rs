@@ -133,6 +133,16 @@ impl Contests {
         rows
     }
 
+    /// Returns the number of rows of the contest that has most of them.
+    pub(super) fn largest(&self) -> usize {
+        if self.scheme != Scheme::OneVersusOne {
+            return self.data.rows();
+        }
+        let mut rows: Vec<usize> = self.rows_by_class(None).iter().map(Vec::len).collect();
+        rows.sort_unstable();
+        rows.iter().rev().take(2).sum()
+    }
+
     /// Returns what every contest is fitted to.
     pub(super) fn datasets(&self) -> Result<Vec<ContestData>, Error> {
         let by_class = self.rows_by_class(None);
@@ -195,7 +205,7 @@ impl Contests {
         let shared = all_take_part.then(|| prepared.subset(rows));
         let by_class = if all_take_part { Vec::new() } else { self.rows_by_class(rows) };
         let shares = TimeShares::new(training.options.deadline, self.len());
-        parallel::try_map(0..self.len(), |member| {
+        parallel::try_map_large(0..self.len(), |member| {
             let deadline = shares.begin();
             if member > 0 && training.options.is_late() {
                 return Ok(None);
@@ -291,7 +301,7 @@ impl Contests {
         deadline: Option<Instant>,
     ) -> Result<Option<f64>, Error> {
         /// The scores of a block of rows, which stay in the cache while the rows are decided.
-        const BLOCK: usize = if cfg!(test) { 100 } else { 1 << 18 };
+        const BLOCK: usize = if cfg!(test) { 100 } else { 1 << 16 };
         const LEAST_ROWS: usize = 16;
         /// The seconds that a score takes at least, with its part in the decision.
         const SECONDS: f64 = 4e-9;
@@ -303,12 +313,13 @@ impl Contests {
         if blocks > 1 && left.is_some_and(|left| left.as_secs_f64() < predicted) {
             return Ok(None);
         }
+        let scorer = prepared.scorer(fits);
         let mistakes = parallel::try_map(0..blocks, |block| {
             if blocks > 1 && is_over(deadline) {
                 return Ok(None);
             }
             let rows: Vec<usize> = (block * most..n.min((block + 1) * most)).collect();
-            let scores = prepared.scores_of(fits, &rows)?;
+            let scores = scorer.scores_of(&rows)?;
             let is_wrong = |(t, &row): (usize, &usize)| {
                 let of_row: Vec<f64> = scores.iter().map(|scores| scores[t]).collect();
                 self.scheme.decide(labels.names().len(), &of_row) != labels.index(row)

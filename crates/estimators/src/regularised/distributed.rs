@@ -15,6 +15,7 @@ use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
+use super::fit::check_time;
 use super::fitted::{Choice, Fitted, Path, TrainingData};
 use super::prepared::{approach_to, constant_fits};
 use super::progress::Progress;
@@ -228,7 +229,12 @@ impl<'s> Search<'s> {
         table: &'s DataSummary,
         coefs: usize,
     ) -> Result<Self, Error> {
-        let scheme = settings.scheme_for(table.classes.len())?;
+        let classes = table.classes.len();
+        let scheme = settings.scheme_for(classes)?;
+        if let (3.., Some(limit)) = (classes, settings.time_limit) {
+            // How fast workers are with their rows is not known.
+            check_time(limit, scheme, classes, 1, (0, 0))?;
+        }
         let members = scheme.member_names(&table.classes);
         let total = members.len() * settings.fits_distributed(table);
         let costs = settings.class_costs.of(&table.classes)?;

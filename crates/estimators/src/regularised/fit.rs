@@ -1,5 +1,7 @@
 //! Fits and paths to data in memory.
 
+use std::time::Duration;
+
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
@@ -54,8 +56,8 @@ impl Settings {
         self.check()?;
         self.check_path()?;
         self.on_threads(|| {
-            let contests = self.contests(data)?;
             let limit = self.time_limit.map(TimeLimit::new);
+            let contests = self.contests(data)?;
             let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
             let path =
@@ -98,10 +100,10 @@ impl Settings {
     }
 
     fn fit_here(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+        let limit = self.time_limit.map(TimeLimit::new);
         let rows = data.rows();
         data.design().check_fits(1, 0, 0)?;
         let contests = self.contests(data)?;
-        let limit = self.time_limit.map(TimeLimit::new);
         let (folds, note_on_folds) = self.folds_and_note(&contests)?.unzip();
         let Selected { prepared, approach, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
@@ -139,25 +141,38 @@ impl Settings {
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
         let scheme = self.scheme_for(data.labels().names().len())?;
-        self.check_room(scheme, &data)?;
+        self.check_members(scheme, &data)?;
         Contests::new(scheme, self.weighted(data)?, self.learner)
     }
 
-    /// Refuses more members than there is memory for beside a kernel matrix.
-    fn check_room(&self, scheme: Scheme, data: &Dataset<Classes>) -> Result<(), Error> {
-        let (classes, rows) = (data.labels().names().len(), data.rows());
+    /// Refuses more members than there is memory for, or time to fit them.
+    fn check_members(&self, scheme: Scheme, data: &Dataset<Classes>) -> Result<(), Error> {
+        let classes = data.labels().names().len();
         if classes == 2 {
             return Ok(());
         }
+        check_members(scheme, classes, self.bytes_of_members(scheme, classes, data))?;
+        let paths = match &self.regularisation {
+            Regularisation::CrossValidated(how) => 1 + how.folds.unwrap_or(DEFAULT_FOLDS),
+            _ => 1,
+        };
+        let Some(limit) = self.time_limit else { return Ok(()) };
+        check_time(limit, scheme, classes, paths, (data.rows(), data.design().stored()))
+    }
+
+    /// Returns the bytes of the fits of all members, and of the model and the scores that are made of them.
+    pub(super) fn bytes_of_members(
+        &self,
+        scheme: Scheme,
+        classes: usize,
+        data: &Dataset<Classes>,
+    ) -> usize {
         let of_samples =
             !self.kernels.specifications.is_empty() && !self.kernels.approximation.has_features();
-        if !of_samples {
-            return check_members(scheme, classes, data.columns(), self.fits_at_once(), 0);
-        }
-        let matrix = rows.saturating_mul(rows).saturating_mul(size_of::<f64>());
-        let limit = self.memory_of_matrix(1).map_or(matrix, Memory::bytes);
-        // The model holds coefficients as well, and so does what it is made of.
-        check_members(scheme, classes, rows, self.fits_at_once() + 2, matrix.min(limit))
+        // A model has coefficients of its own, and scores take another copy.
+        const COPIES: usize = 2;
+        let coefs = if of_samples { data.rows() } else { data.columns() };
+        bytes_of_members(scheme, classes, coefs, self.fits_at_once() + COPIES)
     }
 
     /// Returns the number of fits of a member that are in memory at the same time.
@@ -196,22 +211,48 @@ impl Settings {
     }
 }
 
-/// Refuses more members of a scheme than there is memory for, each with this number of fits with so many
-/// coefficients, beside so many bytes.
-pub(crate) fn check_members(
-    scheme: Scheme,
-    classes: usize,
-    coefs: usize,
-    fits: usize,
-    beside: usize,
-) -> Result<(), Error> {
-    /// The bytes of a member with two features and one fit, at the peak: 700 MB for the 499,500 pairs of
-    /// 1000 classes, most of it for names and reports.
+/// Refuses members of a scheme that take more bytes than there is memory for.
+pub(crate) fn check_members(scheme: Scheme, classes: usize, bytes: usize) -> Result<(), Error> {
+    let members = scheme.scores(classes).unwrap_or(usize::MAX);
+    let refused = |shortage| Error::Members { scheme, classes, members, shortage };
+    Memory::from_bytes(bytes).check_free().map_err(refused)
+}
+
+/// Returns the bytes of the members of a scheme, each with this number of fits with so many coefficients.
+pub(crate) fn bytes_of_members(scheme: Scheme, classes: usize, coefs: usize, fits: usize) -> usize {
+    /// The bytes of a member beside its fits, most of it for names and reports: the peak was 1.1 GB for the
+    /// 499,500 pairs of 1000 classes with two features.
     const MEMBER: usize = 1400;
     let members = scheme.scores(classes).unwrap_or(usize::MAX);
     let fit = coefs.saturating_mul(size_of::<f64>()).saturating_add(size_of::<Fit>());
-    let member = fit.saturating_mul(fits).saturating_add(MEMBER);
-    let refused = |shortage| Error::Members { scheme, classes, members, shortage };
-    let bytes = members.saturating_mul(member).saturating_add(beside);
-    Memory::from_bytes(bytes).check_free().map_err(refused)
+    let bytes = members.saturating_mul(fit.saturating_mul(fits).saturating_add(MEMBER));
+    // What the allocator loses between pieces of different sizes.
+    bytes.saturating_add(bytes / 8)
+}
+
+/// Refuses members of a scheme that cannot all be fitted in the time, each along so many paths to data with
+/// these numbers of rows and stored values. Without fits, members would only take memory.
+pub(super) fn check_time(
+    limit: Duration,
+    scheme: Scheme,
+    classes: usize,
+    paths: usize,
+    (rows, stored): (usize, usize),
+) -> Result<(), Error> {
+    /// The seconds that a fit takes at least: 190 us were measured for pairs of classes with two rows each.
+    const FIT: f64 = 50e-6;
+    /// The seconds that it takes a row and a value of a feature at least.
+    const ROW: f64 = 5e-9;
+    const VALUE: f64 = 2e-9;
+    /// What does not count beside the limit.
+    const SHORT: f64 = 0.5;
+    let members = scheme.scores(classes).unwrap_or(usize::MAX);
+    // A row takes part in the contests of its own class.
+    let share = if scheme == Scheme::OneVersusOne { 2.0 / classes as f64 } else { 1.0 };
+    let fit = FIT + share * (ROW * rows as f64 + VALUE * stored as f64);
+    let seconds = fit * members as f64 * paths as f64 / parallel::threads() as f64;
+    if seconds <= limit.as_secs_f64() + SHORT {
+        return Ok(());
+    }
+    Err(Error::MembersTime { scheme, classes, members, seconds, limit })
 }

@@ -123,8 +123,9 @@ impl<'d> Prepared<'d> {
             let learned = self.learned_on(&train)?;
             let prepared = learned.as_ref().unwrap_or(self);
             let fits = fits(prepared, &train)?;
+            let scorer = prepared.scorer(&fits);
             for rows in test.chunks(most) {
-                take(rows, prepared.scores_of(&fits, rows)?);
+                take(rows, scorer.scores_of(rows)?);
             }
         }
         Ok(())
@@ -181,14 +182,16 @@ impl<'d> Prepared<'d> {
     /// # Panics
     /// If there is no such row.
     pub fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
-        let scores = match &self.form {
-            Form::Linear => linear_scores_of(self.data.design(), fits, rows),
-            Form::Kernel(form) => form.scores_of(fits, rows)?,
+        self.scorer(fits).scores_of(rows)
+    }
+
+    /// Returns the fits ready to score some rows after others.
+    pub(super) fn scorer<'p>(&'p self, fits: &'p [Fit]) -> Scorer<'p> {
+        let sections = match &self.form {
+            Form::Linear => kernel::Sections::default(),
+            Form::Kernel(form) => form.sections(fits),
         };
-        let check =
-            |scores: &Vec<f64>| margins_optim::Error::check_scores(scores, rows.iter().copied());
-        scores.iter().try_for_each(check)?;
-        Ok(scores)
+        Scorer { prepared: self, fits, sections }
     }
 
     /// Returns the scores of the data themselves.
@@ -262,6 +265,27 @@ impl<'d> Prepared<'d> {
             Form::Linear => self.data.columns(),
             Form::Kernel(form) => form.dimension(),
         }
+    }
+}
+
+/// Fits with what their scores have in common: with a kernel, one copy of all coefficients.
+pub(super) struct Scorer<'p> {
+    prepared: &'p Prepared<'p>,
+    fits: &'p [Fit],
+    sections: kernel::Sections,
+}
+
+impl Scorer<'_> {
+    /// Returns the scores of some of the samples, as [`Prepared::scores_of`] does.
+    pub(super) fn scores_of(&self, rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
+        let scores = match &self.prepared.form {
+            Form::Linear => linear_scores_of(self.prepared.data.design(), self.fits, rows),
+            Form::Kernel(form) => form.scores_of(self.fits, &self.sections, rows)?,
+        };
+        let check =
+            |scores: &Vec<f64>| margins_optim::Error::check_scores(scores, rows.iter().copied());
+        scores.iter().try_for_each(check)?;
+        Ok(scores)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use margins_data::split::Splits;
 use margins_data::{ClassLabels, Dataset, Memory, parallel};
+use margins_kernels::PlannedPaths;
 use margins_losses::MarginLoss;
 use margins_optim::path::untrained_classes;
 use margins_optim::solve::is_over;
@@ -92,6 +93,8 @@ struct Common<'a, 'd> {
     done: AtomicUsize,
     /// The memory for the matrix of a kernel.
     memory: Option<Memory>,
+    /// The paths of the search in a space.
+    planned: PlannedPaths,
     /// The folds that are finished, if they are kept.
     #[cfg(feature = "serde")]
     kept: Option<&'a KeptFolds<'a>>,
@@ -112,12 +115,13 @@ impl<'d> Common<'_, 'd> {
             _ => limit.of_fit(),
         };
         let deadline = limit.map_or(settings.options.deadline, of_search);
-        let prepared = match settings.prepare(space, contests.any(), self.memory, deadline) {
-            Err(Error::Kernels(margins_kernels::Error::Interrupted)) if is_over(deadline) => {
-                return Ok(None);
-            }
-            prepared => prepared?,
-        };
+        let prepared =
+            match settings.prepare(space, contests.any(), self.memory, self.planned, deadline) {
+                Err(Error::Kernels(margins_kernels::Error::Interrupted)) if is_over(deadline) => {
+                    return Ok(None);
+                }
+                prepared => prepared?,
+            };
         let watcher = |member: usize, made: &Observed<'_>| {
             let Some(watch) = settings.progress.watch() else { return };
             watch(&Progress {
@@ -169,6 +173,9 @@ impl Settings {
         let kept = self.kept_folds(contests.classes(), folds)?;
         // Told once: what is free changes while kernels are at work, and with it which matrices are held.
         let memory = self.memory_of_matrix(spaces.len());
+        let at_once = self.spaces_at_once(contests, folds, memory).clamp(1, spaces.len().max(1));
+        let others = if spaces.len() > 1 { at_once } else { 0 };
+        let planned = self.planned_paths(contests, folds, others);
         let common = Common {
             settings: self,
             contests,
@@ -177,10 +184,10 @@ impl Settings {
             total,
             done: AtomicUsize::new(0),
             memory,
+            planned,
             #[cfg(feature = "serde")]
             kept: kept.as_ref(),
         };
-        let at_once = self.spaces_at_once(contests, folds, memory).clamp(1, spaces.len().max(1));
         let groups = spaces.len().div_ceil(at_once);
         let mut best: Option<(Prepared<'d>, Found)> = None;
         let mut kernels = Vec::new();
@@ -260,6 +267,7 @@ impl Settings {
         space: &Space,
         data: &'d Dataset,
         memory: Option<Memory>,
+        planned: PlannedPaths,
         deadline: Option<Instant>,
     ) -> Result<Prepared<'d>, Error> {
         match space {
@@ -271,6 +279,8 @@ impl Settings {
                     standardize: self.standardize,
                     seed: self.seed,
                     deadline,
+                    planned,
+                    solver: self.options.solver,
                 };
                 Prepared::for_kernel(specification, &self.kernels.registry, data, preparation)
             }

@@ -96,7 +96,7 @@ impl Settings {
         data.design().check_fits(1, copies, 0)?;
         let data = self.class_costs.weigh(data)?;
         let deadline = self.time_limit.and_then(|limit| Instant::now().checked_add(limit));
-        let mut solved = parallel::try_map(0..members, |member| {
+        let mut solved = parallel::try_map_large(0..members, |member| {
             let own = data.relabelled(side(data.labels(), member))?;
             self.solve(&own, &gradient, deadline)
         })?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::settings::Settings;
 use crate::Error;
 use crate::linear_model::linear_model_of_classes;
-use crate::regularised::check_members;
+use crate::regularised::{bytes_of_members, check_members};
 
 /// Stochastic gradient on chunks of samples as they come, in bounded memory: of two classes, or
 /// one-versus-rest of several.
@@ -108,7 +108,7 @@ pub(super) fn scheme_for(classes: usize, features: usize) -> Result<(Scheme, usi
     let Some(members) = scheme.scores(classes) else {
         return Err(Error::setting("the number of classes", &classes, "at least 2"));
     };
-    check_members(scheme, classes, features, 1, 0)?;
+    check_members(scheme, classes, bytes_of_members(scheme, classes, features, 1))?;
     Ok((scheme, members))
 }
 

@@ -315,6 +315,24 @@ fn a_time_limit_ends_robust_learners() {
     }
 }
 
+/// Members that cannot all be fitted in the time are refused before any of them takes memory.
+#[test]
+fn more_members_than_the_time_allows_are_refused() {
+    let names: Vec<String> = (0..400).map(|i| i.to_string()).collect();
+    let rows: Vec<[f64; 1]> = (0..400).map(|i| [f64::from(i)]).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
+    let settings = Settings {
+        scheme: Some(Scheme::OneVersusOne),
+        time_limit: Some(std::time::Duration::from_secs(1)),
+        threads: Some(1),
+        ..at(0.1)
+    };
+    let refused = settings.fit(&data).unwrap_err().to_string();
+    let words = "one-versus-one of 400 classes needs 79800 classifiers, which take at least 4 s";
+    assert!(refused.starts_with(words), "{refused}");
+}
+
 /// The time limit covers the kernel matrix, and members that the time leaves without a fit cost nothing.
 #[test]
 fn a_time_limit_covers_what_comes_before_the_first_step() {

@@ -76,10 +76,10 @@ impl MatrixFree {
     }
 
     /// Returns the memory of one of several parts that share it.
-    pub(crate) fn memory_of_part(&self) -> Memory {
+    pub(crate) fn share(memory: Memory) -> Memory {
         // The share is the same on any number of threads, as results are.
         const PARTS: usize = 4;
-        Memory::from_bytes(self.memory.bytes() / PARTS)
+        Memory::from_bytes(memory.bytes() / PARTS)
     }
 
     /// Returns the bytes of the samples.
@@ -108,7 +108,7 @@ impl MatrixFree {
             kernel: self.kernel.clone(),
             design: self.design.select(samples),
             diagonal: samples.iter().map(|&i| self.diagonal[i]).collect(),
-            memory: self.memory_of_part(),
+            memory: Self::share(self.memory),
             fault: OnceLock::new(),
         }
     }

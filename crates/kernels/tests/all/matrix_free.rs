@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use margins_data::{Dataset, Design, Labels, Memory, Sample};
 use margins_kernels::{
     Block, Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, KnownFunction, Laplacian,
-    Watched, certify, cross_validate, leave_one_out, path, svm,
+    PlannedPaths, Route, Watched, certify, cross_validate, leave_one_out, path, svm,
 };
 use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 use margins_optim::{Lambda, Options, Training, lambda_grid};
@@ -206,12 +206,20 @@ fn a_value_that_is_no_number_is_named() {
 fn the_memory_decides_what_is_held() {
     let (design, _) = rings(100);
     let kernel: Arc<dyn Kernel> = Arc::new(Gaussian::new(1.0).unwrap());
-    let within =
-        |bytes| Gram::within(&kernel, &design, Some(Memory::from_bytes(bytes)), None).unwrap();
+    let planned = PlannedPaths::one(Route::SampleSpace, 1);
+    let memory = |bytes| Some(Memory::from_bytes(bytes));
+    let within = |bytes| Gram::within(&kernel, &design, memory(bytes), &planned, None).unwrap();
     assert!(within(80_000).matrix().is_some());
     assert!(within(79_999).matrix().is_none());
+    // What else is planned counts, in one total.
+    for route in [Route::SampleSpace, Route::Eigenspace, Route::LeaveOneOut] {
+        let planned = PlannedPaths { beside: 1 << 46, ..PlannedPaths::one(route, 1) };
+        let refused = Gram::within(&kernel, &design, None, &planned, None).unwrap_err();
+        assert!(matches!(refused, Error::Memory { n: 100, .. }), "{refused}");
+        assert!(refused.to_string().contains("about 70368.7 GB are needed"), "{refused}");
+    }
     let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
-    let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1)), None).unwrap_err();
+    let refused = Gram::within(&sigmoid, &design, memory(1), &planned, None).unwrap_err();
     assert!(matches!(refused, Error::NotHeld { n: 100, .. }), "{refused}");
     let words = refused.to_string();
     assert!(

@@ -87,7 +87,8 @@ fn check_room<L: MarginLoss + ?Sized>(
     splits: Splits<'_>,
 ) -> Result<(), Error> {
     let paths = splits.count().saturating_add(1);
-    let (copies, squares) = (1 + training.copies(design), training.options.solver.squares(design));
+    let copies = 1 + training.copies(design);
+    let squares = training.options.solver.squares(design.rows(), design.columns());
     Ok(match paths.min(parallel::threads()) {
         0 | 1 => design.check_fits(1, copies, squares),
         // The path on all rows makes no copy of them.
@@ -216,7 +217,7 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
     };
     let shares = TimeShares::new(options.deadline, count);
     let hold_out_each = |some: Range<usize>, at: &[usize]| -> Result<Vec<Fold>, E> {
-        parallel::try_map(some, |fold| {
+        parallel::try_map_large(some, |fold| {
             let mut held_out = Fold::new(data, &splits.get(fold).test, lambdas.len());
             held_out.set(at, judge(fold, at, &shares)?);
             Ok(held_out)
@@ -248,7 +249,7 @@ fn go_on<E: Send>(
         let cut: Vec<(usize, Vec<usize>)> =
             held_out.iter().enumerate().filter_map(lacking).collect();
         let shares = TimeShares::new(options.deadline, cut.len());
-        let made = parallel::try_map(0..cut.len(), |k| judge(cut[k].0, &cut[k].1, &shares))?;
+        let made = parallel::try_map_large(0..cut.len(), |k| judge(cut[k].0, &cut[k].1, &shares))?;
         leads_on = made.iter().any(|made| made.first().is_some_and(|first| !first.cut_short));
         for ((fold, at), made) in cut.into_iter().zip(made) {
             held_out[fold].set(&at, made);

@@ -82,7 +82,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// The errors of [`path()`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         let design = data.design();
-        design.check_fits(1, self.copies(design), self.options.solver.squares(design))?;
+        let squares = self.options.solver.squares(design.rows(), design.columns());
+        design.check_fits(1, self.copies(design), squares)?;
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }
 

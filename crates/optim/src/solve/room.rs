@@ -1,16 +1,14 @@
 //! The memory that solvers take beside the samples.
 
-use margins_data::Design;
-
 use super::{LARGEST_DENSE_ORDER, Solver};
 
 impl Solver {
     /// Returns the number of square matrices that a path holds at most, of an order that is the number of
     /// features or of samples, whichever is smaller.
-    pub fn squares(self, design: &Design) -> usize {
+    pub fn squares(self, rows: usize, columns: usize) -> usize {
         /// An eigendecomposition: the matrix, its vectors, what they are computed in, and two copies.
         const EIGENSPACE: usize = 6;
-        let (n, p) = (design.rows(), design.columns());
+        let (n, p) = (rows, columns);
         match self {
             Solver::Mm { .. } | Solver::MmBatched => EIGENSPACE,
             Solver::Bundle | Solver::Lbfgs | Solver::GradientDescent { .. } => 0,

@@ -90,14 +90,13 @@ impl Limit {
                 "grid.json",
                 "are needed, and",
                 "fewer threads take less memory",
-                "Allow 72 MB",
                 "allow more memory",
             ];
             let is_named = names.iter().any(|name| ended.words.contains(name));
             match ended.code() {
                 Some(0) => done += 1,
-                Some(1 | 2) if is_named && !holds => {}
-                Some(1 | 2) if is_named => words = format!("; {}", ended.describe()),
+                Some(1) if is_named && !holds => {}
+                Some(1) if is_named => words = format!("; {}", ended.describe()),
                 _ => {
                     holds = false;
                     words = format!("; at {value}: {}", ended.describe());

@@ -2,15 +2,18 @@
 
 mod feature_space;
 mod part;
+mod preparation;
+mod sections;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
 use margins_kernels::features::{LandmarkSampling, NystromMap, RandomFourierMap};
-use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, Watched};
+use margins_kernels::{
+    Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, PlannedPaths, Watched,
+};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
 use margins_optim::{
@@ -20,8 +23,11 @@ use nalgebra::DMatrix;
 
 use feature_space::FeatureSpace;
 pub(super) use part::Part;
+pub use preparation::Preparation;
+pub(super) use sections::Sections;
+pub(in crate::regularised) use sections::used_sections;
 
-use super::{Approximation, Prepared, coefs, linear_norm, linear_scores_of};
+use super::{Approximation, Prepared, coefs, linear_norm};
 use crate::Error;
 
 /// The specification of a kernel matrix given instead of features.
@@ -50,22 +56,6 @@ pub(super) struct KernelBasis {
     /// The factors by which features were scaled to get there.
     scales: Option<Vec<f64>>,
     preparation: Preparation,
-}
-
-/// The settings that a kernel and data are made ready with.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Preparation {
-    /// The approximation of the kernel.
-    pub approximation: Approximation,
-    /// The memory for the kernel matrix, which is computed where it is needed if it takes more; half
-    /// of what is free by default.
-    pub memory: Option<Memory>,
-    /// True to scale features to unit standard deviation once, over all rows.
-    pub standardize: bool,
-    /// The seed of landmarks, frequencies and pairs for sigma.
-    pub seed: u64,
-    /// The time at which the preparation is given up.
-    pub deadline: Option<Instant>,
 }
 
 impl<'d> Prepared<'d> {
@@ -109,13 +99,13 @@ impl Form {
     /// Returns the form that the preparation of the basis asks for.
     fn of(basis: KernelBasis) -> Result<Self, Error> {
         let KernelBasis { kernel, design, preparation, .. } = &basis;
-        let Preparation { approximation, memory, seed, deadline, .. } = *preparation;
+        let Preparation { approximation, memory, seed, deadline, planned, .. } = *preparation;
         let watched = &*Watched::until(kernel, deadline);
         Ok(match approximation {
             Approximation::None => {
                 let memory = memory.or_else(|| Memory::free().map(Memory::half));
                 Form::Gram {
-                    gram: Gram::within(kernel, design, memory, deadline)?,
+                    gram: Gram::within(kernel, design, memory, &planned, deadline)?,
                     basis: Some(basis),
                 }
             }
@@ -128,6 +118,7 @@ impl Form {
                     None => LandmarkSampling::Uniform,
                     Some(lambda) => LandmarkSampling::Leverage { lambda },
                 };
+                preparation.check_features(design, landmarks, true)?;
                 let map = NystromMap::new(watched, design, landmarks, rule, seed)?;
                 let features = map.transform(watched, design)?;
                 Form::Features(FeatureSpace::new(features, FeatureMap::Nystrom(map), basis, memory))
@@ -135,6 +126,7 @@ impl Form {
             Approximation::Fourier { features } => {
                 let gaussian = kernel.as_gaussian();
                 let gaussian = gaussian.ok_or_else(|| Error::Fourier(kernel.specification()))?;
+                preparation.check_features(design, features, false)?;
                 let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
                 let features = map.transform(design)?;
                 Form::Features(FeatureSpace::new(features, FeatureMap::Fourier(map), basis, memory))
@@ -153,7 +145,8 @@ impl Form {
         const FOLDS: usize = 4;
         let all = preparation.memory.or_else(|| Memory::free().map(Memory::half));
         let share = |all: Memory| Memory::from_bytes(all.bytes() / FOLDS);
-        let preparation = Preparation { memory: all.map(share), ..*preparation };
+        let planned = PlannedPaths::one(preparation.planned.route, preparation.planned.lambdas);
+        let preparation = Preparation { memory: all.map(share), planned, ..*preparation };
         Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, preparation }).map(Some)
     }
 
@@ -241,7 +234,8 @@ impl Form {
                 let design = factor.coordinates();
                 let count = splits.count();
                 let at_once = count.min(parallel::threads());
-                design.check_fits(at_once, at_once, training.options.solver.squares(design))?;
+                let squares = training.options.solver.squares(design.rows(), design.columns());
+                design.check_fits(at_once, at_once, squares)?;
                 self.by_subsets(prepared, training, splits, lambdas)?
             }
         };
@@ -267,34 +261,11 @@ impl Form {
             let prepared = learned.as_ref().unwrap_or(prepared);
             let subset = prepared.subset(Some(rows));
             let fits = subset.path(training, None, prepared.data(), lambdas)?;
-            let scores = form.scores_of(&fits, held_out)?;
+            let scores = form.scores_of(&fits, &form.sections(&fits), held_out)?;
             let squares = form.squared_norms()?;
             let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
             Ok(ScoredFold { fits, scores, sensitivity })
         })
-    }
-
-    pub(super) fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
-        // Fits x functions, of the functions that are used.
-        let coefs =
-            |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
-        let products = match self {
-            Form::Features(space) => return Ok(linear_scores_of(&space.features, fits, rows)),
-            Form::Gram { gram, .. } => {
-                let used = |&i: &usize| fits.iter().any(|fit| fit.coef[i] != 0.0);
-                let support: Vec<usize> = (0..gram.len()).filter(used).collect();
-                gram.combine(rows, &support, &coefs(&support))
-            }
-            Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
-                let pivots = factor.pivots();
-                let (rows, columns) = (design.select(rows), design.select(pivots));
-                margins_kernels::combine_all(&**kernel, &rows, &columns, &coefs(pivots))?
-            }
-        };
-        let with_intercept = |(k, fit): (usize, &Fit)| {
-            products.row(k).iter().map(|product| product + fit.intercept).collect()
-        };
-        Ok(fits.iter().enumerate().map(with_intercept).collect())
     }
 
     pub(super) fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
@@ -388,19 +359,4 @@ fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<
 pub(in crate::regularised) fn into_fit(fit: KernelFit) -> Fit {
     let KernelFit { lambda, intercept, coef, report } = fit;
     Fit { lambda, intercept, coef, report }
-}
-
-/// Returns the kernel sections that any of the fits has a use for, and the coefficients of each fit.
-pub(in crate::regularised) fn used_sections(
-    design: &Design,
-    fits: &[Fit],
-) -> (Functions, Vec<Vec<f64>>) {
-    let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
-    let mut support: Vec<usize> = (0..design.rows()).filter(used).collect();
-    if support.is_empty() {
-        // Classifiers of no kernel section are constants; one sample keeps the model whole.
-        support.push(0);
-    }
-    let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
-    (Functions::Sections(design.select(&support)), fits.iter().map(coef).collect())
 }

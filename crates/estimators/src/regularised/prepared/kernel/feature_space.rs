@@ -135,11 +135,8 @@ impl FeatureSpace {
         Ok(fits)
     }
 
-    /// Returns true if folds share the features, in which the rows that they hold out weigh nothing.
-    /// Smaller ones are copied, as fewer rows take less time.
     fn is_shared(&self) -> bool {
-        const LARGE: usize = 1 << 28;
-        self.features.rows() * self.features.columns() * size_of::<f64>() > LARGE
+        is_shared(self.features.rows(), self.features.columns())
     }
 
     /// Returns the fit in the coordinates of the features, with its duals if the risk is given.
@@ -191,6 +188,13 @@ impl FeatureSpace {
         )?;
         Ok((curve, (!fits.is_empty()).then_some(fits)))
     }
+}
+
+/// Returns true if folds share features of so many rows and columns, in which the rows that they hold out
+/// weigh nothing. Smaller ones are copied, as fewer rows take less time.
+pub(super) fn is_shared(rows: usize, columns: usize) -> bool {
+    const LARGE: usize = 1 << 28;
+    rows.saturating_mul(columns).saturating_mul(size_of::<f64>()) > LARGE
 }
 
 /// Returns the duals `s_i = 2 lambda a_i y_i / (c_i/n)` of a support vector machine, 0 for a sample that

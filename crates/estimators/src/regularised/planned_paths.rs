@@ -1,0 +1,70 @@
+//! The paths that a search for lambda is going to run, by which memory is estimated before it is taken.
+
+use margins_data::{ClassLabels, parallel};
+use margins_kernels::{PlannedPaths, Route, planned_folds};
+use margins_robust::RobustLearner;
+
+use super::contests::Contests;
+use super::cross_validation::Folds;
+use super::settings::{Probabilities, Regularisation, Settings};
+
+impl Settings {
+    /// Returns the paths of the search in one space, beside the matrices of so many others.
+    pub(super) fn planned_paths(
+        &self,
+        contests: &Contests,
+        folds: Option<&Folds>,
+        others: usize,
+    ) -> PlannedPaths {
+        /// The bytes an entry of a matrix, in both precisions.
+        const BYTES: usize = size_of::<f64>() + size_of::<f32>();
+        let data = contests.classes();
+        let (rows, members, threads) = (data.rows(), contests.len(), parallel::threads());
+        let classes = data.labels().names().len();
+        let of_others = rows.saturating_mul(rows).saturating_mul(BYTES).saturating_mul(others);
+        let of_members = self.bytes_of_members(contests.scheme(), classes, data);
+        let at_once = members.min(threads);
+        let (lambdas, leaves_one_out) = match &self.regularisation {
+            Regularisation::Single(_) => (1, false),
+            Regularisation::Path { index, .. } => (index + 1, false),
+            Regularisation::CrossValidated(how) => (how.lambdas.len(), how.leave_one_out.is_some()),
+        };
+        let mut planned = PlannedPaths {
+            whole: at_once,
+            beside: of_others.saturating_add(of_members),
+            ..PlannedPaths::one(self.route(leaves_one_out), lambdas)
+        };
+        if let Some(folds) = folds.filter(|_| !leaves_one_out) {
+            let training = self.training(rows, None);
+            planned = planned_folds(&training, planned, folds.splits(), rows);
+            if members > 1 {
+                planned.parts = folds.count.saturating_mul(members).min(threads);
+                // The contests of a fold share a copy.
+                planned.copies = folds.count.min(threads);
+            }
+        }
+        let largest = contests.largest();
+        if largest < rows {
+            // Every contest copies its own rows.
+            (planned.parts, planned.copies, planned.whole) = (at_once, at_once, 0);
+            planned.samples = largest;
+        }
+        if let Probabilities::Platt { .. } = self.probabilities {
+            planned.parts = planned.parts.max(at_once);
+            planned.copies = planned.copies.max(1);
+            planned.samples = planned.samples.max(largest);
+        }
+        planned
+    }
+
+    /// Returns the route of the paths on a kernel matrix.
+    fn route(&self, leaves_one_out: bool) -> Route {
+        match Route::of(&*self.loss, self.options.solver) {
+            _ if matches!(self.learner, Some(RobustLearner::MarginDistribution(_))) => {
+                Route::Eigenspace
+            }
+            Route::SampleSpace if leaves_one_out => Route::LeaveOneOut,
+            route => route,
+        }
+    }
+}
