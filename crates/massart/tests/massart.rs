@@ -143,12 +143,14 @@ fn instance(d: usize, gamma: f64, eta: f64, which: usize, seed: u64) -> MassartD
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Lemma 2.2, exactly: the expectation over labels of the gradient, against w*.
+    /// Lemma 2.2, exactly: the expectation over labels of the gradient, against w* and against any
+    /// halfspace within gamma/2 of it, as the proof of theorem B.3 needs it.
     #[test]
     fn the_gradient_points_away_from_the_true_halfspace(
         d in 2usize..8, gamma in 0.02..0.5f64, eta in 0.0..0.49f64, seed: u64, norm in 0.0..1.0f64,
         shares in proptest::collection::vec((0.0..=1.0f64, 0.01..1.0f64), 30),
         direction in proptest::collection::vec(-1.0..1.0f64, 8),
+        to_near in proptest::collection::vec(-1.0..1.0f64, 8), reach in 0.0..=1.0f64,
     ) {
         let halfspace = MarginHalfspace::new(d, gamma, seed).unwrap();
         let design = halfspace.points(30, seed).unwrap();
@@ -160,8 +162,17 @@ proptest! {
         let noisy = MassartDistribution::new(design, Some(masses), clean, rates).unwrap();
         let exact = Exact::of(&noisy);
         let sample = exact.sample();
-        let length = direction[..d].iter().map(|w| w * w).sum::<f64>().sqrt();
-        let w: Vec<f64> = direction[..d].iter().map(|w| norm * w / length).collect();
+        let to_length = |direction: &[f64], length: f64| -> Vec<f64> {
+            let present = direction[..d].iter().map(|x| x * x).sum::<f64>().sqrt();
+            direction[..d].iter().map(|x| length * x / present).collect()
+        };
+        let w = to_length(&direction, norm);
+        let best = halfspace.normal();
+        let near: Vec<f64> =
+            best.iter().zip(to_length(&to_near, 0.5 * reach * gamma)).map(|(v, z)| v + z).collect();
+        let moved = |normal: &[f64], v: &[f64]| -> f64 {
+            normal.iter().zip(&w).zip(v).map(|((g, w), v)| g * (w - v)).sum()
+        };
         // Any accuracy will do: the cut of a bad halfspace holds the gradient.
         let problem = Problem::new(eta, gamma).unwrap().with_target(Target::new(1e-9, 0.1).unwrap());
         let separation = separate(&problem, &sample, &w);
@@ -170,16 +181,15 @@ proptest! {
         match separation.cut {
             None => prop_assert!(separation.error <= eta + 1e-9),
             Some(cut) => {
-                let moved: f64 =
-                    cut.normal.iter().zip(&w).zip(halfspace.normal()).map(|((g, w), v)| g * (w - v)).sum();
-                prop_assert!(moved >= bound - 1e-12 / gamma, "{moved} {bound}");
+                for moved in [moved(&cut.normal, best), moved(&cut.normal, &near)] {
+                    prop_assert!(moved >= bound - 1e-12 / gamma, "{moved} {bound}");
+                }
                 prop_assert!((cut.depth - (bound - 1e-9).max(0.0)).abs() < 1e-12);
             }
         }
         // The same for the slabs of Chen et al.
         if let Some(cut) = proper::separate(&problem, &sample, &w).cut {
-            let moved: f64 =
-                cut.normal.iter().zip(&w).zip(halfspace.normal()).map(|((g, w), v)| g * (w - v)).sum();
+            let moved = moved(&cut.normal, best);
             prop_assert!(moved >= -1e-14, "{moved}");
         }
     }
