@@ -123,6 +123,7 @@ pub(crate) struct Bounded {
     delta: f64,
     gradient_constant: f64,
     operator_norm_moment: f64,
+    approximation_error: f64,
 }
 
 /// Returns every term of the bound on the risk of margin pursuit.
@@ -146,7 +147,11 @@ pub(crate) fn misclassification_bound(
         gradient_constant: given.gradient_constant,
         operator_norm_moment: given.operator_norm_moment,
     };
-    let numbers = move || Ok(terms_of(&bound, MarginPursuitPsi::new(gamma, bound.scale)?)?);
+    let missing = given.approximation_error;
+    let numbers = move || {
+        let psi = MarginPursuitPsi::new(gamma, bound.scale)?;
+        Ok(terms_of(&bound, missing, psi)?)
+    };
     let result = PyDict::new(py);
     for (name, value) in run_sized(py, None, TRANSFORM, numbers)? {
         result.set_item(name, value)?;
@@ -157,6 +162,7 @@ pub(crate) fn misclassification_bound(
 /// Returns every term of a bound by name.
 fn terms_of(
     bound: &MarginPursuitBound,
+    approximation_error: f64,
     psi: MarginPursuitPsi,
 ) -> Result<[(&'static str, f64); 11], margins::calibration::Error> {
     let terms = bound.evaluate()?;
@@ -171,12 +177,12 @@ fn terms_of(
         ("sound_excess_over_linear", terms.sound_excess_over_linear),
         ("confidence", terms.confidence),
         (
-            "misclassification_bound_if_linear_is_best",
-            terms.misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk)),
+            "misclassification_bound",
+            terms.misclassification_bound(approximation_error, |risk| psi.inverse(risk))?,
         ),
         (
-            "sound_misclassification_bound_if_linear_is_best",
-            terms.sound_misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk)),
+            "sound_misclassification_bound",
+            terms.sound_misclassification_bound(approximation_error, |risk| psi.inverse(risk))?,
         ),
     ])
 }

@@ -30,7 +30,7 @@ OF_NUMBERS = [
         lambda given: ml.calibration.reliability(given, [True]),
         lambda given: ml.calibration.margin_pursuit_bound(
             gamma=1.0, scale=given, strong_convexity=1.0, input_second_moment=2.0, step=0.1, iterations=5,
-            initial_distance=1.0, diameter=1.0, samples=100, dimension=2,
+            initial_distance=1.0, diameter=1.0, samples=100, dimension=2, approximation_error=0.0,
         ),
         lambda given: ml.load(given),
         lambda given: ml.losses.value(given, 1.0),

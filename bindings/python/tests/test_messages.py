@@ -10,6 +10,7 @@ X, Y = clouds(40, 2)
 BOUND = {
     "gamma": 1.0, "scale": 1.0, "strong_convexity": 0.1, "input_second_moment": 1.0, "step": 0.1, "iterations": 10,
     "initial_distance": 1.0, "diameter": 2.0, "samples": 100, "dimension": 5,
+    "approximation_error": 0.1,
 }  # fmt: skip
 
 
@@ -28,6 +29,11 @@ BOUND = {
         (lambda: ml.calibration.margin_pursuit_bound(**BOUND | {"iterations": -1}), ValueError, "iterations is -1"),
         (lambda: ml.calibration.margin_pursuit_bound(**BOUND | {"samples": "many"}), ValueError, "samples is 'many'"),
         (lambda: ml.calibration.margin_pursuit_bound(**BOUND | {"step": [1]}), TypeError, r"step is \[1\]"),
+        (
+            lambda: ml.calibration.margin_pursuit_bound(**BOUND | {"approximation_error": -1.0}),
+            ValueError,
+            "approximation error is -1, but must be at least 0",
+        ),
         (lambda: ml.calibration.reliability([0.1], [0, 1]), ValueError, "1 probabilities and 2 outcomes"),
         (lambda: ml.calibration.reliability([0.1], [1], strategy=None), TypeError, "strategy is None"),
         (lambda: ml.MarginClassifier().fit(X, Y, np.full(40, "a")), ValueError, "sample_weight does not consist of numbers"),

@@ -23,7 +23,8 @@ use crate::Error;
 /// let quantities = MarginPursuitBound::new(100_000_000, 5, 0.8, 1.0, 0.01, 2.0)?;
 /// let bound = quantities.evaluate()?;
 /// let psi = PsiTransform::of(MarginPursuit::new(1.0, 0.01)?)?;
-/// let excess = bound.sound_misclassification_bound_if_linear_is_best(|risk| psi.inverse(risk));
+/// // A linear function has the lowest expected loss of all.
+/// let excess = bound.sound_misclassification_bound(0.0, |risk| psi.inverse(risk))?;
 /// assert!(excess < 0.1);
 /// // Other settings replace those that it chose.
 /// let longer = MarginPursuitBound { iterations: 2 * quantities.iterations, ..quantities };
@@ -160,8 +161,9 @@ impl MarginPursuitBound {
     /// Hence `sound_epsilon_star` is twice `epsilon_star` with `15 diameter` in place of 3 in its
     /// logarithm, the diameter being raised to `2 delta/sqrt(n)` if below.
     ///
-    /// The Psi-transform compares with the infimum of the expected loss over all measurable functions.
-    /// So either bounds a misclassification risk only if a linear function attains that infimum.
+    /// The Psi-transform compares with the infimum of the expected loss over all measurable functions,
+    /// where the theorem has the infimum over W. The difference is the approximation error, which
+    /// [`ExcessRiskBound::misclassification_bound`] adds.
     ///
     /// # Errors
     /// [`Error::Parameter`] names the first condition that fails: a quantity is not positive and
@@ -258,22 +260,47 @@ impl ExcessRiskBound {
         }
     }
 
-    /// Returns the bound on the excess misclassification risk, as published: the given inverse of
-    /// the Psi-transform at [`excess_over_linear`](Self::excess_over_linear), at most 1.
+    /// Returns the published bound on the excess misclassification risk over the Bayes error: the
+    /// given inverse of the Psi-transform at [`excess_over_linear`](Self::excess_over_linear) plus
+    /// `approximation_error`, at most 1.
     ///
-    /// It holds if no measurable function has a smaller expected loss than the best linear one. Where
-    /// linear functions are too few, the excess over them may be 0 while the misclassification risk is
-    /// far above that of the best of them.
-    pub fn misclassification_bound_if_linear_is_best(&self, inverse: impl Fn(f64) -> f64) -> f64 {
-        inverse(self.excess_over_linear).min(1.0)
+    /// The approximation error is the infimum of the expected loss over W, less its infimum over all
+    /// measurable functions; an upper bound does as well. The theorem leaves it out, which is right
+    /// only if it is 0: otherwise the classifier with the lowest expected loss in W may misclassify
+    /// far more than others in W. As the loss is at least 0, the expected loss of any linear function
+    /// in W is an upper bound.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`]: the approximation error is negative or not finite.
+    pub fn misclassification_bound(
+        &self,
+        approximation_error: f64,
+        inverse: impl Fn(f64) -> f64,
+    ) -> Result<f64, Error> {
+        beyond(self.excess_over_linear, approximation_error, inverse)
     }
 
-    /// Returns the bound on the excess misclassification risk, on the same condition, by
+    /// Returns the bound on the same excess by
     /// [`sound_excess_over_linear`](Self::sound_excess_over_linear).
-    pub fn sound_misclassification_bound_if_linear_is_best(
+    ///
+    /// # Errors
+    /// Those of [`misclassification_bound`](Self::misclassification_bound).
+    pub fn sound_misclassification_bound(
         &self,
+        approximation_error: f64,
         inverse: impl Fn(f64) -> f64,
-    ) -> f64 {
-        inverse(self.sound_excess_over_linear).min(1.0)
+    ) -> Result<f64, Error> {
+        beyond(self.sound_excess_over_linear, approximation_error, inverse)
     }
+}
+
+fn beyond(
+    excess_over_linear: f64,
+    approximation_error: f64,
+    inverse: impl Fn(f64) -> f64,
+) -> Result<f64, Error> {
+    let requirement = "at least 0 and finite";
+    let missing =
+        OutOfRange::check("approximation error", approximation_error, requirement, |x| x >= 0.0)?;
+    Ok(inverse(excess_over_linear + missing).min(1.0))
 }

@@ -1,6 +1,8 @@
 //! The excess risk bound against literals, its conditions and its direction in each quantity.
 
+use margins_calibration::PsiTransform;
 use margins_calibration::risk_bound::{DominantTerm, ExcessRiskBound, MarginPursuitBound};
+use margins_losses::{MarginLoss, MarginPursuit};
 use proptest::prelude::*;
 
 const SIMPLE: MarginPursuitBound = MarginPursuitBound {
@@ -109,15 +111,38 @@ fn extreme_quantities() {
 fn an_inverse_makes_it_a_misclassification_bound() {
     let bound = evaluate(&GENERAL);
     let inverse = |risk: f64| risk / 10.0;
-    assert_eq!(
-        bound.misclassification_bound_if_linear_is_best(inverse),
-        bound.excess_over_linear / 10.0
-    );
-    assert_eq!(
-        bound.sound_misclassification_bound_if_linear_is_best(inverse),
-        bound.sound_excess_over_linear / 10.0
-    );
-    assert_eq!(bound.misclassification_bound_if_linear_is_best(|risk| risk), 1.0);
+    let published = bound.misclassification_bound(0.5, inverse).unwrap();
+    assert_eq!(published, (bound.excess_over_linear + 0.5) / 10.0);
+    let sound = bound.sound_misclassification_bound(0.0, inverse).unwrap();
+    assert_eq!(sound, bound.sound_excess_over_linear / 10.0);
+    assert_eq!(bound.misclassification_bound(0.0, |risk| risk).unwrap(), 1.0);
+    let refusal = bound.misclassification_bound(-0.5, inverse).unwrap_err().to_string();
+    assert_eq!(refusal, "approximation error is -0.5, but must be at least 0 and finite");
+}
+
+/// Theorem 11 takes the lowest risks over a class of functions, where they prove nothing: x is 1 on
+/// six rows of class 1 and 10 on four of class -1, and the scores are w x.
+#[test]
+fn the_excess_over_a_class_bounds_nothing_without_the_approximation_error() {
+    let loss = MarginPursuit::new(1.0, 100.0).unwrap();
+    let psi = PsiTransform::of(loss).unwrap();
+    let slope = |w: f64| 0.6 * loss.derivative(w) - 4.0 * loss.derivative(-10.0 * w);
+    let (mut low, mut high) = (-1.0f64, 1.0f64);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        *if slope(middle) < 0.0 { &mut low } else { &mut high } = middle;
+    }
+    let error = |w: f64| if w > 0.0 { 0.4f64 } else { 0.6 };
+    assert!((low + 0.083_744).abs() < 1e-6, "{low}");
+    // Over all functions the risk 0 and the error 0 are attained at once.
+    let approximation = 0.6 * loss.value(low) + 0.4 * loss.value(-10.0 * low);
+    assert!((approximation - 0.357_632).abs() < 1e-6, "{approximation}");
+    let best = ExcessRiskBound { excess_over_linear: 0.0, ..evaluate(&GENERAL) };
+    let bound = |missing| best.misclassification_bound(missing, |risk| psi.inverse(risk)).unwrap();
+    assert_eq!(bound(0.0), 0.0);
+    assert!((error(low) - error(1.0) - 0.2).abs() < 1e-15);
+    assert!((bound(approximation) - 0.845_8).abs() < 1e-4, "{}", bound(approximation));
+    assert!(bound(approximation) > error(low));
 }
 
 #[test]

@@ -48,6 +48,7 @@ class BoundData(TypedDict):
     delta: float
     gradient_constant: float
     operator_norm_moment: float
+    approximation_error: float
 
 # The settings of the estimators, by `cargo xtask settings`.
 

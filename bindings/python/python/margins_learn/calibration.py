@@ -123,6 +123,7 @@ def margin_pursuit_bound(
     diameter: float,
     samples: int,
     dimension: int,
+    approximation_error: float,
     delta: float = 0.05,
     gradient_constant: float = 0.5,
     operator_norm_moment: float | None = None,
@@ -131,8 +132,10 @@ def margin_pursuit_bound(
 
     The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
     `input_second_moment` by default. The entries that begin with `sound_` are of the proof as corrected.
-    The entries `excess_over_linear` bound the expected loss above that of the best linear function. Those that end with
-    `if_linear_is_best` bound a misclassification risk only if no measurable function has a smaller expected loss.
+    The entries `excess_over_linear` bound the expected loss above that of the best linear function. The entries
+    `misclassification_bound` bound the misclassification risk above the Bayes error. They need `approximation_error`: the
+    expected loss of the best linear function, less the infimum over all measurable functions. It is 0 if a linear function
+    is best of all; the expected loss of any linear function is an upper bound.
     """
     given = locals() | {"operator_norm_moment": input_second_moment if operator_norm_moment is None else operator_norm_moment}
     numbers: Any = {
