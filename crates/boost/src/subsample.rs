@@ -14,7 +14,9 @@ use crate::Error;
 /// ln(m_2/(8 k))`.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), section 4.1 and theorem 3, whose bound
-/// `0.01 + 0.99 k n/m + exp(-0.1 n m_2/m)` is above this one wherever it is below 1.
+/// `0.01 + 0.99 k n/m + exp(-0.1 n m_2/m)` is above this one wherever it is below 1. The theorem says
+/// half of the `m_2` rare samples, for which it is false: a new sample of fewer than `m_2/2` never has
+/// as many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subsample {
     rows: usize,
@@ -108,6 +110,26 @@ mod tests {
         let rate = failures.count() as f64 / trials as f64;
         let deviation = (subsample.failure() / trials as f64).sqrt();
         assert!(rate <= subsample.failure() + 4.0 * deviation, "{rate}");
+    }
+
+    /// Theorem 3 as printed has m_2/2, which a new sample of 100 misses always; half of those
+    /// expected, n m_2/(2 m) = 25, it misses as seldom as both bounds say.
+    #[test]
+    fn half_of_the_rare_samples_are_those_expected() {
+        let [m, k, m_2, n] = [1e6, 100.0, 5e5, 100.0];
+        let bound = theorem_3(m, k, m_2, n);
+        assert!((bound - 0.026_638).abs() < 1e-6, "{bound}");
+        assert!(n < m_2 / 2.0);
+        // The probability of r rare samples among n, each rare with probability 1/2.
+        let (mut of_r, mut fewer) = (0.5f64.powi(100), 0.0);
+        for r in 0..25 {
+            fewer += of_r;
+            of_r *= (n - f64::from(r)) / f64::from(r + 1);
+        }
+        assert!((fewer - 9.05e-8).abs() < 1e-10, "{fewer}");
+        let an_outlier = 1.0 - (1.0 - k / m).powi(100);
+        assert!(an_outlier + fewer < bound);
+        assert!(an_outlier + fewer < k * n / m + (-n * m_2 / (8.0 * m)).exp());
     }
 
     #[test]

@@ -286,3 +286,27 @@ impl Momentum {
         next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use margins_losses::LeakyHockeyStick;
+
+    use super::*;
+
+    /// The vector v is the first column of `Q^(-1)`: the printed form with the first eigenvector
+    /// instead of the first row of U has another one.
+    #[test]
+    fn the_correction_of_the_penalty_has_the_first_row_of_u() {
+        let rows = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, 1.0]];
+        let design = Design::from_rows(&rows).unwrap();
+        let majorizer = Majorizer::new(&design, &LeakyHockeyStick, &[0.25; 4], true).unwrap();
+        let at = majorizer.at(Lambda::new(0.1).unwrap());
+        // P_0 + 2 n lambda I.
+        let q = DMatrix::from_row_slice(3, 3, &[4.8, 1.0, 4.0, 1.0, 3.8, 0.0, 4.0, 0.0, 6.8]);
+        let first = &q * &at.first_column - DVector::from_row_slice(&[1.0, 0.0, 0.0]);
+        assert!(first.norm() < 1e-14, "{first}");
+        assert!((at.first_column[0] - 0.457_896).abs() < 1e-6);
+        let printed = &majorizer.vectors * majorizer.vectors.column(0).component_mul(&at.scale);
+        assert!((printed - &at.first_column).norm() > 0.1);
+    }
+}
