@@ -1,7 +1,5 @@
 //! Arrays as designs, with one copy.
 
-use std::iter::repeat_n;
-
 use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
 use numpy::ndarray::ArrayView2;
@@ -115,11 +113,15 @@ impl SparseRows {
         &mut self,
         py: Python<'_>,
         rows: PyReadonlyArray1<'_, i64>,
-        columns: Columns<'_>,
+        columns: PyReadonlyArray1<'_, i64>,
         values: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<()> {
-        let rows = rows.as_array();
-        self.place_all(py, rows.len(), rows.iter().map(|&row| row as usize), columns, values)
+        let made = self.rows.as_mut().ok_or_else(gone)?;
+        let (rows, columns, values) = (rows.as_array(), columns.as_array(), values.as_array());
+        of_one_length(rows.len(), columns.len(), values.len())?;
+        let mut entries = rows.iter().zip(columns).zip(values);
+        let mut all = move || entries.try_for_each(|((&i, &j), &x)| made.place(i as usize, j as usize, x));
+        py.detach(&mut all).map_err(of_data)
     }
 
     /// Copies some entries that lie row by row: the numbers of those of the rows from `first` on, their
@@ -132,10 +134,15 @@ impl SparseRows {
         columns: Columns<'_>,
         values: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<()> {
-        let counts = counts.as_array();
-        let total = counts.iter().fold(0_usize, |sum, &count| sum.saturating_add(count as usize));
-        let rows = counts.iter().zip(first..).flat_map(|(&k, row)| repeat_n(row, k as usize));
-        self.place_all(py, total, rows, columns, values)
+        let (counts, values) = (counts.as_slice()?, values.as_slice()?);
+        match &columns {
+            Columns::Short(columns) => {
+                self.place_all(py, first, counts, columns.as_slice()?, |j| j as usize, values)
+            }
+            Columns::Long(columns) => {
+                self.place_all(py, first, counts, columns.as_slice()?, |j| j as usize, values)
+            }
+        }
     }
 
     /// Returns the samples; the entries placed are gone from here.
@@ -146,39 +153,40 @@ impl SparseRows {
 }
 
 impl SparseRows {
-    /// Copies entries in so many rows; a negative number is beyond the last row or column.
-    fn place_all(
+    /// Copies the entries of the rows from `first` on, with a conversion of their columns; a negative
+    /// number is beyond the last row or column.
+    fn place_all<T: Copy + Sync>(
         &mut self,
         py: Python<'_>,
-        count: usize,
-        rows: impl Iterator<Item = usize> + Send,
-        columns: Columns<'_>,
-        values: PyReadonlyArray1<'_, f64>,
+        first: usize,
+        counts: &[i64],
+        columns: &[T],
+        column: impl Fn(T) -> usize + Send + Sync,
+        values: &[f64],
     ) -> PyResult<()> {
         let made = self.rows.as_mut().ok_or_else(gone)?;
-        let values = values.as_array();
-        let j = match &columns {
-            Columns::Short(columns) => columns.len()?,
-            Columns::Long(columns) => columns.len()?,
+        let total = counts.iter().fold(0_usize, |sum, &count| sum.saturating_add(count as usize));
+        of_one_length(total, columns.len(), values.len())?;
+        let all = || {
+            let (mut columns, mut values) = (columns, values);
+            (first..).zip(counts).try_for_each(|(row, &count)| {
+                let (these, left) = columns.split_at(count as usize);
+                let (values_of_row, values_left) = values.split_at(count as usize);
+                (columns, values) = (left, values_left);
+                made.place_row(row, these.iter().map(|&j| column(j)), values_of_row)
+            })
         };
-        let k = values.len();
-        if count != k || j != k {
-            let message = format!("there are {count} rows and {j} columns for {k} values");
-            return Err(PyValueError::new_err(message));
-        }
-        let entries = rows.zip(values);
-        let placed = match &columns {
-            Columns::Short(columns) => {
-                let mut entries = entries.zip(columns.as_array());
-                py.detach(|| entries.try_for_each(|((i, &x), &j)| made.place(i, j as usize, x)))
-            }
-            Columns::Long(columns) => {
-                let mut entries = entries.zip(columns.as_array());
-                py.detach(|| entries.try_for_each(|((i, &x), &j)| made.place(i, j as usize, x)))
-            }
-        };
-        placed.map_err(of_data)
+        py.detach(all).map_err(of_data)
     }
+}
+
+/// Refuses entries whose rows, columns and values are not of one number.
+fn of_one_length(rows: usize, columns: usize, values: usize) -> PyResult<()> {
+    if rows == values && columns == values {
+        return Ok(());
+    }
+    let message = format!("there are {rows} rows and {columns} columns for {values} values");
+    Err(PyValueError::new_err(message))
 }
 
 /// The columns of entries, in the whole numbers that scipy keeps them in.

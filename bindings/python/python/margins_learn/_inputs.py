@@ -202,7 +202,7 @@ def _of_sparse(X: Any) -> Samples:
     samples = SparseRows(_counts(X), X.shape[1])
     for start in range(0, X.nnz, _BLOCK_ENTRIES):
         part = slice(start, min(start + _BLOCK_ENTRIES, X.nnz))
-        values = aligned(X.data[part].astype(np.float64, copy=False))
+        values = aligned(np.ascontiguousarray(X.data[part], dtype=np.float64))
         if X.format == "coo":
             samples.place(_wide(X.row[part]), _wide(X.col[part]), values)
             continue
@@ -210,7 +210,7 @@ def _of_sparse(X: Any) -> Samples:
         first, last = np.searchsorted(X.indptr, [part.start, part.stop - 1], side="right")
         counts = _wide(np.diff(np.clip(X.indptr[first - 1 : last + 1], part.start, part.stop)))
         if X.format == "csr":
-            minor = X.indices[part]
+            minor = np.ascontiguousarray(X.indices[part])
             samples.place_rows(first - 1, counts, aligned(minor) if minor.dtype == np.int32 else _wide(minor), values)
         else:
             samples.place(_wide(X.indices[part]), np.repeat(np.arange(first - 1, last), counts), values)
@@ -219,7 +219,7 @@ def _of_sparse(X: Any) -> Samples:
 
 def _wide(numbers: np.ndarray) -> np.ndarray:
     """Returns whole numbers as an array of int64."""
-    return aligned(numbers.astype(np.int64, copy=False))
+    return aligned(np.ascontiguousarray(numbers, dtype=np.int64))
 
 
 def _counts(X: Any) -> np.ndarray:

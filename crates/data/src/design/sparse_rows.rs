@@ -26,6 +26,8 @@ pub struct SparseRows {
     next: Vec<usize>,
     indices: Vec<usize>,
     values: Vec<f64>,
+    /// True as long as the columns of every sample ascend.
+    is_ordered: bool,
 }
 
 impl SparseRows {
@@ -54,7 +56,7 @@ impl SparseRows {
         indices.resize(stored, 0);
         values.resize(stored, 0.0);
         let next = offsets[..rows].to_vec();
-        Ok(SparseRows { columns, offsets, next, indices, values })
+        Ok(SparseRows { columns, offsets, next, indices, values, is_ordered: true })
     }
 
     /// Takes the value of a sample in a column.
@@ -63,20 +65,52 @@ impl SparseRows {
     /// The sample or the column does not exist, or the sample has its number of entries already.
     #[inline]
     pub fn place(&mut self, row: usize, column: usize, value: f64) -> Result<(), Error> {
-        let columns = self.columns;
-        if column >= columns {
-            return Err(Error::SparseColumn { row, column, columns });
-        }
+        self.place_row(row, [column], &[value])
+    }
+
+    /// Takes some values of a sample, in as many columns.
+    ///
+    /// # Errors
+    /// The sample or a column does not exist, or the sample would have more entries than its number.
+    ///
+    /// # Panics
+    /// The method panics if there are not as many columns as values.
+    #[inline]
+    pub fn place_row(
+        &mut self,
+        row: usize,
+        columns: impl IntoIterator<Item = usize, IntoIter: ExactSizeIterator>,
+        values: &[f64],
+    ) -> Result<(), Error> {
+        let columns = columns.into_iter();
+        assert_eq!(columns.len(), values.len(), "a column for each value");
         let Some(next) = self.next.get_mut(row) else {
             let (what, expected) = ("rows of sparse entries", self.offsets.len() - 1);
             return Err(Error::Shape { what, expected, found: row.saturating_add(1) });
         };
-        if *next == self.offsets[row + 1] {
-            return Err(self.other_count(row, 1));
+        let entries = *next..*next + values.len();
+        if entries.end > self.offsets[row + 1] {
+            return Err(self.other_count(row, values.len()));
         }
-        self.indices[*next] = column;
-        self.values[*next] = value;
-        *next += 1;
+        *next = entries.end;
+        let first = (entries.start > self.offsets[row]).then(|| self.indices[entries.start - 1]);
+        // The smallest column that may come next.
+        let mut least = first.map_or(0, |column| column + 1);
+        let (mut is_ordered, mut is_wrong) = (self.is_ordered, false);
+        for (index, column) in self.indices[entries.clone()].iter_mut().zip(columns) {
+            is_ordered &= column >= least;
+            is_wrong |= column >= self.columns;
+            least = column.wrapping_add(1);
+            *index = column;
+        }
+        self.is_ordered = is_ordered;
+        self.values[entries.clone()].copy_from_slice(values);
+        if is_wrong {
+            let columns = self.columns;
+            let wrong = self.indices[entries].iter().find(|&&column| column >= columns);
+            let &column = wrong.expect("one is wrong");
+            return Err(Error::SparseColumn { row, column, columns });
+        }
         Ok(())
     }
 
@@ -89,7 +123,9 @@ impl SparseRows {
         if let Some(row) = (0..rows).find(|&row| self.next[row] != self.offsets[row + 1]) {
             return Err(self.other_count(row, 0));
         }
-        self.put_in_order();
+        if !self.is_ordered {
+            self.put_in_order();
+        }
         let SparseRows { columns, offsets, indices, values, .. } = self;
         Design::of_ascending(columns, offsets, indices, values)
     }
@@ -165,7 +201,16 @@ mod tests {
             let entries: Vec<_> =
                 entries.into_iter().map(|(row, column, x)| (row, column, f64::from(x))).collect();
             entries.iter().for_each(|&(row, column, x)| expected[(row, column)] += x);
-            prop_assert_eq!(made(&entries, 5, 7).unwrap().to_dense(), expected);
+            prop_assert_eq!(made(&entries, 5, 7).unwrap().to_dense(), expected.clone());
+            // The same row by row.
+            let of_row = |row: usize| entries.iter().filter(move |entry| entry.0 == row);
+            let mut rows = SparseRows::new((0..5).map(|row| of_row(row).count()), 7).unwrap();
+            for row in 0..5 {
+                let columns: Vec<_> = of_row(row).map(|entry| entry.1).collect();
+                let values: Vec<_> = of_row(row).map(|entry| entry.2).collect();
+                rows.place_row(row, columns, &values).unwrap();
+            }
+            prop_assert_eq!(rows.finish().unwrap().to_dense(), expected);
         }
     }
 
