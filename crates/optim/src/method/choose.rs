@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use margins_losses::MarginLoss;
 
-use crate::method::prediction::{Problem, steepness};
+use crate::method::prediction::Problem;
 use crate::problem::{Extent, Objective};
 use crate::solve::costs::{Shape, reflections};
 use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
@@ -61,7 +61,7 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     if !is_open || seconds < SHORT {
         return Plan::of(alone);
     }
-    let problem = Problem { steepness: steepness(&objective.design, extent), ..problem };
+    let problem = problem.by_values(&objective.design, extent);
     if reflects {
         return problem.tried_first(alone, options.solver);
     }

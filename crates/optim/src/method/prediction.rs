@@ -23,6 +23,8 @@ pub(super) struct Problem {
     pub(super) mean_square: f64,
     /// About the largest eigenvalue of `X'X/n`.
     pub(super) steepness: f64,
+    /// About the number of features over which the squares of values spread.
+    pub(super) spread: f64,
     /// The largest second derivative of the loss; `None` if it has a kink.
     pub(super) curvature: Option<f64>,
     /// True if the loss falls at every margin, as the logistic one does.
@@ -37,7 +39,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Returns a problem whose steepness and sizes of features are not looked at yet.
+    /// Returns a problem whose values are [not looked at](Self::by_values) yet.
     pub(super) fn new<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
         lambdas: &[Lambda],
@@ -51,6 +53,7 @@ impl Problem {
             lambda: lambdas.last().map_or(1.0, |lambda| lambda.get()),
             mean_square,
             steepness: mean_square,
+            spread: p,
             curvature: loss.is_differentiable().then(|| loss.curvature().unwrap_or(1.0)),
             falls_everywhere: loss.derivative(FAR) < 0.0,
             is_wide: false,
@@ -63,6 +66,13 @@ impl Problem {
             .is_some(),
             has_intercept: objective.risk.intercept,
         }
+    }
+
+    /// Returns the problem with what the values of its features say about predictions.
+    pub(super) fn by_values(self, design: &Design, extent: &Extent) -> Self {
+        let (sum, squares) = extent.squares().fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
+        let spread = if squares > 0.0 { sum * sum / squares } else { self.spread };
+        Problem { steepness: steepness(design, extent), spread, ..self }
     }
 
     /// Returns `(1/n) sum c_i ||x_i||^2 / (n lambda)`, to which the epochs of dual ascent are proportional.
@@ -109,15 +119,19 @@ impl Problem {
     pub(super) fn seconds(&self, method: Method) -> f64 {
         /// What a product takes sample by sample, as in dual ascent, beside one with all samples.
         const ROW_BY_ROW: f64 = 1.5;
-        /// The vectors of a step of conjugate gradients, for a feature and each of two products.
+        /// The products with the data of the start and the certificates of dual ascent.
+        const CERTIFICATES: f64 = 10.0;
+        /// The vectors of a step of conjugate gradients, for a feature and each of two products; a
+        /// certificate has twice as many.
         const VECTORS: f64 = 2e-9;
         let Shape { n, .. } = self.shape;
         let (product, derivatives) = (self.shape.product(), self.shape.derivatives());
         let is_path = self.count > 1.0;
         match method.solver {
             Solver::Sdca { .. } => {
-                let a_product = ROW_BY_ROW * product + self.shape.dual_steps();
-                self.count * self.ascent_products(is_path) * a_product
+                let an_epoch = ROW_BY_ROW * product + self.shape.dual_steps();
+                let a_certificate = product + derivatives + 2.0 * VECTORS * self.shape.p;
+                self.count * (CERTIFICATES * a_certificate + self.epochs(is_path) * an_epoch)
             }
             solver => {
                 // Each proximal step is a minimisation. Along a path most factors are reused.
@@ -144,16 +158,27 @@ impl Problem {
         }
     }
 
-    /// Returns the products with the data that dual ascent takes at a lambda. The fewer samples there are
-    /// beside the features, the farther their inner products are from singular, and epochs are few.
-    fn ascent_products(&self, is_path: bool) -> f64 {
+    /// Returns the epochs of dual ascent at a lambda. The fewer samples there are beside the features, the
+    /// farther their inner products are from singular, and epochs are few; the constraint of an intercept
+    /// makes them more, and so do kinks on dense samples.
+    fn epochs(&self, is_path: bool) -> f64 {
         const MOST: f64 = 1000.0;
         let Shape { n, p, is_sparse, .. } = self.shape;
-        let by_kink = if self.curvature.is_none() { 2.0 } else { 1.0 };
+        let has_kink = self.curvature.is_none();
+        let curvature = 0.5 * self.curvature.unwrap_or(2.0);
+        let is_slow = (self.has_intercept && p >= n) || (has_kink && !is_sparse);
         // Along a path dense systems share their factors, which the prediction for them leaves out.
-        let most = if is_path && !is_sparse && p <= n { MOST } else { 50.0 * (1.0 + n / p) };
-        let at_one = (20.0 + 4.0 * self.ascent_condition()).min(most).min(MOST);
-        by_kink * at_one * if is_path && by_kink == 1.0 { 0.4 } else { 1.0 }
+        let most = match is_path && !is_sparse && p <= n {
+            true => MOST,
+            false => 50.0 * (n / self.spread + if is_slow { 1.0 } else { 0.0 }),
+        };
+        let epochs = 5.0 + (5.0 * curvature * self.ascent_condition()).min(most).min(MOST);
+        let share = match (has_kink, is_path) {
+            (true, _) => 2.0,
+            (false, true) => 0.4,
+            (false, false) => 1.0,
+        };
+        share * epochs
     }
 
     /// Returns the seconds of the factor that conjugate gradients on dense samples are preconditioned by.
@@ -176,7 +201,7 @@ impl Problem {
 
 /// Returns about the largest eigenvalue of `X'X/n`, from below, by the power method on some of the samples
 /// from the squared sizes of the features.
-pub(super) fn steepness(design: &Design, extent: &Extent) -> f64 {
+fn steepness(design: &Design, extent: &Extent) -> f64 {
     const STEPS: usize = 2;
     /// The samples, and their stored values, that are enough.
     const SAMPLES: usize = 1000;

@@ -1,3 +1,5 @@
+//! The descent that Newton-like methods share: direction, line search and certificate.
+
 use crate::problem::{MarginSummary, Point, Products};
 use crate::solve::line_search::{Accept, search};
 use crate::solve::{Ending, Monitor, Status};
