@@ -33,7 +33,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Checks that no modules of a crate form a circle, and that the crates depend on each other as the
+/// Checks that every module opens with what it holds, that no modules of a crate form a circle, and
+/// that the crates depend on each other as the
 /// table of `docs/architecture.md` lists and its picture shows.
 fn check() -> Outcome {
     let mut faults = Vec::new();
@@ -41,6 +42,13 @@ fn check() -> Outcome {
     for folder in &folders {
         let ties = modules::Modules::read(folder)?.ties();
         faults.extend(circles::circles(&shown(folder.parent().unwrap_or(folder)), &ties));
+        for file in modules::rust_files(folder)? {
+            let text = std::fs::read_to_string(&file)?;
+            if !["//!", "#![doc"].iter().any(|opening| text.starts_with(opening)) {
+                let file = shown(&file);
+                faults.push(format!("{file}: say in a first line `//! ...` what the module holds"));
+            }
+        }
     }
     let page = std::fs::read_to_string(workspace().join("docs/architecture.md"))?;
     let rows = crates::listed(&page).map_err(|error| format!("docs/architecture.md: {error}"))?;

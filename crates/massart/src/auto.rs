@@ -1,3 +1,6 @@
+//! Chooses the noise rate and the margin: runs the learner for each pair of a grid and selects among
+//! the results on samples that no run has seen.
+
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::parallel;

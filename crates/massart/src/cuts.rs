@@ -1,3 +1,5 @@
+//! Learns a halfspace by cutting planes, whose cuts come from the separation oracle.
+
 use crate::Error;
 use crate::cutting_planes::{End, Method, localize};
 use crate::oracle::Separation;

@@ -1,3 +1,5 @@
+//! The errors of this crate.
+
 use margins_losses::OutOfRange;
 use thiserror::Error;
 

@@ -1,3 +1,5 @@
+//! The learner in one pass over samples that arrive in parts.
+
 use margins_data::{Design, Sample};
 use margins_optim::solve::Limits;
 use rand::{RngExt, SeedableRng};

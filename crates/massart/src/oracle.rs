@@ -1,3 +1,5 @@
+//! The separation oracle: a cut between a halfspace with too high an error and the best one.
+
 use crate::cutting_planes::Cut;
 use crate::{Problem, SphereSample};
 

@@ -1,3 +1,5 @@
+//! The noise rate, the margin and the target of a problem, each checked once.
+
 use crate::Error;
 use margins_losses::OutOfRange;
 

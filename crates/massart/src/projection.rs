@@ -1,3 +1,5 @@
+//! Random projections to fewer dimensions that keep margins.
+
 use margins_data::Design;
 use nalgebra::DMatrix;
 use rand::SeedableRng;

@@ -1,3 +1,5 @@
+//! Reweighted stochastic gradient descent, algorithm 1 of the paper, on samples in memory.
+
 mod plan;
 
 use std::cell::Cell;

@@ -1,3 +1,5 @@
+//! Rows scaled into the unit ball, without a copy of their values.
+
 use margins_data::{Dataset, Design, Sample};
 use margins_losses::OutOfRange;
 

@@ -1,3 +1,5 @@
+//! Localisation by analytic centres of the unit ball and the cuts.
+
 use margins_optim::solve::Limits;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 

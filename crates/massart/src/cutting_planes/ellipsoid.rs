@@ -1,3 +1,5 @@
+//! Localisation by ellipsoids.
+
 use margins_optim::solve::Limits;
 
 use super::{Cut, Localizer, dot};

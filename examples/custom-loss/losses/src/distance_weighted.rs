@@ -1,3 +1,5 @@
+//! The loss of distance-weighted discrimination, as a crate outside of the workspace adds it.
+
 use margins_losses::{Error, HomogeneousTail, Interval, MarginLoss};
 
 /// The loss of generalised distance-weighted discrimination: with `v = q/(q+1)`

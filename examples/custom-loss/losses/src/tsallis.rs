@@ -1,3 +1,5 @@
+//! The loss of the Tsallis entropy, as a crate outside of the workspace adds it.
+
 use margins_losses::{Error, Interval, MarginLoss};
 
 /// The Fenchel-Young loss of the Tsallis entropy of two classes,
