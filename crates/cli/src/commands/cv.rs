@@ -23,7 +23,7 @@ use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{FitDocument, describe_fit, summarise_fit};
 use crate::output::model::save;
 use crate::output::table::facts;
-use crate::output::warnings::{Warnings, of_gaps, refuse_contradiction};
+use crate::output::warnings::{Warnings, ends_of, of_gaps, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 
@@ -186,11 +186,6 @@ fn settings(
     settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());
     settings.kernels.sigmas.clone_from(&candidates.sigmas);
     Ok(settings)
-}
-
-/// Returns for each lambda whether all fits converged, and the largest of their gaps.
-pub(super) fn ends_of(curve: &ErrorCurve) -> impl Iterator<Item = (bool, f64)> {
-    curve.certified.iter().copied().zip(curve.worst_relative_gap.iter().copied())
 }
 
 /// Returns the curve of a cross-validated classifier.

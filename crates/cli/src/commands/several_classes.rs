@@ -6,7 +6,6 @@ use margins::data::Classes;
 use margins::estimators::regularised::{DataSummary, Fitted, Settings};
 use margins::optim::Status;
 
-use super::cv::ends_of;
 use super::page::{Page, chosen, classifier_of, title};
 use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
@@ -21,7 +20,7 @@ use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
-use crate::output::warnings::{Warnings, of_gaps, of_members, refuse_contradiction};
+use crate::output::warnings::{Warnings, ends_of, of_gaps, of_members, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 

@@ -1,7 +1,7 @@
 //! Warnings of a run, for standard error and for its page.
 
 use margins::data::Counted;
-use margins::optim::{Status, StepRule};
+use margins::optim::{ErrorCurve, Status, StepRule};
 use margins::{Approximation, TrainingReport};
 
 use crate::arguments::regularised::RegularisedArguments;
@@ -74,6 +74,11 @@ pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Fa
          value, or it says that it is convex and is not. Run margins_losses::testkit::check on it, which \
          names the mistake"
     )))
+}
+
+/// Returns for each lambda whether all fits converged, and the largest of their gaps.
+pub(crate) fn ends_of(curve: &ErrorCurve) -> impl Iterator<Item = (bool, f64)> {
+    curve.certified.iter().copied().zip(curve.worst_relative_gap.iter().copied())
 }
 
 /// Returns the sentence on fits without a certificate: at each lambda, by whether all converged and by
