@@ -310,13 +310,16 @@ fn diverged(fit: &Fit) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+
     use margins_data::{Design, Labels};
     use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 
     use super::path_by;
     use crate::method::Plan;
-    use crate::solve::{Choice, Coordinates, Method};
-    use crate::{Objective, Options, Solver, lambda_grid};
+    use crate::solve::{Choice, Coordinates, Iteration, Method, Watch};
+    use crate::{Lambda, Objective, Options, Solver, lambda_grid};
 
     /// A whole path by conjugate gradients on the data as they are, beside the one by dense
     /// systems, directly and through the row space, and those that L-BFGS leaves to either at the
@@ -338,9 +341,16 @@ mod tests {
                     let method = Method { solver, coordinates, is_dense };
                     Choice { method, after_trial: false, seconds: 0.0, next: None }
                 };
+                let seen = Mutex::new(Vec::new());
+                let see = |iteration: &Iteration| {
+                    let mut seen = seen.lock().expect("one thread");
+                    seen.push((iteration.lambda, iteration.iteration));
+                    ControlFlow::Continue(())
+                };
+                let watch = Some(Watch::new(&see));
+                let options = Options { history: true, watch, ..Options::default() };
                 let solve = |plan| {
-                    path_by(Some(plan), &objective, &lambdas, &Options::default(), &|_| {})
-                        .expect("convex")
+                    path_by(Some(plan), &objective, &lambdas, &options, &|_| {}).expect("convex")
                 };
                 let coordinates = if p > n { Coordinates::RowSpace } else { Coordinates::Features };
                 let dense = choice(Solver::Newton, coordinates, true);
@@ -349,8 +359,19 @@ mod tests {
                 let expected = solve(Plan::of(dense));
                 for (steps, choice) in [(0, iterative), (12, iterative), (12, dense), (40, dense)] {
                     let trial = (steps > 0).then_some((steps, first));
+                    seen.lock().expect("one thread").clear();
                     let fits = solve(Plan { trial, choice });
                     assert_eq!(fits.len(), lambdas.len());
+                    // A method that goes on from a trial counts on.
+                    let seen = seen.lock().expect("one thread");
+                    let ascends = |one: &(Lambda, usize), next: &(Lambda, usize)| {
+                        one.0 != next.0 || one.1 <= next.1
+                    };
+                    assert!(seen.is_sorted_by(ascends), "{seen:?}");
+                    let counts = |fit: &crate::Fit| {
+                        fit.report.history.is_sorted_by_key(|entry| entry.iteration)
+                    };
+                    assert!(fits.iter().all(counts));
                     let by = |fit: &crate::Fit| fit.report.choice.expect("a choice").method.solver;
                     let tried = fits.iter().filter(|fit| by(fit) == Solver::Lbfgs).count();
                     assert_eq!((tried > 0, tried < fits.len()), (steps == 40, true), "{tried}");

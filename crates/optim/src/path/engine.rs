@@ -8,8 +8,8 @@ use crate::path::{Minimizer, fit};
 use crate::problem::summation::variance;
 use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
-    Bundle, DualAscent, Ending, Fit, GradientDescent, Lbfgs, MajorizeMinimize, Majorizer, Newton,
-    Options, ProximalNewton, Solver, StoppingRule, System, radius_near,
+    Bundle, DualAscent, Ending, Fit, GradientDescent, Iteration, Lbfgs, MajorizeMinimize,
+    Majorizer, Newton, Options, ProximalNewton, Solver, StoppingRule, System, Watch, radius_near,
 };
 use crate::{Error, Lambda};
 
@@ -139,10 +139,17 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for PathSolver<'o, 'a, L> {
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
         if let Some(before) = self.before.take() {
-            return match options.after(before.iterations) {
-                Some(options) => self.minimize(lambda, point, &options).after(before),
-                None => before,
-            };
+            let Some(options) = options.after(before.iterations) else { return before };
+            // The callback counts on from where the engine before has stopped.
+            let see = options.watch.map(|watch| {
+                let (iterations, elapsed) = (before.iterations, before.elapsed.0);
+                move |seen: &Iteration| {
+                    let iteration = iterations + seen.iteration;
+                    watch.see(&Iteration { iteration, elapsed: elapsed + seen.elapsed, ..*seen })
+                }
+            });
+            let watch = see.as_ref().map(|see| Watch::new(see));
+            return self.minimize(lambda, point, &Options { watch, ..options }).after(before);
         }
         let evaluator = &mut self.evaluator;
         match &mut self.engine {

@@ -154,7 +154,10 @@ impl Ending {
     #[must_use]
     pub fn after(self, earlier: Ending) -> Self {
         let mut history = earlier.history;
-        history.extend(self.history);
+        history.extend(self.history.into_iter().map(|entry| HistoryEntry {
+            iteration: earlier.iterations + entry.iteration,
+            ..entry
+        }));
         let iterations = earlier.iterations + self.iterations;
         Ending { iterations, elapsed: earlier.elapsed + self.elapsed, history, ..self }
     }
