@@ -30,6 +30,7 @@ use margins::losses::did_you_mean;
 use arguments::{Arguments, signed};
 use commands::Invocation;
 use failure::Failure;
+use messages::to_stderr;
 
 /// Runs the command with these arguments and returns its exit status: 0, 1 if the job failed, 2 for
 /// wrong usage. The first argument is the path of the program. Help, messages, pages and examples
@@ -50,11 +51,11 @@ pub fn run(
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
-            eprintln!("error: {message}\n\nFor more information, try '--help'.");
+            to_stderr(format_args!("error: {message}\n\nFor more information, try '--help'."));
             ExitCode::from(2)
         }
         Err(Failure::Job(message)) => {
-            eprintln!("error: {message}");
+            to_stderr(format_args!("error: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -77,7 +78,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
     // Where help cannot be printed nobody reads it.
     let _ = error.print();
     if let Some((option, commands)) = elsewhere {
-        eprintln!("\nnote: {option} is an option of {}", commands.join(", "));
+        to_stderr(format_args!("\nnote: {option} is an option of {}", commands.join(", ")));
     }
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
         && error.get(ContextKind::SuggestedSubcommand).is_none()
@@ -85,7 +86,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
         let commands = arguments::command();
         let names = commands.get_subcommands().map(clap::Command::get_name);
         if let Some(meant) = did_you_mean(name, names).strip_prefix("; ") {
-            eprintln!("\n{meant}");
+            to_stderr(format_args!("\n{meant}"));
         }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

@@ -2,6 +2,7 @@
 //! steps of its work if it is verbose.
 
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
@@ -39,14 +40,14 @@ pub(crate) fn is_verbose() -> bool {
 /// Says what may be wrong with the answer.
 pub(crate) fn warn(message: impl Display) {
     if !is_quiet() {
-        eprintln!("warning: {message}");
+        to_stderr(format_args!("warning: {message}"));
     }
 }
 
 /// Says what the answer does not.
 pub(crate) fn note(message: impl Display) {
     if !is_quiet() {
-        eprintln!("note: {message}");
+        to_stderr(format_args!("note: {message}"));
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn step<T>(name: impl Display, work: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
     let result = work();
     if is_verbose() {
-        eprintln!("{name}: {:.3} s", begun.elapsed().as_secs_f64());
+        to_stderr(format_args!("{name}: {:.3} s", begun.elapsed().as_secs_f64()));
     }
     result
 }
@@ -68,5 +69,10 @@ pub(crate) fn methods<'f>(fits: impl IntoIterator<Item = &'f Fit>) {
     let choices = fits.into_iter().filter_map(|fit| fit.report.choice);
     let mut lines: Vec<String> = choices.map(|choice| choice.to_string()).collect();
     lines.dedup();
-    lines.iter().for_each(|line| eprintln!("method: {line}"));
+    lines.iter().for_each(|line| to_stderr(format_args!("method: {line}")));
+}
+
+/// Prints a line to standard error. One that cannot be written is lost, and the result is not.
+pub(crate) fn to_stderr(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -16,7 +16,7 @@ use margins::{Approximation, ClassCosts, Probabilities, Registry};
 use crate::arguments::regularised::{KernelArguments, RegularisedArguments};
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
-use crate::messages::{is_quiet, is_verbose};
+use crate::messages::{is_quiet, is_verbose, to_stderr};
 use crate::output::Lines;
 use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
@@ -221,7 +221,7 @@ pub(super) fn iterations() -> IterationObserver {
         return IterationObserver::default();
     }
     IterationObserver::new(|iteration| {
-        eprintln!("{}", describe_iteration(iteration));
+        to_stderr(describe_iteration(iteration));
         ControlFlow::Continue(())
     })
 }

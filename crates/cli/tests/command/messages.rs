@@ -1,5 +1,10 @@
 //! What is said on standard error, and how much of it.
 
+#[cfg(target_os = "linux")]
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::process::Command;
+
 use crate::{Workshop, text};
 
 /// A fit that misses its tolerance.
@@ -19,6 +24,20 @@ fn quiet_runs_print_nothing_but_the_answer() {
     assert!(text(&refused.stderr).starts_with("error: none.csv: "), "errors are said");
     let refused = workshop.run(&["--quiet", "--verbose", "examples"]);
     assert_eq!(refused.status.code(), Some(2));
+}
+
+/// The result does not depend on whether anybody reads the messages.
+#[cfg(target_os = "linux")]
+#[test]
+fn messages_that_cannot_be_written_are_lost() {
+    let workshop = Workshop::new();
+    let cv = ["cv", "--data", "data.csv", "--lambdas", "1:0.1:2", "--folds", "2", "--verbose"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_margins"));
+    command.args(cv).current_dir(workshop.folder.path()).env("COLUMNS", "100");
+    command.stderr(File::options().write(true).open("/dev/full").expect("a full device"));
+    let output = command.output().expect("the command runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), text(&workshop.run(&cv).stdout));
 }
 
 #[test]
