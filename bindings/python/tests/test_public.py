@@ -65,7 +65,7 @@ GOOD = {
     "selected": 0, "certified": np.array([True, False]), "kernels": ["a", "b"], "errors": np.ones((2, 2)), "KernelGridDisplay.selected": (0, 1),
     "margins": X[:, 0], "scores": X[:, 0], "from_predictions.y": Y, "reliability": CURVE, "risks": [0.0, 1.0], "curves": {"a": [0.0, 1.0]},
     "gamma": 1.0, "strong_convexity": 1.0, "input_second_moment": 2.0, "step": 0.1, "iterations": 5, "initial_distance": 1.0, "diameter": 1.0,
-    "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0,
+    "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
 }  # fmt: skip
 
 

@@ -71,6 +71,16 @@ pub fn threads() -> usize {
     threads
 }
 
+/// Returns the number of threads of the pool that the caller runs in; 1 outside of one, where
+/// [`threads`] would start those of rayon, which never end.
+pub(crate) fn threads_begun() -> usize {
+    #[cfg(feature = "rayon")]
+    let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+    #[cfg(not(feature = "rayon"))]
+    let threads = 1;
+    threads
+}
+
 /// Calls `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
 ///
 /// # Panics

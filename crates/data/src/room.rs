@@ -51,7 +51,7 @@ impl Memory {
         if self.bytes() <= Self::FEW {
             return Ok(());
         }
-        let rest = Self::REST + Self::REST_OF_A_THREAD * parallel::threads();
+        let rest = Self::REST + Self::REST_OF_A_THREAD * parallel::threads_begun();
         let with_rest = Memory::from_bytes(self.bytes().saturating_add(rest));
         with_rest.check_within(Memory::free())
     }
