@@ -15,6 +15,8 @@ pub(crate) struct Document {
     pub(crate) name: &'static str,
     /// What its reader knows in the end.
     aim: &'static str,
+    /// What its tables and figures show, in sentences that are computed from the same numbers.
+    pub(crate) finding: String,
     parts: Vec<Part>,
     /// Files of numbers, each a name and its content.
     numbers: Vec<(String, String)>,
@@ -127,12 +129,18 @@ impl Table {
 impl Document {
     /// Returns a document without content.
     pub(crate) fn new(name: &'static str, aim: &'static str) -> Self {
-        Document { name, aim, parts: Vec::new(), numbers: Vec::new() }
+        Document { name, aim, finding: String::new(), parts: Vec::new(), numbers: Vec::new() }
     }
 
-    /// Returns the document of a figure alone.
-    pub(crate) fn of(figure: Figure, aim: &'static str) -> Self {
-        Document::new(figure.name, aim).figure(figure)
+    /// Returns the document of a figure alone, with what it shows.
+    pub(crate) fn of((figure, finding): (Figure, String), aim: &'static str) -> Self {
+        Document::new(figure.name, aim).finding(finding).figure(figure)
+    }
+
+    /// Sets the finding, which comes first.
+    pub(crate) fn finding(mut self, finding: impl Into<String>) -> Self {
+        self.finding = finding.into();
+        self
     }
 
     /// Adds a paragraph of Markdown.
@@ -181,6 +189,9 @@ impl Document {
     pub(crate) fn markdown(&self, command: &str) -> String {
         let (name, aim) = (self.name, self.aim);
         let mut text = format!("# {name}\n\nShows {aim}. Repeat it by\n\n    {command}\n");
+        if !self.finding.is_empty() {
+            text += &format!("\n{}\n", self.finding);
+        }
         for part in &self.parts {
             text += "\n";
             match part {
@@ -211,6 +222,7 @@ impl Document {
     pub(crate) fn page(&self) -> Markup {
         let files: Vec<String> = self.numbers().into_iter().map(|(name, _)| name).collect();
         html! {
+            (formatted(&self.finding))
             @for part in &self.parts {
                 @match part {
                     Part::Text(text) => (formatted(text)),

@@ -6,7 +6,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
 use crate::document::Document;
-use crate::figure::Figure;
 use crate::{Failure, files};
 use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, robust_outliers};
 
@@ -70,6 +69,9 @@ struct Separators {
     /// Seed of centres and samples
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Separable samples to draw
+    #[arg(long, default_value_t = 1000)]
+    draws: usize,
 }
 
 impl Experiment {
@@ -78,7 +80,7 @@ impl Experiment {
     fn run(&self, folder: &Path) -> Result<Document, Failure> {
         use leaky_hockey_stick::{figures, table_1, table_2, timing};
         use margin_pursuit::trajectories;
-        let figure = |found: Result<Figure, Failure>, aim| Ok(Document::of(found?, aim));
+        let figure = |found: Result<_, Failure>, aim| Ok(Document::of(found?, aim));
         match self {
             Experiment::MarginPursuitFig1 => Ok(Document::of(
                 margin_pursuit::figure_1(),
@@ -102,8 +104,8 @@ impl Experiment {
                 figures::figure_1(),
                 "how the leaky hockey stick differs from the hinge",
             )),
-            Experiment::LhsFig2(Separators { seed }) => figure(
-                figures::figure_2(*seed),
+            Experiment::LhsFig2(Separators { seed, draws }) => figure(
+                figures::figure_2(*seed, *draws),
                 "how separators with the largest least margin and with the largest product of margins differ",
             ),
             Experiment::LhsFig3 => figure(

@@ -106,7 +106,9 @@ fn main() -> ExitCode {
         Task::Formulas(arguments) => formulas::run(&arguments),
         Task::Settings => settings::write(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
-        Task::Experiment { call, out } => call.run(&out).map(drop),
+        Task::Experiment { call, out } => {
+            call.run(&out).map(|document| println!("{}", document.finding))
+        }
         Task::Report(arguments) => report::run(&arguments),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
         Task::Peers(arguments) => peers::run(&arguments),

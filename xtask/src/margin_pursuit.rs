@@ -9,7 +9,7 @@ use margins::calibration::cubic::getroot;
 use margins::losses::catoni::{SATURATION, psi, psi_prime, rho};
 
 use crate::Failure;
-use crate::figure::{Axis, Figure, Panel, Series, Style, curve, line};
+use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
 
 /// The levels of figure 2 at scale 1.
 const LEVELS: [(&str, f64); 5] = [
@@ -28,25 +28,35 @@ fn vertical(name: &str, at: f64, y: (f64, f64), style: Style) -> Series {
     Series { name: name.to_owned(), points: vec![(at, y.0), (at, y.1)], style }
 }
 
-/// Returns the figure of rho with its first two derivatives.
-pub(crate) fn figure_1() -> Figure {
+/// Returns the figure of rho with its first two derivatives, and what it shows.
+pub(crate) fn figure_1() -> (Figure, String) {
     let x = (-3.0, 3.0);
+    let [value, slope, second] = [rho, psi, psi_prime].map(|f| curve(x, f));
+    let steepest = slope.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    let beyond = second.iter().filter(|point| point.0.abs() > SQRT_2);
+    let curvature = beyond.map(|point| point.1.abs()).fold(0.0, f64::max);
+    let finding = format!(
+        "The second derivative of rho is {:.0} at 0 and {curvature:.0} beyond sqrt 2, where rho is a \
+         line. Its slope is at most {steepest:.3}, which bounds the pull of an outlier.",
+        psi_prime(0.0)
+    );
     let panel = Panel {
         key: "rho",
         title: "The loss function of Catoni and Giulini".to_owned(),
         x: Axis { label: "u", range: x },
         y: Axis { label: "", range: (-1.2, 2.6) },
         series: vec![
-            line("rho(u)", curve(x, rho)),
-            line("rho'(u) = psi(u)", curve(x, psi)),
-            line("rho''(u)", curve(x, psi_prime)),
+            line("rho(u)", value),
+            line("rho'(u) = psi(u)", slope),
+            line("rho''(u)", second),
         ],
     };
-    Figure { name: "margin-pursuit-fig1", panels: vec![panel] }
+    (Figure { name: "margin-pursuit-fig1", panels: vec![panel] }, finding)
 }
 
-/// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale.
-pub(crate) fn figure_2() -> Result<Figure, Failure> {
+/// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale, and what it
+/// shows.
+pub(crate) fn figure_2() -> Result<(Figure, String), Failure> {
     const RISKS: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
     const EPSILON: f64 = 0.5;
     const FIXED_LEVELS: [f64; 3] = [0.5, 1.0, 2.0];
@@ -59,6 +69,7 @@ pub(crate) fn figure_2() -> Result<Figure, Failure> {
         |psi: &MarginPursuitPsi, eta: f64| psi.least_conditional_risk(eta).unwrap_or(f64::NAN);
     let h = transforms.iter().map(|(name, psi)| line(*name, curve(unit, |eta| risk_of(psi, eta))));
     let psi = transforms.iter().map(|(name, psi)| line(*name, curve(unit, |a| psi.value(a))));
+    let psi: Vec<Series> = psi.collect();
 
     let inverse = |gamma: f64, scale: f64, risk: f64| {
         MarginPursuitPsi::new(gamma, scale).map_or(f64::NAN, |psi| psi.inverse(risk))
@@ -67,6 +78,24 @@ pub(crate) fn figure_2() -> Result<Figure, Failure> {
     let over_level = RISKS
         .iter()
         .map(|&a| line(format!("a = {a}"), curve(levels, |gamma| inverse(gamma, 1.0, a))));
+    let over_level: Vec<Series> = over_level.collect();
+    let rises = psi.windows(2).all(|pair| never_above(&pair[0].points, &pair[1].points));
+    let falling = |series: &Series| series.points.windows(2).all(|pair| pair[1].1 <= pair[0].1);
+    let at = [10.0, 100.0, 1e4].map(|s| inverse(2.0, s, EPSILON / s));
+    let undivided_at = [10.0, 1e4].map(|s| inverse(2.0, s, EPSILON));
+    let finding = format!(
+        "Psi {} with gamma at every excess, and its inverse at an excess surrogate risk {}. The paper \
+         says that the inverse at eps/s levels off at a positive value as s grows. We find that it tends \
+         to 0: for gamma = 2 it is {:.3}, {:.3} and {:.4} at s = 10, 100 and 10000. What levels off is \
+         the inverse at eps: {:.3} and {:.3} at s = 10 and 10000.",
+        if rises { "rises" } else { "does not rise" },
+        if over_level.iter().all(falling) { "falls" } else { "does not fall" },
+        at[0],
+        at[1],
+        at[2],
+        undivided_at[0],
+        undivided_at[1]
+    );
     let scales = (0.1, 10.0);
     let over_scale = FIXED_LEVELS.iter().map(|&gamma| {
         line(format!("gamma = {gamma}"), curve(scales, |s| inverse(gamma, s, EPSILON / s)))
@@ -87,14 +116,14 @@ pub(crate) fn figure_2() -> Result<Figure, Failure> {
             title: "Psi-transform, s = 1".to_owned(),
             x: Axis { label: "a", range: unit },
             y: Axis { label: "Psi(a)", range: (0.0, 2.3) },
-            series: psi.collect(),
+            series: psi,
         },
         Panel {
             key: "inverse over gamma",
             title: "Inverse at an excess surrogate risk a, s = 1".to_owned(),
             x: Axis { label: "gamma", range: levels },
             y: Axis { label: "inverse of Psi at a", range: inverse_range },
-            series: over_level.collect(),
+            series: over_level,
         },
         Panel {
             key: "inverse over s",
@@ -104,28 +133,45 @@ pub(crate) fn figure_2() -> Result<Figure, Failure> {
             series: over_scale.chain([undivided]).collect(),
         },
     ];
-    Ok(Figure { name: "margin-pursuit-fig2", panels })
+    Ok((Figure { name: "margin-pursuit-fig2", panels }, finding))
 }
 
-/// Returns the curve of `a u^3 + b u^2 + c u + d` over a range, with its real roots.
+/// Returns true if a curve is nowhere above another one at the same places.
+fn never_above(low: &Points, high: &Points) -> bool {
+    low.iter().zip(high).all(|(low, high)| low.1 <= high.1)
+}
+
+/// Returns the curve of `a u^3 + b u^2 + c u + d` over a range with its real roots there, and all of
+/// them.
 fn polynomial(
     [a, b, c, d]: [f64; 4],
     x: (f64, f64),
-) -> Result<[Series; 2], margins::calibration::Error> {
-    let roots = getroot(a, b, c, d)?;
-    let inside = roots.as_slice().iter().filter(|root| x.0 <= **root && **root <= x.1);
-    Ok([
+) -> Result<([Series; 2], Vec<f64>), margins::calibration::Error> {
+    let roots = getroot(a, b, c, d)?.as_slice().to_vec();
+    let inside = roots.iter().filter(|root| x.0 <= **root && **root <= x.1);
+    let series = [
         line("P(u)", curve(x, |u| ((a * u + b) * u + c) * u + d)),
         Series {
             name: "real roots".to_owned(),
             points: inside.map(|&root| (root, 0.0)).collect(),
             style: Style::Marks,
         },
-    ])
+    ];
+    Ok((series, roots))
 }
 
-/// Returns the figure of the double-cube condition at gamma = sqrt(2)/2.
-pub(crate) fn figure_6() -> Result<Figure, Failure> {
+/// Returns numbers in words, as in `-1.23, 0.45`.
+fn listed(numbers: &[f64]) -> String {
+    numbers.iter().map(|number| format!("{number:.3}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns how far the nearest of some roots is from a number.
+fn nearest(roots: &[f64], number: f64) -> f64 {
+    roots.iter().map(|root| (root - number).abs()).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the figure of the double-cube condition at gamma = sqrt(2)/2, and what it shows.
+pub(crate) fn figure_6() -> Result<(Figure, String), Failure> {
     const ETA: f64 = 0.7;
     let g = FRAC_1_SQRT_2;
     let alpha = (ETA - 1.0) / ETA;
@@ -136,7 +182,17 @@ pub(crate) fn figure_6() -> Result<Figure, Failure> {
         (1.0 + alpha) * (6.0 * g - g * g * g),
     ];
     let (x, y) = ((-3.0, 4.0), (-16.0, 16.0));
-    let mut series = Vec::from(polynomial(coefficients, x)?);
+    let (series, roots) = polynomial(coefficients, x)?;
+    let minimiser = MarginPursuitPsi::new(g, 1.0)?.minimizer(ETA)?;
+    let inside: Vec<f64> = roots.iter().copied().filter(|root| root.abs() < g).collect();
+    let finding = format!(
+        "The polynomial has {} real roots, {}, where the text of the paper counts one. In (-gamma, \
+         gamma), where the minimiser must be, there is {}; the minimiser is {minimiser:.3}.",
+        roots.len(),
+        listed(&roots),
+        listed(&inside)
+    );
+    let mut series = Vec::from(series);
     series.push(vertical("-gamma", -g, y, LEVEL));
     series.push(vertical("gamma", g, y, LEVEL));
     let panel = Panel {
@@ -146,25 +202,39 @@ pub(crate) fn figure_6() -> Result<Figure, Failure> {
         y: Axis { label: "P(u)", range: y },
         series,
     };
-    Ok(Figure { name: "margin-pursuit-fig6", panels: vec![panel] })
+    Ok((Figure { name: "margin-pursuit-fig6", panels: vec![panel] }, finding))
 }
 
 /// Returns the figure of the single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant
-/// terms corrected.
-pub(crate) fn figure_7() -> Result<Figure, Failure> {
+/// terms corrected, and what it shows.
+pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
     let g = 2.0 * SQRT_2 + 0.5;
     let delta = (SQRT_2 - g).abs();
-    let panel = |key, title: &str, eta: f64, sign: f64| -> Result<Panel, Failure> {
+    let transform = MarginPursuitPsi::new(g, 1.0)?;
+    let mut findings = Vec::new();
+    let mut panel = |key, title: &str, eta: f64, sign: f64| -> Result<Panel, Failure> {
         let alpha = (eta - 1.0) / eta;
-        let constant = if sign < 0.0 {
-            6.0 * (g + alpha * SATURATION - g * g * g / 6.0)
-        } else {
-            -6.0 * (g + SATURATION / alpha - g * g * g / 6.0)
-        };
-        let coefficients = [1.0, sign * 3.0 * g, 3.0 * g * g - 6.0, constant];
+        let constants = [
+            6.0 * (g + alpha * SATURATION - g * g * g / 6.0),
+            -6.0 * (g + SATURATION / alpha - g * g * g / 6.0),
+        ];
+        let [constant, printed] = if sign < 0.0 { constants } else { [constants[1], constants[0]] };
+        let coefficients = |constant| [1.0, sign * 3.0 * g, 3.0 * g * g - 6.0, constant];
         let x = if sign < 0.0 { (-4.0, 7.0) } else { (-7.0, 4.0) };
         let y = (-60.0, 60.0);
-        let mut series = Vec::from(polynomial(coefficients, x)?);
+        let (series, roots) = polynomial(coefficients(constant), x)?;
+        let (_, of_printed) = polynomial(coefficients(printed), x)?;
+        let minimiser = transform.minimizer(eta)?;
+        let is_root = nearest(&roots, minimiser) < 1e-9;
+        findings.push(format!(
+            "At eta = {eta} the minimiser {minimiser:.3} {} of the condition with its constant term \
+             corrected, which are {}. The condition as printed has {}, {:.2} away.",
+            if is_root { "is one of the roots" } else { "is none of the roots" },
+            listed(&roots),
+            listed(&of_printed),
+            nearest(&of_printed, minimiser)
+        ));
+        let mut series = Vec::from(series);
         for (name, at, style) in [
             ("-gamma", -g, LEVEL),
             ("gamma", g, LEVEL),
@@ -181,13 +251,11 @@ pub(crate) fn figure_7() -> Result<Figure, Failure> {
             series,
         })
     };
-    Ok(Figure {
-        name: "margin-pursuit-fig7",
-        panels: vec![
-            panel("minus", "Minus single-cube", 0.7, -1.0)?,
-            panel("plus", "Plus single-cube", 0.3, 1.0)?,
-        ],
-    })
+    let panels = vec![
+        panel("minus", "Minus single-cube", 0.7, -1.0)?,
+        panel("plus", "Plus single-cube", 0.3, 1.0)?,
+    ];
+    Ok((Figure { name: "margin-pursuit-fig7", panels }, findings.join(" ")))
 }
 
 #[cfg(test)]
@@ -197,9 +265,11 @@ mod tests {
 
     #[test]
     fn figures_keep_their_numbers() {
-        insta::assert_snapshot!("fig1", digest(&figure_1()));
-        insta::assert_snapshot!("fig2", digest(&figure_2().expect("valid parameters")));
-        insta::assert_snapshot!("fig6", digest(&figure_6().expect("valid parameters")));
-        insta::assert_snapshot!("fig7", digest(&figure_7().expect("valid parameters")));
+        let figures = [figure_2(), figure_6(), figure_7()].map(|found| found.expect("a figure"));
+        for (figure, finding) in figures.into_iter().chain([figure_1()]) {
+            let name = figure.name.trim_start_matches("margin-pursuit-");
+            insta::assert_snapshot!(name, digest(&figure));
+            insta::assert_snapshot!(format!("{name} finding"), finding);
+        }
     }
 }

@@ -38,10 +38,11 @@ const ALWAYS: [(&str, &[&str]); 2] =
     [("margin-pursuit-fig4", &["--stand-in"]), ("margin-pursuit-fig5", &["--stand-in"])];
 
 /// The options of experiments in their quick form alone.
-const QUICK: [(&str, &[&str]); 18] = [
+const QUICK: [(&str, &[&str]); 19] = [
     ("margin-pursuit-fig3", &["--trials", "2"]),
     ("margin-pursuit-fig4", &["--trials", "2"]),
     ("margin-pursuit-fig5", &["--trials", "2"]),
+    ("lhs-fig2", &["--draws", "100"]),
     ("lhs-table1", &["--trials", "3"]),
     ("lhs-table2", &["--trials", "2"]),
     ("lhs-timing", &["--repetitions", "1"]),
@@ -247,7 +248,7 @@ mod tests {
         let fig2 = all.find_subcommand("lhs-fig2").and_then(|c| c.get_about()).expect("a title");
         let link = format!("  * [lhs-fig2: {fig2}](#lhs-fig2-{})\n", anchor(&fig2.to_string()));
         assert!(text.contains(&link), "{text}");
-        assert!(text.contains("\n\nThe parameters are: seed 1.\n\n"), "{text}");
+        assert!(text.contains("\n\nThe parameters are: seed 1, draws 100.\n\n"), "{text}");
         let pictures = text.split("](").skip(1).filter_map(|link| link.split_once(')'));
         let pictures: Vec<&str> =
             pictures.map(|(link, _)| link).filter(|link| !link.starts_with('#')).collect();

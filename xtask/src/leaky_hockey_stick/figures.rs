@@ -8,25 +8,34 @@ use super::geometry::{Geometry, samples};
 use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
 
-/// Returns the figure of the leaky hockey stick loss beside the hinge loss.
-pub(crate) fn figure_1() -> Figure {
+/// Returns the figure of the leaky hockey stick loss beside the hinge loss, and what it shows.
+pub(crate) fn figure_1() -> (Figure, String) {
     let x = (-2.0, 6.0);
+    let lhs = curve(x, |u| LeakyHockeyStick.value(u));
+    let hinge = curve(x, |u| Hinge.value(u));
+    let up_to_one = lhs.iter().zip(&hinge).filter(|(lhs, _)| lhs.0 <= 1.0);
+    let difference = up_to_one.map(|(lhs, hinge)| (lhs.1 - hinge.1).abs()).fold(0.0, f64::max);
+    let finding = format!(
+        "The losses {} up to the margin 1. Beyond it the hinge loss is 0, while the leaky hockey stick \
+         goes on falling: it is {:.2} at the margin {}, and its slope {:.2}.",
+        if difference == 0.0 { "agree" } else { "differ" },
+        LeakyHockeyStick.value(x.1),
+        x.1,
+        LeakyHockeyStick.derivative(x.1)
+    );
     let panel = Panel {
         key: "losses",
         title: "Leaky hockey stick and hinge loss".to_owned(),
         x: Axis { label: "margin u", range: x },
         y: Axis { label: "L(u)", range: (-2.2, 3.2) },
-        series: vec![
-            line("leaky hockey stick", curve(x, |u| LeakyHockeyStick.value(u))),
-            line("hinge", curve(x, |u| Hinge.value(u))),
-        ],
+        series: vec![line("leaky hockey stick", lhs), line("hinge", hinge)],
     };
-    Figure { name: "lhs-fig1", panels: vec![panel] }
+    (Figure { name: "lhs-fig1", panels: vec![panel] }, finding)
 }
 
 /// Returns the figure of the family between the line and the leaky hockey stick, to which it tends
-/// as r grows.
-pub(crate) fn figure_3() -> Result<Figure, Failure> {
+/// as r grows, and what it shows.
+pub(crate) fn figure_3() -> Result<(Figure, String), Failure> {
     const EXPONENTS: [f64; 4] = [1.5, 2.0, 4.0, 10.0];
     let (x, y) = ((-2.0, 6.0), (-5.2, 3.2));
     let mut series = Vec::new();
@@ -35,6 +44,23 @@ pub(crate) fn figure_3() -> Result<Figure, Failure> {
         series.push(line(format!("r = {r}"), curve(x, |u| loss.value(u))));
     }
     series.push(line("r to infinity: LHS", curve(x, |u| LeakyHockeyStick.value(u))));
+    let rises = series.windows(2).all(|pair| {
+        let pairs = pair[0].points.iter().zip(&pair[1].points);
+        pairs.into_iter().all(|(low, high)| low.1 <= high.1)
+    });
+    let ends: Vec<String> = series
+        .iter()
+        .filter_map(|series| series.points.last())
+        .map(|end| format!("{:.2}", end.1))
+        .collect();
+    let finding = format!(
+        "The losses {} with r at every margin: at the margin {} they are {}, the last being the leaky \
+         hockey stick; the line 1 - u is {:.2} there.",
+        if rises { "rise" } else { "do not rise" },
+        x.1,
+        ends.join(", "),
+        1.0 - x.1
+    );
     let reference = vec![(x.0, 1.0 - x.0), (x.1, 1.0 - x.1)];
     series.push(Series { name: "1 - u".to_owned(), points: reference, style: Style::Guide(5) });
     let panel = Panel {
@@ -44,41 +70,51 @@ pub(crate) fn figure_3() -> Result<Figure, Failure> {
         y: Axis { label: "L_r(u)", range: y },
         series,
     };
-    Ok(Figure { name: "lhs-fig3", panels: vec![panel] })
+    Ok((Figure { name: "lhs-fig3", panels: vec![panel] }, finding))
 }
 
 /// Returns four geometries: the first two of a sequence of separable draws whose separators nearly
-/// agree, and the first two whose separators do not.
+/// agree, and the first two whose separators do not; and how frequent either is among `draws`.
 ///
 /// Theorem 3 and both definitions of a margin in section 3.3 are without an intercept, so that all
 /// separators go through the origin. Of *ten samples from each distribution* we take ten from each
 /// normal distribution, thirty a class.
-pub(crate) fn figure_2(seed: u64) -> Result<Figure, Failure> {
+pub(crate) fn figure_2(seed: u64, draws: usize) -> Result<(Figure, String), Failure> {
     /// Degrees between separators that nearly agree, at most, and between others, at least.
     const NEAR: f64 = 3.0;
     const FAR: f64 = 10.0;
-    const MOST_DRAWS: usize = 1000;
     let mut random = stream(seed, 0, 0);
-    let (mut near, mut far) = (Vec::new(), Vec::new());
-    for _ in 0..MOST_DRAWS {
-        let separated = Separated::new(Geometry::draw(&mut random)?)?;
-        let degrees = separated.degrees();
+    let (mut near, mut far, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..draws {
+        let geometry = Geometry::draw(&mut random)?;
+        let turn = geometry.largest_least_margin() - geometry.product_of_margins();
+        let degrees = turn.abs().to_degrees();
+        all.push(degrees);
         if degrees <= NEAR && near.len() < 2 {
-            near.push(separated);
+            near.push(Separated::new(geometry)?);
         } else if degrees >= FAR && far.len() < 2 {
-            far.push(separated);
-        }
-        if near.len() + far.len() == 4 {
-            break;
+            far.push(Separated::new(geometry)?);
         }
     }
     near.append(&mut far);
+    all.sort_by(f64::total_cmp);
+    let share = |of: &dyn Fn(f64) -> bool| {
+        100.0 * all.iter().filter(|&&degrees| of(degrees)).count() as f64 / all.len() as f64
+    };
+    let finding = format!(
+        "The pictures are selected: (a) and (b) are the first draws whose separators are at most {NEAR} \
+         degrees apart, (c) and (d) the first ones with at least {FAR}. Of {draws} separable draws, \
+         {:.0} % are of the first kind, {:.0} % of the second, and half are at most {:.1} degrees apart.",
+        share(&|degrees| degrees <= NEAR),
+        share(&|degrees| degrees >= FAR),
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    );
     let height = near.iter().map(Separated::reach).fold(0.0, f64::max) * 1.04;
     // So that an angle of the plane is that of the picture.
     let (width, height) = ((height * ASPECT).ceil(), (height * ASPECT).ceil() / ASPECT);
     let panels = near.iter().zip(["a", "b", "c", "d"]);
     let panels = panels.map(|(separated, key)| separated.panel(key, width, height)).collect();
-    Ok(Figure { name: "lhs-fig2", panels })
+    Ok((Figure { name: "lhs-fig2", panels }, finding))
 }
 
 /// Width over height of the plane in a panel.
@@ -192,9 +228,12 @@ mod tests {
 
     #[test]
     fn figures_keep_their_numbers() {
-        insta::assert_snapshot!("fig1", digest(&figure_1()));
-        insta::assert_snapshot!("fig2", digest(&figure_2(1).expect("four geometries")));
-        insta::assert_snapshot!("fig3", digest(&figure_3().expect("valid parameters")));
+        let (second, third) = (figure_2(1, 40).expect("draws"), figure_3().expect("parameters"));
+        for (figure, finding) in [figure_1(), second, third] {
+            let name = figure.name.trim_start_matches("lhs-");
+            insta::assert_snapshot!(name, digest(&figure));
+            insta::assert_snapshot!(format!("{name} finding"), finding);
+        }
     }
 
     #[test]
@@ -205,6 +244,7 @@ mod tests {
             let Separated { geometry, machine, .. } = Separated::new(geometry).expect("agreement");
             let least = geometry.least_margin(machine);
             assert!(least > 0.0);
+            assert!((geometry.largest_least_margin() - machine).abs() < 1e-6);
             for step in 1..200 {
                 for turn in [-1e-3, 1e-3] {
                     let other = geometry.least_margin(machine + turn * f64::from(step));

@@ -94,8 +94,24 @@ impl Geometry {
             .into())
     }
 
+    /// Returns the direction of the largest least margin by a ternary search: the logarithm of the least
+    /// margin is concave on the interval.
+    pub(crate) fn largest_least_margin(&self) -> f64 {
+        const STEPS: usize = 100;
+        let (mut low, mut high) = self.interval;
+        for _ in 0..STEPS {
+            let third = (high - low) / 3.0;
+            let [left, right] = [low + third, high - third];
+            if self.least_margin(left) < self.least_margin(right) {
+                low = left;
+            } else {
+                high = right;
+            }
+        }
+        0.5 * (low + high)
+    }
+
     /// Returns the least margin of a direction.
-    #[cfg(test)]
     pub(crate) fn least_margin(&self, angle: f64) -> f64 {
         let margin = |(x, y): ([f64; 2], f64)| y * (x[0] * angle.cos() + x[1] * angle.sin());
         samples(&self.data).map(margin).fold(f64::INFINITY, f64::min)

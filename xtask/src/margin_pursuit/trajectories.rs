@@ -4,7 +4,9 @@
 //! and DIGIT5, figure 4 PROTEIN and SIDO; COV and PROTEIN are scaled to unit standard deviation by
 //! the training rows, the others are binary or pixels from 0 to 1 and stay as they are; a run is 40
 //! n steps on samples drawn independently, from random coefficients of norm 1, without an
-//! intercept; the scale is set from the data after n steps at confidence 95 %.
+//! intercept; the scale is set from the data after n steps at confidence 95 %. Steps and scale depend
+//! on the length of the inputs, so that figure 5 is run a second time with inputs of mean squared norm
+//! 1.
 
 mod runs;
 
@@ -16,7 +18,7 @@ use crate::Failure;
 use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
 use crate::trials::{self, Key};
-use runs::{Loaded, Method, SOURCES, State, Statistic, Trajectory, follow, load};
+use runs::{Inputs, Loaded, Method, SOURCES, State, Statistic, Trajectory, follow, load};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -42,6 +44,7 @@ const LAMBDAS: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 /// Mean and standard error over trials at every point.
 struct Curve {
+    trials: Vec<Trajectory>,
     means: Vec<State>,
     /// The standard error of the test error.
     errors: Vec<f64>,
@@ -67,7 +70,7 @@ impl Curve {
             (trials.iter().map(square).sum::<f64>() / (n - 1.0).max(1.0) / n).sqrt()
         };
         let errors = (0..points).map(deviation).collect();
-        Curve { means, errors }
+        Curve { trials: trials.to_vec(), means, errors }
     }
 
     /// Returns the point of the least test error.
@@ -78,6 +81,22 @@ impl Curve {
 
     fn least_error(&self) -> f64 {
         self.means[self.best()].test_error
+    }
+
+    fn last(&self) -> usize {
+        self.means.len() - 1
+    }
+
+    /// Returns the mean of its test errors at a point less those of another curve at its own, trial by
+    /// trial, in percent, and that in standard errors.
+    fn difference(&self, at: usize, other: &Curve, other_at: usize) -> (f64, f64) {
+        let error = |trial: &Trajectory, k: usize| 100.0 * trial.0[k].test_error;
+        let pairs = self.trials.iter().zip(&other.trials);
+        let differences: Vec<f64> = pairs.map(|(a, b)| error(a, at) - error(b, other_at)).collect();
+        let n = differences.len() as f64;
+        let mean = differences.iter().sum::<f64>() / n;
+        let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
+        (mean, mean / (squares / (n - 1.0).max(1.0) / n).sqrt())
     }
 
     /// Returns the error at a point in percent, as in `12.34 (0.56)`.
@@ -195,14 +214,18 @@ fn compute<'a>(
 }
 
 /// Returns the data sets of a figure that are there, and the names of those that are not.
-fn load_all(arguments: &Arguments, names: &[&str]) -> Result<(Vec<Loaded>, Vec<String>), Failure> {
+fn load_all(
+    arguments: &Arguments,
+    names: &[&str],
+    inputs: Inputs,
+) -> Result<(Vec<Loaded>, Vec<String>), Failure> {
     if arguments.trials == 0 {
         return Err("at least one trial is needed".into());
     }
     let mut missing = Vec::new();
     let mut loaded = Vec::new();
     for source in SOURCES.iter().filter(|source| names.contains(&source.name)) {
-        loaded.extend(load(arguments, source, &mut missing)?);
+        loaded.extend(load(arguments, source, inputs, &mut missing)?);
     }
     if loaded.is_empty() {
         return Err(format!("none of {} is there", names.join(", ")).into());
@@ -210,19 +233,28 @@ fn load_all(arguments: &Arguments, names: &[&str]) -> Result<(Vec<Loaded>, Vec<S
     Ok((loaded, missing))
 }
 
-/// Returns the document of a figure with its table.
-fn document(arguments: &Arguments, figure: Figure, missing: &[String], table: Table) -> Document {
+/// Returns the document of a figure without table and picture.
+fn document(
+    arguments: &Arguments,
+    name: &'static str,
+    loaded: &[Loaded],
+    missing: &[String],
+) -> Document {
+    let rows: Vec<String> =
+        loaded.iter().map(|loaded| format!("{} {}", loaded.title, loaded.data.rows())).collect();
     let about = format!(
-        "{} trials, seed {}. Errors are test errors in percent, with their standard error over the trials.",
-        arguments.trials, arguments.seed
+        "{} trials, seed {}. Errors are test errors in percent, with their standard error over the \
+         trials. Training and test samples are drawn from the rows of the files: {}.",
+        arguments.trials,
+        arguments.seed,
+        rows.join(", ")
     );
-    let mut document =
-        Document::new(figure.name, "how margin pursuit compares with Pegasos").text(about);
+    let mut document = Document::new(name, "how margin pursuit compares with Pegasos").text(about);
     if !missing.is_empty() {
         document = document
             .text(format!("These data sets are not there, and left out: {}.", missing.join(", ")));
     }
-    document.table(table).figure(figure)
+    document
 }
 
 pub(crate) fn figure_3(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
@@ -240,7 +272,7 @@ fn naive_scaling(
     folder: &Path,
     sets: &[&str],
 ) -> Result<Document, Failure> {
-    let (loaded, missing) = load_all(arguments, sets)?;
+    let (loaded, missing) = load_all(arguments, sets, Inputs::AsTheyAre)?;
     let methods = [Method::Pursuit, Method::Pegasos];
     let all = compute(name, (arguments, folder), &loaded, &methods)?;
     let mut panels = Vec::new();
@@ -252,17 +284,23 @@ fn naive_scaling(
         "least error",
         "at gradient",
         "last error",
+        "training error, last",
         "mean margin, last",
         "largest",
         "variance, last",
-        "largest",
+        "over squared mean",
         "skewness, last",
     ]);
+    let mut findings = Vec::new();
     for curves in &all {
         let mut shown = Vec::new();
+        if let [Some((_, pursuit)), Some((_, pegasos))] = methods.map(|method| curves.best(method))
+        {
+            findings.push(compared(&curves.loaded.title, pursuit, pegasos));
+        }
         for method in methods {
             let Some((lambda, curve)) = curves.best(method) else { continue };
-            let (best, last) = (curve.best(), curve.means.len() - 1);
+            let (best, last) = (curve.best(), curve.last());
             let largest =
                 |get: Statistic| curve.means.iter().map(get).fold(f64::NEG_INFINITY, f64::max);
             let end = &curve.means[last];
@@ -274,17 +312,52 @@ fn naive_scaling(
                 curve.error_at(best),
                 curves.steps[best].to_string(),
                 curve.error_at(last),
+                format!("{:.2}", 100.0 * end.training_error),
                 format!("{:.3}", end.mean),
                 format!("{:.3}", largest(|s| s.mean)),
                 format!("{:.3}", end.variance),
-                format!("{:.3}", largest(|s| s.variance)),
+                format!("{:.3}", relative_variance(end)),
                 format!("{:.2}", end.skewness),
             ]);
             shown.push((format!("{}, lambda {lambda:e}", method.name()), curve));
         }
         panels.extend(curves.panels(&shown, None));
     }
-    Ok(document(arguments, Figure { name, panels }, &missing, table))
+    let document = document(arguments, name, &loaded, &missing).finding(findings.join(" "));
+    Ok(document.table(table).figure(Figure { name, panels }))
+}
+
+/// Returns the variance of the margins over their squared mean, which no scaling of the coefficients
+/// changes.
+fn relative_variance(state: &State) -> f64 {
+    state.variance / state.mean.powi(2)
+}
+
+/// Returns in words how margin pursuit compares with Pegasos on a data set, each at its best lambda.
+fn compared(title: &str, pursuit: &Curve, pegasos: &Curve) -> String {
+    let (difference, deviations) = pursuit.difference(pursuit.best(), pegasos, pegasos.best());
+    let errs = match deviations.abs() {
+        2.0.. if difference < 0.0 => "errs less than Pegasos",
+        2.0.. => "errs more than Pegasos",
+        _ => "errs as Pegasos does",
+    };
+    let [ours, theirs] = [pursuit, pegasos].map(|curve| &curve.means[curve.last()]);
+    let of_largest = |curve: &Curve| {
+        let largest = curve.means.iter().map(|state| state.mean).fold(f64::NEG_INFINITY, f64::max);
+        100.0 * curve.means[curve.last()].mean / largest
+    };
+    format!(
+        "On {title} margin pursuit {errs}: the least errors differ by {difference:+.2} points, \
+         {deviations:+.1} paired standard errors. The variance of its last margins is {:.2} of that of \
+         Pegasos, and over the squared mean {:.2} of it. Their mean ends at {:.0} % of its largest value, \
+         that of Pegasos at {:.0} %; their skewness is {:.2} against {:.2}.",
+        ours.variance / theirs.variance,
+        relative_variance(ours) / relative_variance(theirs),
+        of_largest(pursuit),
+        of_largest(pegasos),
+        ours.skewness,
+        theirs.skewness
+    )
 }
 
 /// What the names of figure 5 mean.
@@ -297,8 +370,10 @@ const SCALES: &str = "The scale is set after n gradients. *As printed* divides t
 /// Returns figure 5: too small a lambda, with and without the scale from the data, beside the best
 /// lambda.
 pub(crate) fn figure_5(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
-    const NAME: &str = "margin-pursuit-fig5";
-    let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
+    const ALL: [(Inputs, &str); 2] = [
+        (Inputs::AsTheyAre, "margin-pursuit-fig5"),
+        (Inputs::OfNormOne, "margin-pursuit-fig5-norm"),
+    ];
     const METHODS: [Method; 5] = [
         Method::Pursuit,
         Method::Rescaled,
@@ -306,45 +381,105 @@ pub(crate) fn figure_5(arguments: &Arguments, folder: &Path) -> Result<Document,
         Method::Slow,
         Method::SlowRescaled,
     ];
-    let all = compute(NAME, (arguments, folder), &loaded, &METHODS)?;
-    let mut panels = Vec::new();
-    let mut table =
-        Table::new(["data", "rows", "lambda", "scale", "last error", "least error", "recovers"]);
-    for curves in &all {
-        let under = curves.loaded.source.under;
-        let at = curves.loaded.rows as u64;
-        let Some((lambda, best)) = curves.best(Method::Pursuit) else { continue };
-        let aim = best.least_error() + best.errors[best.best()];
-        let runs = [
-            (format!("s = 1, lambda {under:e}"), under, curves.get(Method::Pursuit, under)),
-            (format!("scaled as printed, {under:e}"), under, curves.get(Method::Rescaled, under)),
-            (format!("scaled alone, {under:e}"), under, curves.get(Method::RescaledAlone, under)),
-            (format!("slow, s = 1, {under:e}"), under, curves.get(Method::Slow, under)),
-            (format!("slow, scaled, {under:e}"), under, curves.get(Method::SlowRescaled, under)),
-            (format!("s = 1, best lambda {lambda:e}"), lambda, Some(best)),
-        ];
-        let mut shown = Vec::new();
-        for (name, lambda, curve) in runs {
-            let Some(curve) = curve else { continue };
-            let last = curve.means.len() - 1;
-            let recovered = (0..=last)
-                .find(|&k| curves.steps[k] > at && curve.means[k].test_error <= aim)
-                .map_or("not in this run".to_owned(), |k| (curves.steps[k] - at).to_string());
-            table.push([
-                curves.loaded.title.clone(),
-                curves.loaded.rows.to_string(),
-                format!("{lambda:e}"),
-                name.clone(),
-                curve.error_at(last),
-                curve.error_at(curve.best()),
-                recovered,
-            ]);
-            shown.push((name, curve));
+    let names = SOURCES.map(|source| source.name);
+    let mut table = Table::new([
+        "data",
+        "inputs",
+        "rows",
+        "lambda",
+        "scale",
+        "last error",
+        "least error",
+        "recovers",
+    ]);
+    let (mut figures, mut findings, mut about) = (Vec::new(), Vec::new(), None);
+    for (inputs, name) in ALL {
+        let (loaded, missing) = load_all(arguments, &names, inputs)?;
+        let all = compute(name, (arguments, folder), &loaded, &METHODS)?;
+        let mut panels = Vec::new();
+        for curves in &all {
+            panels.extend(of_scale(curves, &mut table, &mut findings));
         }
-        panels.extend(curves.panels(&shown, Some(at)));
+        figures.push(Figure { name, panels });
+        about.get_or_insert_with(|| document(arguments, ALL[0].1, &loaded, &missing));
     }
-    let document = document(arguments, Figure { name: NAME, panels }, &missing, table);
-    Ok(document.text(SCALES))
+    let document = about.ok_or("no inputs")?.finding(findings.join(" ")).text(SCALES).table(table);
+    Ok(figures.into_iter().fold(document, Document::figure))
+}
+
+/// Adds the runs of figure 5 on one data set to the table, and what they show; returns their panels.
+fn of_scale(curves: &Curves<'_>, table: &mut Table, findings: &mut Vec<String>) -> Vec<Panel> {
+    let Loaded { source, title, rows, inputs, .. } = curves.loaded;
+    let (under, at) = (source.under, *rows as u64);
+    let Some((lambda, best)) = curves.best(Method::Pursuit) else { return Vec::new() };
+    let aim = best.least_error() + best.errors[best.best()];
+    let recovered = |curve: &Curve| {
+        let found = (0..curve.means.len())
+            .find(|&k| curves.steps[k] > at && curve.means[k].test_error <= aim);
+        found.map(|k| curves.steps[k] - at)
+    };
+    let runs = [
+        (format!("s = 1, lambda {under:e}"), under, curves.get(Method::Pursuit, under)),
+        (format!("scaled as printed, {under:e}"), under, curves.get(Method::Rescaled, under)),
+        (format!("scaled alone, {under:e}"), under, curves.get(Method::RescaledAlone, under)),
+        (format!("slow, s = 1, {under:e}"), under, curves.get(Method::Slow, under)),
+        (format!("slow, scaled, {under:e}"), under, curves.get(Method::SlowRescaled, under)),
+        (format!("s = 1, best lambda {lambda:e}"), lambda, Some(best)),
+    ];
+    let (mut shown, mut recovering) = (Vec::new(), Vec::new());
+    for (name, lambda, curve) in runs {
+        let Some(curve) = curve else { continue };
+        let steps = recovered(curve);
+        table.push([
+            title.clone(),
+            inputs.in_words().to_owned(),
+            rows.to_string(),
+            format!("{lambda:e}"),
+            name.clone(),
+            curve.error_at(curve.last()),
+            curve.error_at(curve.best()),
+            steps.map_or("not in this run".to_owned(), |steps| steps.to_string()),
+        ]);
+        let steps = steps.filter(|_| lambda == under);
+        recovering.extend(steps.map(|steps| format!("*{name}* after {steps}")));
+        shown.push((name, curve));
+    }
+    findings.extend(gain(curves, &recovering));
+    curves.panels(&shown, Some(at))
+}
+
+/// Returns in words what the scale from the data changes, in the reading that it helps most, each
+/// against the same steps at scale 1; and which runs recover.
+fn gain(curves: &Curves<'_>, recovering: &[String]) -> Option<String> {
+    let Loaded { source, title, inputs, .. } = curves.loaded;
+    let readings = [
+        ("scaled as printed", Method::Rescaled, Method::Pursuit),
+        ("scaled alone", Method::RescaledAlone, Method::Pursuit),
+        ("slow, scaled", Method::SlowRescaled, Method::Slow),
+    ];
+    let of_reading = |(name, scaled, plain)| {
+        let [scaled, plain] = [scaled, plain].map(|method| curves.get(method, source.under));
+        let (scaled, plain) = (scaled?, plain?);
+        Some((name, scaled, plain, scaled.difference(scaled.last(), plain, plain.last())))
+    };
+    let found = readings.into_iter().filter_map(of_reading);
+    let (name, scaled, plain, (difference, deviations)) =
+        found.min_by(|a, b| a.3.0.total_cmp(&b.3.0))?;
+    let helps = match deviations {
+        ..=-2.0 => "helps, most as",
+        _ => "does not help by two standard errors; its best reading is",
+    };
+    let recovers = match recovering {
+        [] => "no run recovers".to_owned(),
+        _ => format!("these recover: {}", recovering.join("; ")),
+    };
+    Some(format!(
+        "On {title} with {} the scale from the data {helps} *{name}*, which ends at {} % against {} \
+         % at s = 1 ({difference:+.1} points, {deviations:+.1} paired standard errors); {recovers}.",
+        inputs.in_words(),
+        scaled.error_at(scaled.last()),
+        plain.error_at(plain.last())
+    ))
 }
 
 #[cfg(test)]
@@ -352,12 +487,13 @@ mod tests {
     use margins::data::generate::{Example, GaussianMixture};
 
     use super::runs::draw;
-    use super::{Curve, Loaded, Method, SOURCES, Trajectory, follow};
+    use super::{Curve, Inputs, Loaded, Method, SOURCES, Trajectory, follow};
 
     fn loaded() -> Loaded {
         let mixture = GaussianMixture::example(Example::One, 1).expect("an example");
         let data = mixture.sample(400, 2).expect("samples");
-        Loaded { source: &SOURCES[0], title: "mixture".into(), data, rows: 100 }
+        let inputs = Inputs::AsTheyAre;
+        Loaded { source: &SOURCES[0], title: "mixture".into(), data, rows: 100, inputs }
     }
 
     #[test]
@@ -367,6 +503,9 @@ mod tests {
         assert_eq!((train.rows(), train.labels().count_positive()), (100, 50));
         assert_eq!(test.rows(), 2 * test.labels().count_positive());
         assert!(test.rows() > 200 && train.rows() + test.rows() <= 400);
+        let (train, _) = draw(&Loaded { inputs: Inputs::OfNormOne, ..loaded }, 3).expect("rows");
+        let norms = train.design().samples().map(|x| x.squared_norm()).sum::<f64>();
+        assert!((norms / 100.0 - 1.0).abs() < 1e-12, "{norms}");
     }
 
     /// The methods learn; a run before the scale is set is the run without; a journal keeps every
@@ -393,5 +532,13 @@ mod tests {
         assert!("1,2;3".parse::<Trajectory>().is_err());
         let curve = Curve::of(&[plain.clone(), plain.clone()]);
         assert_eq!((curve.means[last], curve.errors[last]), (plain.0[last], 0.0));
+        // Differences of 10 and 30 points, trial by trial: 20 on average, with a standard error of 10.
+        let with_errors = |errors: [f64; 2]| {
+            let state = |test_error| super::State { test_error, ..plain.0[last] };
+            Curve::of(&errors.map(|error| Trajectory(vec![state(error)])))
+        };
+        let (difference, deviations) =
+            with_errors([0.3, 0.6]).difference(0, &with_errors([0.2, 0.3]), 0);
+        assert!((difference - 20.0).abs() < 1e-9 && (deviations - 2.0).abs() < 1e-9);
     }
 }

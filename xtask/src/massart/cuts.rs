@@ -69,20 +69,36 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          dimension, with eta = {ETA}, gamma = {GAMMA}, epsilon = {EPSILON} and at most 2000 calls.",
         arguments.instances
     );
-    let slopes = points.each_ref().map(|points| slope(points));
-    let growth = format!(
-        "Calls grow with the power {:.2} (analytic centre) and {:.2} (ellipsoid) of d; the bounds have \
-         d log d and d^2.",
-        slopes[0], slopes[1]
+    let along = points.each_ref().map(growth);
+    let finding = format!(
+        "The analytic centre calls the oracle {}; the ellipsoid calls it {}. The bounds, of the order \
+         d log d and d^2, rise with d throughout.",
+        along[0], along[1]
     );
     let document = Document::new(
         "massart-cuts",
         "how the calls of the separation oracle grow with the dimension",
     )
+    .finding(finding)
     .text(about)
-    .table(table)
-    .text(growth);
+    .table(table);
     Ok(document.figure(figure(points)))
+}
+
+/// Returns in words how calls grow with d, given both as logarithms to the base 2: a power of d only
+/// where they grow throughout.
+fn growth(points: &Points) -> String {
+    let at =
+        |point: &(f64, f64)| format!("{:.1} times at d = {:.0}", point.1.exp2(), point.0.exp2());
+    let most = points.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let (Some(first), Some(most), Some(last)) = (points.first(), most, points.last()) else {
+        return "never".to_owned();
+    };
+    if most == last {
+        format!("{} to {}, as the power {:.2} of d", at(first), at(last), slope(points))
+    } else {
+        format!("{}, at most {}, and {}: no power of d", at(first), at(most), at(last))
+    }
 }
 
 /// Returns the picture of the calls along the dimension, given by the points of the methods.

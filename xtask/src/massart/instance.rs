@@ -12,6 +12,9 @@ use crate::Failure;
 
 pub(super) const ADVERSARIES: [&str; 5] = ["random", "far", "near", "greedy", "trap"];
 
+/// The adversary of [`rare_trap`], at rates so small that its masses are positive.
+pub(super) const RARE_TRAP: &str = "rare trap";
+
 /// Points of an instance: enough for d = 200.
 const POINTS: usize = 1000;
 
@@ -23,6 +26,9 @@ pub(super) fn instance(
     adversary: &str,
     seed: u64,
 ) -> Result<MassartDistribution, Failure> {
+    if adversary == RARE_TRAP {
+        return rare_trap(d, &Problem::new(eta, gamma)?, seed);
+    }
     let halfspace = MarginHalfspace::new(d, gamma, seed)?;
     let (points, adversary) = if adversary == "trap" {
         halfspace.trap(POINTS, eta, seed)?
@@ -68,6 +74,14 @@ impl Drawn {
     pub(super) fn new(noisy: &MassartDistribution, n: usize, seed: u64) -> Self {
         let (rows, signs, counts) = noisy.draw(n, seed).tally();
         Drawn { design: noisy.design().select(&rows), signs, counts }
+    }
+
+    /// Returns the sum of y x.
+    pub(super) fn sum(&self) -> Vec<f64> {
+        let weights: Vec<f64> = self.signs.iter().zip(&self.counts).map(|(y, c)| y * c).collect();
+        let mut sum = vec![0.0; self.design.columns()];
+        self.design.multiply_transposed(&weights, &mut sum);
+        sum
     }
 
     pub(super) fn sample(&self) -> Result<SphereSample<'_>, Failure> {

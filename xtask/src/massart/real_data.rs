@@ -83,14 +83,42 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         arguments.trials
     );
     let of_rows = found.chunks_exact(arguments.trials.max(1));
+    let finding = finding(&rows, of_rows.clone());
     let (table, panels) = findings(&sets, of_rows)?;
     let document = Document::new(
         "massart-real-data",
         "what learners make of data sets whose labels adversaries flip",
     )
+    .finding(finding)
     .text(about)
     .table(table);
     Ok(document.figure(Figure { name: "massart-real-data", panels }))
+}
+
+/// Returns in words how the adaptive learner compares with the others, row after row, and where an
+/// adversary drew no noise.
+fn finding<'t>(rows: &[String], of_rows: impl Iterator<Item = &'t [Numbers]>) -> String {
+    let (mut below, mut without_noise) = ([0; 2], Vec::new());
+    for (row, trials) in rows.iter().zip(of_rows) {
+        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>()).0;
+        for (below, other) in below.iter_mut().zip([2, 3]) {
+            *below += usize::from(column(1) < column(other));
+        }
+        // opt is the mean rate of the noise.
+        let (file, adversary) = row.split_once('/').unwrap_or((row, "an adversary"));
+        without_noise.extend((column(0) == 0.0).then(|| format!("{adversary} on {file}")));
+    }
+    let exceptions = match without_noise[..] {
+        [] => "Every adversary draws noise on every data set.".to_owned(),
+        _ => format!("No label is flipped by {}.", without_noise.join(" and by ")),
+    };
+    format!(
+        "The adaptive learner errs less than the logistic fit in {} of {} rows, and less than the \
+         minimiser of the LeakyReLU loss in {}. {exceptions}",
+        below[0],
+        rows.len(),
+        below[1]
+    )
 }
 
 /// Returns the table and the pictures of what the trials have found, row after row.

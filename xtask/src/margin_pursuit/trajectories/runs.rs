@@ -123,6 +123,23 @@ impl FromStr for Trajectory {
     }
 }
 
+/// The scaling of the inputs after that of [`Source::scaled`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Inputs {
+    AsTheyAre,
+    /// Divided by the root of their mean squared norm over the training rows.
+    OfNormOne,
+}
+
+impl Inputs {
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Inputs::AsTheyAre => "inputs as in figures 3 and 4",
+            Inputs::OfNormOne => "inputs of mean squared norm 1",
+        }
+    }
+}
+
 /// A data set that is there.
 pub(super) struct Loaded {
     pub(super) source: &'static Source,
@@ -130,6 +147,7 @@ pub(super) struct Loaded {
     pub(super) data: Dataset,
     /// Rows to train on, fewer than published if a class has too few for a balanced half.
     pub(super) rows: usize,
+    pub(super) inputs: Inputs,
 }
 
 impl Loaded {
@@ -146,6 +164,7 @@ impl Loaded {
 pub(super) fn load(
     arguments: &Arguments,
     source: &'static Source,
+    inputs: Inputs,
     missing: &mut Vec<String>,
 ) -> Result<Option<Loaded>, Failure> {
     let find = |name: &str| {
@@ -171,7 +190,7 @@ pub(super) fn load(
     let smaller = positive.min(data.rows() - positive);
     // Both samples balanced: half of the smaller class at most is for training.
     let rows = source.rows.min(2 * (smaller / 2));
-    Ok(Some(Loaded { source, title, data, rows }))
+    Ok(Some(Loaded { source, title, data, rows, inputs }))
 }
 
 /// Returns balanced samples to train on and to test on, as much of the rest as balance allows.
@@ -184,15 +203,18 @@ pub(super) fn draw(loaded: &Loaded, seed: u64) -> Result<(Dataset, Dataset), Fai
     let positive = rest.labels().count_positive();
     let size = 2 * positive.min(rest.rows() - positive);
     let test = rest.select(&balanced_subsample(rest.labels(), size, seed)?);
-    if !loaded.source.scaled {
-        return Ok((train, test));
+    let (mut design, mut unseen) = (train.design().clone(), test.design().clone());
+    if loaded.source.scaled {
+        let scales = Standardizer::fit(&design, None);
+        (design, unseen) = (scales.scale(design)?, scales.scale(unseen)?);
     }
-    let scales = Standardizer::fit(train.design(), None);
-    let scale = |data: Dataset| -> Result<Dataset, Failure> {
-        let design = scales.scale(data.design().clone())?;
-        Ok(data.with_design(design)?)
-    };
-    Ok((scale(train)?, scale(test)?))
+    if loaded.inputs == Inputs::OfNormOne {
+        let squares: f64 = design.samples().map(|x| x.squared_norm()).sum();
+        let factors = vec![(design.rows() as f64 / squares).sqrt(); design.columns()];
+        design.scale_columns(&factors);
+        unseen.scale_columns(&factors);
+    }
+    Ok((train.with_design(design)?, test.with_design(unseen)?))
 }
 
 pub(super) fn state(
