@@ -271,7 +271,7 @@ fn comparison(
         table.push(cells);
     }
     let about = format!(
-        "Learners before: mean error (95 % confidence interval) over {} instances, d = {d}, gamma = \
+        "Earlier learners: mean error (95 % confidence interval) over {} instances, d = {d}, gamma = \
          {gamma}, eta = {eta}.",
         arguments.compared
     );
