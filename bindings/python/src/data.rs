@@ -120,7 +120,8 @@ impl SparseRows {
         let (rows, columns, values) = (rows.as_array(), columns.as_array(), values.as_array());
         of_one_length(rows.len(), columns.len(), values.len())?;
         let mut entries = rows.iter().zip(columns).zip(values);
-        let mut all = move || entries.try_for_each(|((&i, &j), &x)| made.place(i as usize, j as usize, x));
+        let mut all =
+            move || entries.try_for_each(|((&i, &j), &x)| made.place(i as usize, j as usize, x));
         py.detach(&mut all).map_err(of_data)
     }
 
