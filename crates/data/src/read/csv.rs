@@ -388,6 +388,12 @@ fn check_cell_count(lines: &Lines<'_>, cells: usize, columns: usize) -> Result<(
     if cells == columns {
         return Ok(());
     }
-    let reason = format!("the row has {}, but the header has {columns}", Counted(cells, "cell"));
+    let mut reason =
+        format!("the row has {}, but the header has {columns}", Counted(cells, "cell"));
+    let line = lines.bytes();
+    if line.trim_ascii_end().contains(&b'\r') {
+        reason +=
+            ". It contains a carriage return without a line feed: give all lines the same end";
+    }
     Err(lines.malformed_line(reason))
 }

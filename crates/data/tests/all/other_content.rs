@@ -73,6 +73,10 @@ fn lines_may_end_in_a_carriage_return_alone() {
     let long = "a,label\r".to_owned() + &"1,no\r2,yes\r".repeat(20_000) + "x,no\r";
     let message = refusal(csv(long.as_bytes()));
     assert!(message.starts_with("t, line 40002, column 'a': 'x' is not a number"), "{message}");
+    let mixed = refusal(csv(b"a,label\n1,no\r2,yes\n3,no\n"));
+    let expected =
+        "t, line 2: the row has 3 cells, but the header has 2. It contains a carriage return";
+    assert!(mixed.starts_with(expected), "{mixed}");
     assert_eq!(csv(b"\"a\rb\",label\n1,no\n2,yes\n").unwrap().feature_names().unwrap(), ["a\rb"]);
 }
 
