@@ -234,15 +234,22 @@ impl Settings {
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
     }
 
-    /// Refuses a fit without a penalty but by linear functions and the method for it.
+    /// Refuses a fit without a penalty except of a differentiable loss, by linear functions and the method
+    /// for it.
     fn check_unpenalised(&self) -> Result<(), Error> {
         if self.regularisation != Regularisation::Single(Lambda::NONE) {
             return Ok(());
         }
         let is_kernel = self.spaces()?.iter().any(|space| space.kernel().is_some());
+        let loss = format!("loss {}", self.loss.specification());
         let refused = [
             (is_kernel, "a kernel", "a fit without a penalty is linear in the features"),
             (self.learner.is_some(), "a robust learner", "the learner needs a penalty"),
+            (
+                !self.loss.is_differentiable(),
+                &loss,
+                "without a penalty the loss must be differentiable. Use squared-hinge, or a lambda above 0",
+            ),
             (
                 self.options.solver != Solver::default(),
                 "a solver",
