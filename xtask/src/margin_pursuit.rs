@@ -229,7 +229,7 @@ pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
         findings.push(format!(
             "At eta = {eta} the minimiser {minimiser:.3} {} of the condition with its constant term \
              corrected, which are {}. The condition as printed has {}, {:.2} away.",
-            if is_root { "is one of the roots" } else { "is none of the roots" },
+            if is_root { "is one of the roots" } else { "is not one of the roots" },
             listed(&roots),
             listed(&of_printed),
             nearest(&of_printed, minimiser)

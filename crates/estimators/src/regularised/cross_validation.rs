@@ -218,9 +218,12 @@ impl Folds {
     }
 }
 
-/// Returns a sentence on the folds, of so many, that test on a class without training on it, each with
-/// the class and the error; `None` if there are none. Refuses folds that all do, and those of two
-/// classes unless the class has one row.
+/// Returns a sentence on the folds, among `folds`, that test on a class without training on it;
+/// `untrained` has the class and the error of each. Returns `None` if it is empty.
+///
+/// # Errors
+/// The first of these errors, if every fold lacks a class, or if there are two classes and the missing
+/// one has more than one row.
 pub(super) fn note_on_untrained(
     untrained: Vec<(usize, margins_optim::Error)>,
     folds: usize,

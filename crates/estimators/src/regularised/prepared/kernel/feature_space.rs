@@ -190,8 +190,8 @@ impl FeatureSpace {
     }
 }
 
-/// Returns true if folds share features of so many rows and columns, in which the rows that they hold out
-/// weigh nothing. Smaller ones are copied, as fewer rows take less time.
+/// Returns true if folds share the matrix of features, where held-out rows have weight zero. Folds copy
+/// their rows of a smaller matrix, since fewer rows take less time.
 pub(super) fn is_shared(rows: usize, columns: usize) -> bool {
     const LARGE: usize = 1 << 28;
     rows.saturating_mul(columns).saturating_mul(size_of::<f64>()) > LARGE
