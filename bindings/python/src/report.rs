@@ -81,6 +81,7 @@ fn of_curve<'py>(py: Python<'py>, curve: &ErrorCurve) -> PyResult<Bound<'py, PyD
     result.set_item("unproven", unproven.into_pyarray(py))?;
     result.set_item("certified", curve.certified.to_pyarray(py))?;
     result.set_item("abandoned", curve.abandoned.to_pyarray(py))?;
+    result.set_item("reached", curve.reached.to_pyarray(py))?;
     result.set_item("best", curve.best)?;
     result.set_item("one_se", curve.one_standard_error)?;
     Ok(result)

@@ -24,9 +24,9 @@ pub struct LambdaError {
     /// The regularisation.
     pub lambda: f64,
     /// The share of held-out samples misclassified.
-    pub mean_error: f64,
+    pub mean_error: Option<f64>,
     /// The standard error of the mean error over the folds.
-    pub standard_error: f64,
+    pub standard_error: Option<f64>,
     /// The mean of the measure by which lambda was chosen; `None` where it is not defined.
     pub mean_measure: Option<f64>,
     /// The standard error of that mean over the folds.
@@ -42,6 +42,8 @@ pub struct LambdaError {
     pub certified: bool,
     /// True if the lambda was given up after the first folds.
     pub abandoned: bool,
+    /// True if there was time for the lambda in every fold.
+    pub reached: bool,
 }
 
 impl LambdaError {
@@ -50,8 +52,8 @@ impl LambdaError {
         let number = |x: f64| x.is_finite().then_some(x);
         let at = |k: usize| LambdaError {
             lambda: curve.lambdas[k].get(),
-            mean_error: curve.mean_error[k],
-            standard_error: curve.standard_error[k],
+            mean_error: number(curve.mean_error[k]),
+            standard_error: number(curve.standard_error[k]),
             mean_measure: number(curve.mean_measure[k]),
             measure_standard_error: number(curve.measure_standard_error[k]),
             mean_log_loss: curve.mean_log_loss[k],
@@ -59,6 +61,7 @@ impl LambdaError {
             unproven: curve.unproven[k],
             certified: curve.certified[k],
             abandoned: curve.abandoned[k],
+            reached: curve.reached[k],
         };
         (0..curve.lambdas.len()).map(at).collect()
     }

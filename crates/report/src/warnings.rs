@@ -58,7 +58,7 @@ impl Report {
 fn of_selection(selection: &Selection) -> Option<String> {
     let (last, best) = (selection.lambdas.len() - 1, selection.best);
     let is_at_an_end = last > 0 && (best == 0 || best == last);
-    (is_at_an_end && selection.lambdas[best].mean_error > 0.0).then(|| {
+    (is_at_an_end && selection.lambdas[best].mean_error > Some(0.0)).then(|| {
         let end = if best == 0 { "largest" } else { "smallest" };
         format!(
             "The lowest error is at the {end} lambda tried: a wider grid may find a better one."

@@ -59,6 +59,7 @@ fn complete() -> Report {
         worst_relative_gap: vec![1e-8, 0.0, 1e-7, 1e-9, 1e-3],
         certified: vec![true, true, true, true, false],
         abandoned: vec![false; 5],
+        reached: vec![true; 5],
         best: 3,
         one_standard_error: 2,
     };

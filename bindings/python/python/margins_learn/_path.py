@@ -96,8 +96,8 @@ class MarginPath(OneKernel):
         proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
     time_limit : float >= 0 or None, default=None
         Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
-        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
-        lambdas certified by then.
+        returned with the status time-limit. A cross-validation takes lambdas, largest first, over all folds, and
+        selects among those that it has reached.
     random_state : int, RandomState or None, default=None
         Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
         and the order of the samples in the solver sdca.

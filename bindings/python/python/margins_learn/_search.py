@@ -127,8 +127,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         proximal-newton and sdca, 2000 for bundle, and 10,000 for mm, lbfgs and gd.
     time_limit : float >= 0 or None, default=None
         Time limit in seconds, including kernel matrices and factorisations. A fit that is not certified by then is
-        returned with the status time-limit. A cross-validation divides the time among its folds and selects among the
-        lambdas certified by then.
+        returned with the status time-limit. A cross-validation takes lambdas, largest first, over all folds, and
+        selects among those that it has reached.
     random_state : int, RandomState or None, default=None
         Random seed. Default: 1. Seed of the folds, the landmarks and random features, the pairs of rows that set sigma,
         and the order of the samples in the solver sdca.
@@ -152,8 +152,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     path_ : dict of str to array
         Results of the cross-validation along the lambdas, for the selected kernel: `Cs`, `lambdas`, `mean_error`,
         `standard_error`, `measure` (the name given as `scoring`), `mean_measure`, `measure_standard_error`,
-        `mean_log_loss` (NaN without probabilities), `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and
-        the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
+        `mean_log_loss` (NaN without probabilities), `worst_relative_gap`, `unproven`, `certified`, `abandoned` and
+        `reached` (False if the time limit came before every fold had that lambda), and the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
         minimisers: it is the share of the held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
         The same for each of several kernels.

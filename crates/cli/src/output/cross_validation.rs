@@ -251,6 +251,13 @@ fn cv_table(curve: &ErrorCurve) -> Table {
         if k == curve.best {
             notes.push("best");
         }
+        if !curve.reached[k] {
+            let mut row = vec![String::new(); header.len()];
+            row[0] = number(curve.lambdas[k].get());
+            row[header.len() - 1] = "not reached".to_owned();
+            table.row(row);
+            continue;
+        }
         if !curve.certified[k] {
             notes.push("not certified");
         }

@@ -76,9 +76,11 @@ pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Fa
     )))
 }
 
-/// Returns for each lambda whether all fits converged, and the largest of their gaps.
+/// Returns for each lambda that was reached in time whether all fits converged, and the largest of their
+/// gaps.
 pub(crate) fn ends_of(curve: &ErrorCurve) -> impl Iterator<Item = (bool, f64)> {
-    curve.certified.iter().copied().zip(curve.worst_relative_gap.iter().copied())
+    let reached = (0..curve.lambdas.len()).filter(|&k| curve.reached[k]);
+    reached.map(|k| (curve.certified[k], curve.worst_relative_gap[k]))
 }
 
 /// Returns the sentence on fits without a certificate: at each lambda, by whether all converged and by

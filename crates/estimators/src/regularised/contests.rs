@@ -204,7 +204,7 @@ impl Contests {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
         let by_class = if all_take_part { Vec::new() } else { self.rows_by_class(rows) };
-        let shares = TimeShares::new(training.options.deadline, self.len());
+        let shares = TimeShares::new(training.options.deadline, self.len(), parallel::threads());
         parallel::try_map_large(0..self.len(), |member| {
             let deadline = shares.begin();
             if member > 0 && training.options.is_late() {

@@ -22,22 +22,10 @@ pub enum Selection {
 impl Selection {
     /// Returns the index in the curve of the lambda that the rule takes.
     pub fn of(self, curve: &ErrorCurve) -> usize {
-        self.among((curve.best, curve.one_standard_error))
-    }
-
-    /// Returns the index that the rule takes of the best one and the one within a standard error.
-    fn among(self, (best, one_standard_error): (usize, usize)) -> usize {
         match self {
-            Selection::Best => best,
-            Selection::OneStandardError => one_standard_error,
+            Selection::Best => curve.best,
+            Selection::OneStandardError => curve.one_standard_error,
         }
-    }
-
-    /// Returns the index of the lambda that the rule takes among those whose fits are all
-    /// certified, in a curve that a time limit cut short; if none is, among all.
-    pub(crate) fn of_certified(self, curve: &ErrorCurve) -> usize {
-        let chosen = curve.choose(|k| curve.certified[k] && !curve.abandoned[k]);
-        chosen.map_or_else(|| self.of(curve), |chosen| self.among(chosen))
     }
 }
 

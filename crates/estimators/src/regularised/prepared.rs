@@ -151,11 +151,10 @@ impl<'d> Prepared<'d> {
 
     /// Returns the cross-validated error along the lambdas, the index of the one that the rule
     /// takes, and the fit there on all of the data if that comes with it, under a limit on the time.
-    /// After that the rule chooses among the lambdas that were certified in all folds.
     ///
     /// # Errors
-    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was
-    /// certified in time.
+    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: there was no time for
+    /// any lambda in all of the folds.
     pub(super) fn cross_validate_within<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,

@@ -78,6 +78,7 @@ impl TrainingReport {
         let mut reports = reports.into_iter();
         let names = model.scheme().member_names(classes);
         let members = names.into_iter().zip(model.members());
+        let notes = curve.as_ref().and_then(of_time).into_iter().collect();
         TrainingReport {
             loss: model.loss().to_owned(),
             kernel,
@@ -93,7 +94,7 @@ impl TrainingReport {
                 .collect(),
             curve,
             kernels: Vec::new(),
-            notes: Vec::new(),
+            notes,
             warnings: of_constant_probabilities(model).into_iter().collect(),
         }
     }
@@ -102,6 +103,18 @@ impl TrainingReport {
     pub fn is_certified(&self) -> bool {
         self.members.iter().all(|member| member.summary.converged)
     }
+}
+
+/// Returns a sentence on the lambdas for which time was too short, if there are some.
+fn of_time(curve: &ErrorCurve) -> Option<String> {
+    let left_out = curve.reached.iter().filter(|&&reached| !reached).count();
+    (left_out > 0).then(|| {
+        format!(
+            "The time limit left {left_out} of {} lambdas out of the cross-validation: give more time, or \
+             fewer lambdas.",
+            curve.lambdas.len()
+        )
+    })
 }
 
 /// The most members that a displayed report goes through.
@@ -210,8 +223,13 @@ fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve, chosen: Option<f6
             writeln!(f, "  ...")?;
         }
         next = k + 1;
+        write!(f, "  {:<12.4e}  ", curve.lambdas[k].get())?;
+        if !curve.reached[k] {
+            writeln!(f, "not reached")?;
+            continue;
+        }
         let (error, se) = (percent(curve.mean_error[k]), percent(curve.standard_error[k]));
-        write!(f, "  {:<12.4e}  {error:>8} +- {se}", curve.lambdas[k].get())?;
+        write!(f, "{error:>8} +- {se}")?;
         for (holds, note) in [
             (k == at, "chosen"),
             (k == curve.best, "best"),

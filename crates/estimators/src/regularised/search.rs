@@ -12,7 +12,7 @@ use margins_optim::solve::is_over;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Watcher};
-use super::cross_validation::{CrossValidation, Folds, Selection};
+use super::cross_validation::{CrossValidation, Folds};
 #[cfg(feature = "serde")]
 use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
@@ -43,20 +43,18 @@ struct Found {
     /// The fits on all rows, if they came with the search: those of the best space alone are needed.
     path: Option<Vec<Vec<Fit>>>,
     curve: Option<ErrorCurve>,
-    /// The index of the best lambda on the curve, by which spaces are compared.
-    best: usize,
 }
 
 impl Found {
     /// Returns the error at the best lambda.
     fn least_error(&self) -> Option<f64> {
-        self.curve.as_ref().map(|curve| curve.mean_error[self.best])
+        self.curve.as_ref().map(|curve| curve.mean_error[curve.best])
     }
 
     /// Returns true if the best lambda is better here than there.
     fn is_better_than(&self, other: &Found) -> bool {
         match (&self.curve, &other.curve) {
-            (Some(here), Some(there)) => here.rank(self.best) < there.rank(other.best),
+            (Some(here), Some(there)) => here.rank(here.best) < there.rank(there.best),
             _ => false,
         }
     }
@@ -322,7 +320,7 @@ impl Search<'_> {
         for fits in of_members {
             path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
         }
-        Ok(Found { approach, path: Some(path), curve: None, best: 0 })
+        Ok(Found { approach, path: Some(path), curve: None })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
@@ -346,9 +344,8 @@ impl Search<'_> {
         };
         let approach = approach_to(&curve.lambdas, at);
         let curve = how.defined(curve)?;
-        let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
         let path = fit.map(|fit| vec![vec![fit]]);
-        Ok(Found { approach, path, curve: Some(curve), best })
+        Ok(Found { approach, path, curve: Some(curve) })
     }
 
     /// Returns the error of the class that several contests decide together, and the index of the

@@ -55,23 +55,17 @@ impl TimeLimit {
     /// Returns the index of the lambda that the rule takes of a finished curve.
     ///
     /// # Errors
-    /// [`Error::TimeLimit`]: the time of the folds is over, and no lambda is certified in all of
-    /// them.
+    /// [`Error::TimeLimit`]: there was no time for any lambda in all of the folds.
     pub(super) fn choose(
         limit: Option<TimeLimit>,
         rule: Selection,
         curve: &ErrorCurve,
     ) -> Result<usize, Error> {
-        let Some(limit) = limit else { return Ok(rule.of(curve)) };
-        let late = limit.is_late();
-        let at = if late { rule.of_certified(curve) } else { rule.of(curve) };
-        if late && !curve.certified[at] { Err(Error::TimeLimit(limit.limit)) } else { Ok(at) }
-    }
-
-    /// Returns the index of the lambda that the rule takes: among all, or among the certified ones
-    /// if the time of the folds is over.
-    pub(super) fn select(&self, rule: Selection, curve: &ErrorCurve) -> usize {
-        if self.is_late() { rule.of_certified(curve) } else { rule.of(curve) }
+        let at = rule.of(curve);
+        match limit.filter(|_| !curve.reached[at]) {
+            Some(limit) => Err(Error::TimeLimit(limit.limit)),
+            None => Ok(at),
+        }
     }
 }
 

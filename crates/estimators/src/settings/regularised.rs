@@ -397,7 +397,7 @@ const MAX_ITER: Setting = Setting {
 const TIME_LIMIT: Setting = Setting {
     sentence: "Time limit in seconds, including kernel matrices and factorisations",
     more: "A fit that is not certified by then is returned with the status time-limit. A cross-validation \
-           divides the time among its folds and selects among the lambdas certified by then.",
+           takes lambdas, largest first, over all folds, and selects among those that it has reached.",
     ..super::shared::TIME_LIMIT
 };
 

@@ -1,19 +1,18 @@
 //! Cross-validation of paths in memory.
 
-use std::ops::Range;
 use std::time::Instant;
 
 use margins_data::split::{Split, Splits};
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, FoldErrors, PathFit, least};
+use super::error_curve::{ErrorCurve, FoldErrors, PathFit};
 use super::fold::{Fold, hopeless};
-use super::held_out::{FoldOutcome, Measured};
+use super::held_out::FoldOutcome;
 use super::judge::Judge;
+use super::rounds::{Round, Rounds};
 use super::sensitivity::Sensitivity;
 use super::splits::{check_splits, check_training};
-use super::time_shares::TimeShares;
 use crate::{Error, Fit, Lambda, Observed, Options, Training};
 
 /// The rows of a fold.
@@ -138,10 +137,8 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
 /// A lambda is hopeless if, among the samples that only one of it and the best lambda so far gets
 /// right, it is wrong on more than a fair coin would be at four standard deviations.
 ///
-/// Folds [share the time](crate::path::TimeShares) until the deadline of the options, so that one that ends
-/// the search early finds about as many lambdas solved in every fold. Where a fold has left time, folds
-/// that were cut short go on. A fold that begins after the deadline is judged by the largest class of
-/// its rows.
+/// If the options have a deadline, folds advance in [rounds](crate::path::Rounds): lambdas that are not
+/// solved in every fold by then are not [reached](ErrorCurve::reached).
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
@@ -191,8 +188,8 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
     let count = check_splits(data, splits)?;
     let lambdas = Lambda::descending(lambdas)?;
     let Training { finished, abandon_hopeless, options, .. } = *training;
-    // The outcomes in a fold at the lambdas of these indices.
-    let judge = |fold: usize, at: &[usize], shares: &TimeShares| -> Result<Vec<FoldOutcome>, E> {
+    // The outcomes in a fold at the lambdas of these indices, or at those that there was time for.
+    let judge = |fold: usize, at: &[usize], round: &Round| -> Result<Vec<FoldOutcome>, E> {
         let Split { train: rows, test } = splits.get(fold);
         let lambdas: Vec<Lambda> = at.iter().map(|&k| lambdas[k]).collect();
         let fits_here = |found: &Vec<FoldOutcome>| {
@@ -202,82 +199,52 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
         if let Some(found) = found {
             return Ok(found);
         }
-        let deadline = shares.begin();
-        let made = match options.is_late() {
-            true => Vec::new(),
-            false => solve(FoldRows { fold, rows: &rows, held_out: &test }, &lambdas, deadline)?,
-        };
-        if made.is_empty() {
-            return Ok(vec![by_largest_class(data, &rows, &test); lambdas.len()]);
+        let deadline = round.begin();
+        if options.is_late() {
+            return Ok(Vec::new());
         }
-        if let Some(finished) = finished.filter(|_| !made.iter().any(|at| at.cut_short)) {
+        let mut made = solve(FoldRows { fold, rows: &rows, held_out: &test }, &lambdas, deadline)?;
+        let cut = made.iter().position(|at| at.cut_short);
+        if let Some(finished) = finished.filter(|_| cut.is_none()) {
             finished.keep(fold, &lambdas, &made)?;
+        }
+        if let Some(cut) = cut.filter(|_| options.deadline.is_some()) {
+            made.truncate(cut);
         }
         Ok(made)
     };
-    let shares = TimeShares::new(options.deadline, count);
-    let hold_out_each = |some: Range<usize>, at: &[usize]| -> Result<Vec<Fold>, E> {
-        parallel::try_map_large(some, |fold| {
-            let mut held_out = Fold::new(data, &splits.get(fold).test, lambdas.len());
-            held_out.set(at, judge(fold, at, &shares)?);
-            Ok(held_out)
-        })
-    };
-    let first = if abandon_hopeless { count.div_ceil(2).max(2) } else { count };
-    let mut at: Vec<usize> = (0..lambdas.len()).collect();
-    let mut held_out = hold_out_each(0..first, &at)?;
-    if first < count {
-        let hopeless = hopeless(&held_out, lambdas.len());
-        at.retain(|&k| !hopeless[k]);
-        held_out.extend(hold_out_each(first..count, &at)?);
-    }
-    go_on(&mut held_out, &options, judge)?;
-    let errors: Vec<FoldErrors> = held_out.iter().map(Fold::errors).collect();
-    Ok(ErrorCurve::of_folds(training.measure, lambdas, &errors))
-}
-
-/// Judges folds that the deadline has cut short at the lambdas that they lack, as long as there is
-/// time and that leads on.
-fn go_on<E: Send>(
-    held_out: &mut [Fold],
-    options: &Options<'_>,
-    judge: impl Fn(usize, &[usize], &TimeShares) -> Result<Vec<FoldOutcome>, E> + Sync,
-) -> Result<(), E> {
-    let mut leads_on = options.deadline.is_some();
-    while leads_on && !options.is_late() {
-        let lacking = |(fold, held_out): (usize, &Fold)| Some((fold, held_out.cut_short()?));
-        let cut: Vec<(usize, Vec<usize>)> =
-            held_out.iter().enumerate().filter_map(lacking).collect();
-        let shares = TimeShares::new(options.deadline, cut.len());
-        let made = parallel::try_map_large(0..cut.len(), |k| judge(cut[k].0, &cut[k].1, &shares))?;
-        leads_on = made.iter().any(|made| made.first().is_some_and(|first| !first.cut_short));
-        for ((fold, at), made) in cut.into_iter().zip(made) {
-            held_out[fold].set(&at, made);
+    let of_fold = |fold| Fold::new(data, &splits.get(fold).test, lambdas.len());
+    let mut held_out: Vec<Fold> = (0..count).map(of_fold).collect();
+    let mut is_hopeless = vec![false; lambdas.len()];
+    let mut rounds = Rounds::new(options.deadline, count, lambdas.len());
+    let mut earlier = if abandon_hopeless { count.div_ceil(2).max(2) } else { count };
+    while let Some(round) = rounds.next(parallel::threads()) {
+        let (first, later) = round.folds().split_at(earlier.min(round.folds().len()));
+        for (folds, has_later) in [(first, !later.is_empty()), (later, false)] {
+            let made = parallel::try_map_large(0..folds.len(), |i| {
+                let (fold, goal) = (folds[i], round.goal());
+                let at: Vec<usize> =
+                    (rounds.reached(fold)..goal).filter(|&k| !is_hopeless[k]).collect();
+                let made = judge(fold, &at, &round)?;
+                let reached = at.get(made.len()).copied().unwrap_or(goal);
+                round.end(reached);
+                Ok::<_, E>((at, made, reached))
+            })?;
+            for (&fold, (at, made, reached)) in folds.iter().zip(made) {
+                held_out[fold].set(&at, made);
+                rounds.end(fold, reached);
+            }
+            if has_later {
+                let judged = first.iter().map(|&fold| rounds.reached(fold)).min().unwrap_or(0);
+                is_hopeless[..judged].copy_from_slice(&hopeless(&held_out[..earlier], judged));
+            }
         }
+        earlier = count;
     }
-    Ok(())
-}
-
-/// Returns the outcome of the samples held out if every one is taken to be of the largest class of the
-/// rows, by weight, as a fit that the deadline ends at once takes them.
-fn by_largest_class<Y: ClassLabels>(
-    data: &Dataset<Y>,
-    rows: &[usize],
-    test: &[usize],
-) -> FoldOutcome {
-    let labels = data.labels();
-    let mut weights = vec![0.0; labels.names().len()];
-    let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
-    rows.iter().for_each(|&i| weights[labels.index(i)] += weight_of(i));
-    let largest = least(&weights.iter().map(|weight| -weight).collect::<Vec<_>>(), |_| true);
-    FoldOutcome {
-        wrong: test.iter().map(|&i| labels.index(i) != largest).collect(),
-        unproven: None,
-        measured: Measured::default(),
-        relative_gap: f64::INFINITY,
-        converged: false,
-        cut_short: true,
-    }
+    let errors: Vec<FoldErrors> = held_out.iter().map(Fold::errors).collect();
+    let mut curve = ErrorCurve::of_folds(training.measure, lambdas, &errors);
+    curve.leave_out(|k| k >= rounds.common());
+    Ok(curve)
 }
 
 #[cfg(test)]
@@ -291,26 +258,26 @@ mod tests {
     use crate::path::Measured;
     use crate::{Error, FoldOutcome, Options, Training, lambda_grid};
 
-    /// Fits that take some time each leave a search with lambdas that are certified in all folds when
-    /// the deadline comes, and all of them where it does not.
+    /// Fits that take some time, more in some folds than in others, leave a search with the largest
+    /// lambdas solved in all folds when the deadline comes, and with all of them where it does not.
     #[test]
-    fn a_deadline_leaves_lambdas_that_are_certified_in_all_folds() {
+    fn a_deadline_leaves_the_largest_lambdas_solved_in_all_folds() {
         const FOLDS: usize = 5;
-        const STEP: Duration = Duration::from_millis(4);
+        const STEP: Duration = Duration::from_millis(2);
         let rows: Vec<[f64; 1]> = (0..20).map(|i| [f64::from(i)]).collect();
         let signs = (0..20).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let design = Design::from_rows(&rows).expect("finite");
         let data = Dataset::new(design, Labels::from_signs(signs).expect("two")).expect("fits");
         let folds: Vec<usize> = (0..20).map(|i| i / 2 % FOLDS).collect();
-        let lambdas = lambda_grid(1.0, 1e-3, 100).expect("a grid");
-        let certified = |limit: Duration| {
+        let lambdas = lambda_grid(1.0, 1e-3, 40).expect("a grid");
+        let reached = |limit: Duration| {
             let options = Options { deadline: Some(Instant::now() + limit), ..Options::default() };
             let training = Training { options, ..Training::new(&Logistic) };
             let solve = |fold: FoldRows<'_>, lambdas: &[_], deadline: Option<Instant>| {
                 let at = |_| {
                     let cut_short = deadline.is_some_and(|deadline| Instant::now() >= deadline);
                     if !cut_short {
-                        std::thread::sleep(STEP);
+                        std::thread::sleep(STEP * (1 + fold.fold as u32));
                     }
                     let (wrong, converged) = (vec![false; fold.held_out.len()], !cut_short);
                     let measured = Measured::default();
@@ -326,10 +293,12 @@ mod tests {
                 Ok::<_, Error>(lambdas.iter().map(at).collect())
             };
             let curve = held_out_curve(&training, &data, &folds, &lambdas, solve).expect("solved");
-            curve.certified.iter().filter(|&&certified| certified).count()
+            assert_eq!(curve.certified, curve.reached);
+            assert!(curve.reached[curve.best] && curve.reached.is_sorted_by(|a, b| a >= b));
+            curve.reached.iter().filter(|&&reached| reached).count()
         };
-        let few = certified(FOLDS as u32 * 10 * STEP);
-        assert!((1..100).contains(&few), "{few}");
-        assert_eq!(certified(Duration::from_secs(3600)), 100);
+        let few = reached(FOLDS as u32 * 30 * STEP);
+        assert!((1..40).contains(&few), "{few}");
+        assert_eq!(reached(Duration::from_secs(3600)), 40);
     }
 }

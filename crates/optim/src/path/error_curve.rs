@@ -83,6 +83,9 @@ pub struct ErrorCurve {
     /// [`Training::abandon_hopeless`](crate::Training::abandon_hopeless) allows. The errors then come from these folds alone, and no
     /// index points at the lambda.
     pub abandoned: Vec<bool>,
+    /// True if there was time for the lambda in every fold. If not, the errors come from the folds that
+    /// reached it, and are NaN without any; no index points at the lambda, unless none was reached.
+    pub reached: Vec<bool>,
     /// The index of the best mean of the measure; of several the one with the smallest log-loss, and of
     /// these the largest lambda.
     pub best: usize,
@@ -135,8 +138,7 @@ impl ErrorCurve {
     /// Returns the curve of the errors of folds along lambdas, largest first.
     ///
     /// # Panics
-    /// The function panics unless every fold has an entry a lambda, and every lambda was fitted in
-    /// at least one fold.
+    /// The function panics unless every fold has an entry a lambda.
     pub fn of_folds(measure: Measure, lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> Self {
         assert!(folds.iter().all(|fold| fold.at.len() == lambdas.len()), "one entry a lambda");
         summarize(measure, lambdas, folds)
@@ -161,6 +163,22 @@ impl ErrorCurve {
     pub fn rank(&self, k: usize) -> (f64, f64) {
         let sign = if self.measure.larger_is_better() { -1.0 } else { 1.0 };
         (sign * self.mean_measure[k], self.mean_log_loss[k].unwrap_or(f64::INFINITY))
+    }
+
+    /// Marks the lambdas for which time was too short as not reached and not certified, and chooses among
+    /// the others.
+    pub fn leave_out(&mut self, is_late: impl Fn(usize) -> bool) {
+        for k in (0..self.lambdas.len()).filter(|&k| is_late(k)) {
+            (self.reached[k], self.certified[k]) = (false, false);
+            (self.worst_relative_gap[k], self.unproven[k]) = (f64::INFINITY, None);
+        }
+        self.select();
+    }
+
+    /// Chooses among the lambdas that are reached and not abandoned.
+    fn select(&mut self) {
+        let chosen = self.choose(|k| self.reached[k] && !self.abandoned[k]);
+        (self.best, self.one_standard_error) = chosen.unwrap_or_default();
     }
 
     /// Takes the fits on all of the data, one a lambda, into the gaps.
@@ -217,12 +235,12 @@ fn summarize(measure: Measure, lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> Er
             .map(|k| fitted(k).map(|(_, at)| at.relative_gap).fold(0.0, f64::max))
             .collect(),
         certified: all.clone().map(|k| fitted(k).all(|(_, at)| at.converged)).collect(),
+        reached: vec![true; lambdas.len()],
         abandoned: all.map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect(),
         lambdas,
         best: 0,
         one_standard_error: 0,
     };
-    (curve.best, curve.one_standard_error) =
-        curve.choose(|k| !curve.abandoned[k]).unwrap_or_default();
+    curve.select();
     curve
 }

@@ -33,13 +33,6 @@ impl Fold {
         }
     }
 
-    /// Returns the indices of the lambdas at which fits were cut short; `None` if none was.
-    pub(super) fn cut_short(&self) -> Option<Vec<usize>> {
-        let cut = |&k: &usize| self.at[k].as_ref().is_some_and(|at| at.cut_short);
-        let at: Vec<usize> = (0..self.at.len()).filter(cut).collect();
-        (!at.is_empty()).then_some(at)
-    }
-
     fn weight(&self) -> f64 {
         self.weights.iter().sum()
     }
@@ -74,8 +67,8 @@ impl Fold {
     }
 }
 
-/// Returns true for every lambda that is wrong on far more of the weight than the one of the least
-/// error: the difference is a sum over the samples on which the two disagree, each of which counts
+/// Returns true for every lambda, among the first `count`, that is wrong on far more of the weight than
+/// the one of the least error: the difference is a sum over the samples on which the two disagree, each of which counts
 /// its weight to either side.
 pub(super) fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;

@@ -1,9 +1,9 @@
 //! The errors of folds that workers hold.
 
 use margins_data::metrics::Measure;
-use margins_optim::path::{FoldError, FoldErrors};
+use margins_optim::path::{FoldError, FoldErrors, Rounds};
 use margins_optim::shards::{BinaryProblem, Rule, RuleOutcome, errors_over_shards};
-use margins_optim::{ErrorCurve, Fit, Lambda};
+use margins_optim::{ErrorCurve, Fit, Lambda, Status};
 
 use super::{Search, folds};
 use crate::Error;
@@ -27,7 +27,7 @@ impl Search<'_> {
     }
 
     /// Returns the error along the lambdas, with one fold held out after another, and a sentence on the
-    /// folds that lack a class, if some do.
+    /// folds that lack a class, if some do. Under a limit on the time folds advance in [`Rounds`].
     pub(super) fn cross_validate(
         &mut self,
         how: &CrossValidation,
@@ -35,23 +35,37 @@ impl Search<'_> {
     ) -> Result<(ErrorCurve, Option<String>), Error> {
         let lambdas = Lambda::descending(&how.lambdas)?;
         let deadline = limit.and_then(|limit| limit.of_folds());
-        let (mut each, mut note) = (Vec::new(), None);
         let count = folds(how, self.table);
-        for fold in 0..count {
-            let path = self.paths(Some(fold), &lambdas, deadline)?;
-            note = self.note_on_folds(count)?;
-            let (weight, errors) = self.errors(&self.problem(Some(fold)), how.measure, &path)?;
-            if weight <= 0.0 {
-                return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
+        let mut each = vec![FoldErrors { weight: 0.0, at: vec![None; lambdas.len()] }; count];
+        let mut note = None;
+        let mut rounds = Rounds::new(deadline, count, lambdas.len());
+        while let Some(round) = rounds.next(1) {
+            for &fold in round.folds() {
+                let (first, goal) = (rounds.reached(fold), round.goal());
+                let mut path = self.paths(Some(fold), &lambdas[first..goal], round.begin())?;
+                let is_late =
+                    |fits: &Vec<Fit>| fits.iter().any(|fit| fit.report.status == Status::TimeLimit);
+                path.truncate(path.iter().position(is_late).unwrap_or(path.len()));
+                note = self.note_on_folds(count)?;
+                let (weight, errors) =
+                    self.errors(&self.problem(Some(fold)), how.measure, &path)?;
+                if weight <= 0.0 {
+                    return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
+                }
+                let at = path.iter().zip(errors).map(|(fits, RuleOutcome { error, measured })| {
+                    let gaps = fits.iter().map(|fit| fit.report.relative_gap);
+                    let converged = fits.iter().all(|fit| fit.report.converged());
+                    let relative_gap = gaps.fold(0.0, f64::max);
+                    Some(FoldError { error, unproven: None, measured, relative_gap, converged })
+                });
+                each[fold].weight = weight;
+                each[fold].at.splice(first..first + path.len(), at);
+                round.end(first + path.len());
+                rounds.end(fold, first + path.len());
             }
-            let at = path.iter().zip(errors).map(|(fits, RuleOutcome { error, measured })| {
-                let gaps = fits.iter().map(|fit| fit.report.relative_gap);
-                let converged = fits.iter().all(|fit| fit.report.converged());
-                let relative_gap = gaps.fold(0.0, f64::max);
-                Some(FoldError { error, unproven: None, measured, relative_gap, converged })
-            });
-            each.push(FoldErrors { weight, at: at.collect() });
         }
-        Ok((how.defined(ErrorCurve::of_folds(how.measure, lambdas, &each))?, note))
+        let mut curve = ErrorCurve::of_folds(how.measure, lambdas, &each);
+        curve.leave_out(|k| k >= rounds.common());
+        Ok((how.defined(curve)?, note))
     }
 }

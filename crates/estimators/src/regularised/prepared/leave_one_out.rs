@@ -12,9 +12,8 @@ use crate::regularised::time_limit::TimeLimit;
 
 impl Prepared<'_> {
     /// Returns the leave-one-out error along the lambdas, the index of the one that the rule takes,
-    /// and the fit there on all of the data; after the limit on the time the rule chooses among
-    /// those that are certified. The method is for exact kernel classifiers with a differentiable
-    /// loss.
+    /// and the fit there on all of the data; after the limit on the time lambdas that are not certified
+    /// count as not reached. The method is for exact kernel classifiers with a differentiable loss.
     ///
     /// # Errors
     /// [`Error::LeaveOneOut`]: another kind of classifier, or a loss with a kink. [`Error::TimeLimit`]: no lambda was
@@ -52,7 +51,12 @@ impl Prepared<'_> {
             scores.push(without);
             converged.push(all);
         }
-        let curve = ErrorCurve::of_scores(training.loss, &self.data, &fits, &scores, &converged)?;
+        let mut curve =
+            ErrorCurve::of_scores(training.loss, &self.data, &fits, &scores, &converged)?;
+        if limit.is_some_and(|limit| limit.is_late()) {
+            let is_certified = curve.certified.clone();
+            curve.leave_out(|k| !is_certified[k]);
+        }
         let at = TimeLimit::choose(limit, rule, &curve)?;
         let fit = fits.swap_remove(at);
         Ok((curve, at, into_fit(fit)))
