@@ -67,7 +67,8 @@ impl AtomicFile {
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(AtomicFile(BufWriter::new(match Destination::of(path.as_ref())? {
             Destination::Stream(file) => Target::Direct(file),
-            Destination::Special(path) => Target::Direct(open(&path)?),
+            // At the end: the file of a descriptor may have content.
+            Destination::Special(path) => Target::Direct(File::options().append(true).open(&path)?),
             Destination::New(path) => Target::Replacement { file: new_file(&path)?, path },
             Destination::Old { path, file: old } => match new_file(&path) {
                 Ok(file) if takes_owner(file.as_file(), &old)? => {

@@ -242,10 +242,7 @@ impl Gram {
         if self.planned().is_some() {
             return Ok(());
         }
-        let what = match planned.parts {
-            0 => "what a fit takes beside the kernel matrix",
-            _ => "what the folds take beside the kernel matrix",
-        };
+        let what = "what the fits take beside the kernel matrix";
         Error::check_room(self.bytes_of_paths(planned), self.len(), what, REMEDY)
     }
 }
@@ -269,7 +266,7 @@ mod tests {
             assert!(gram.check_paths(&one(100).with_folds((&folds).into(), 40)).is_ok());
             let refused = gram.check_paths(&one(usize::MAX)).unwrap_err().to_string();
             let said =
-                "what a fit takes beside the kernel matrix of 40 rows does not fit into memory";
+                "what the fits take beside the kernel matrix of 40 rows does not fit into memory";
             assert!(refused.starts_with(said), "{refused}");
             let folds = one(usize::MAX).with_folds((&folds).into(), 40);
             assert!(gram.check_paths(&folds).is_err());

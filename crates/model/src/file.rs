@@ -77,10 +77,13 @@ impl Model {
     /// [`save`](Self::save) says which.
     pub fn save_as(&self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
         let path = path.as_ref();
-        let write = || {
-            let bytes = self.to_bytes(format)?;
-            write_atomically(path, |out| out.write_all(&bytes))?;
-            Ok(())
+        let write = || match format {
+            // As it is made: the text of a large model takes several times its memory.
+            Format::Json => Ok(write_atomically(path, |out| json::write(self, out))?),
+            Format::Binary => {
+                let bytes = binary::write(self)?;
+                Ok(write_atomically(path, |out| out.write_all(&bytes))?)
+            }
         };
         write().map_err(of_file(path))
     }
@@ -91,7 +94,11 @@ impl Model {
     /// A model whose description takes more bytes than a header may have, 2^30.
     pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>, Error> {
         match format {
-            Format::Json => json::write(self),
+            Format::Json => {
+                let mut text = Vec::new();
+                json::write(self, &mut text)?;
+                Ok(text)
+            }
             Format::Binary => binary::write(self),
         }
     }

@@ -175,6 +175,14 @@ fn redirected_streams_are_written_to() {
         assert_eq!(model["format"], "margins-model");
         assert!(text(&other).contains("relative gap"), "{name}: {}", text(&other));
     }
+    let appends =
+        format!("{} {} --out /dev/fd/3 3>> stream", env!("CARGO_BIN_EXE_margins"), FIT.join(" "));
+    std::fs::write(workshop.path("stream"), "before\n").expect("a file");
+    let ended =
+        Command::new("sh").args(["-c", &appends]).current_dir(workshop.folder.path()).output();
+    assert!(ended.expect("a run").status.success());
+    let written = std::fs::read_to_string(workshop.path("stream")).expect("text");
+    assert!(written.starts_with("before\n{"), "{written}");
     workshop.output(&["blocks", "--data", "data.csv", "--out", "rows.blocks"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_margins"));
     command.args(["fit", "--data", "rows.blocks", "--lambda", "1", "--checkpoint", "/dev/stdout"]);

@@ -1,6 +1,7 @@
 //! Models as JSON text; `docs/json.md` has the fields.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 use margins_data::encode::Encoding;
 use margins_data::{Design, Sample};
@@ -95,10 +96,9 @@ impl<'de> DeserializeSeed<'de> for &Registry {
     }
 }
 
-pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
-    let mut text = serde_json::to_vec_pretty(model).map_err(std::io::Error::from)?;
-    text.push(b'\n');
-    Ok(text)
+pub(super) fn write(model: &Model, mut out: impl Write) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, model)?;
+    out.write_all(b"\n")
 }
 
 pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {

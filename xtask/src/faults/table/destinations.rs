@@ -73,8 +73,9 @@ const DESTINATIONS: [Destination; 10] = [
     },
     Destination {
         fault: "a stream that leads to a file",
-        shown: "--out /dev/fd/3 3> m.json",
-        script: "margins /dev/fd/3 3> m.json && grep -q '^{' m.json",
+        shown: "--out /dev/fd/3 3>> m.json",
+        script: "echo before > m.json; margins /dev/fd/3 3>> m.json && \
+                 test \"$(head -c 8 m.json | tr '\\n' ' ')\" = 'before {'",
         refusal: None,
     },
     Destination {

@@ -39,7 +39,8 @@ impl Preparation {
         columns: usize,
         has_landmarks: bool,
     ) -> Result<(), Error> {
-        /// The matrix of the landmarks, its factor while rows are exchanged, and the rows kept.
+        /// The matrix of the landmarks, its factor while rows are exchanged, and the rows that are kept for
+        /// the features.
         const MATRICES: usize = 3;
         let n = design.rows();
         let m = if has_landmarks { columns.min(n) } else { columns };
@@ -51,8 +52,9 @@ impl Preparation {
         let squares = self.solver.squares(n, m);
         let of_fits = Design::bytes_of_fits(n, m, whole.max(parts), squares);
         let paths = table(n).saturating_mul(whole).max(of_parts).saturating_add(of_fits);
-        let map = if has_landmarks { table(m).saturating_mul(MATRICES) } else { 0 };
-        let bytes = table(n).saturating_add(paths.max(map)).saturating_add(beside);
+        let map = if has_landmarks { table(m) } else { 0 };
+        let fitted = map.saturating_add(table(n)).saturating_add(paths);
+        let bytes = map.saturating_mul(MATRICES).max(fitted).saturating_add(beside);
         let refused =
             |shortage| margins_data::Error::Memory { rows: n, columns: Some(m), shortage };
         Ok(Memory::from_bytes(bytes).check_free().map_err(refused)?)
