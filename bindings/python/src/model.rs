@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use margins::Registry;
-use margins::model::{Format, Functions, LabelType};
+use margins::model::{Format, Functions};
 use margins::nalgebra::DMatrix;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -16,15 +16,6 @@ use crate::data::Samples;
 use crate::doorway::{Stop, run, run_sized};
 use crate::encode;
 use crate::settings::loss_of;
-
-/// The types of labels by their names.
-static LABEL_TYPES: [(&str, LabelType); 5] = [
-    ("text", LabelType::Text),
-    ("boolean", LabelType::Boolean),
-    ("signed", LabelType::Signed),
-    ("unsigned", LabelType::Unsigned),
-    ("real", LabelType::Real),
-];
 
 /// A classifier, as files keep it.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -49,9 +40,7 @@ impl Model {
 
     /// Writes the model to a file, as JSON if its name ends in .json, else binary, with the type that
     /// the labels had.
-    fn save(&self, py: Python<'_>, path: PathBuf, label_type: Option<&str>) -> PyResult<()> {
-        let named = |name| LABEL_TYPES.iter().find(|(known, _)| *known == name);
-        let label_type = label_type.and_then(named).map(|(_, label_type)| *label_type);
+    fn save(&self, py: Python<'_>, path: PathBuf, label_type: Option<String>) -> PyResult<()> {
         let model = Arc::clone(&self.0);
         let write = move || Ok((*model).clone().with_label_type(label_type).save(path)?);
         run(py, 1, &Stop::default(), write)
@@ -98,9 +87,8 @@ impl Model {
 
     /// The type that the labels had, if it is known.
     #[getter]
-    fn label_type(&self) -> Option<&'static str> {
-        let own = self.0.label_type()?;
-        LABEL_TYPES.iter().find(|(_, known)| *known == own).map(|(name, _)| *name)
+    fn label_type(&self) -> Option<&str> {
+        self.0.label_type()
     }
 
     /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one or majority.

@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import pickle
+import re
 import runpy
 import subprocess
 from pathlib import Path
@@ -14,8 +16,24 @@ import pytest
 import margins_learn as ml
 from conftest import clouds
 
+try:
+    from skops import io as skops
+except ImportError:
+    skops = None
+
 REPOSITORY = Path(__file__).parents[3]
 FIXTURES = sorted(path for path in REPOSITORY.glob("crates/model/tests/fixtures/**/*") if path.is_file())
+
+
+# Two classes of every type that labels have.
+CLASSES = [
+    *(np.array([1, np.iinfo(dtype).max], dtype=dtype) for dtype in "bhilqBHILQ"),
+    *(np.array([0.0, 3.0], dtype=dtype) for dtype in "efdg"),
+    np.array([-1, 1], dtype=">i4"), np.array([2**53, 2**53 + 1]), np.array([False, True]),
+    np.array(["0", "1"]), np.array(["no", "yes"], dtype="<U9"), np.array(["False", "True"]),
+    np.array(["no", "yes"], dtype=object), *([np.array(["no", "yes"], dtype="T")] if hasattr(np.dtypes, "StringDType") else []),
+    pd.array(["no", "yes"], dtype="string"), pd.Categorical(["no", "yes"]), pd.Categorical([3, 4]), pd.array([3, 4], dtype="Int16"),
+]
 
 
 @pytest.fixture
@@ -92,24 +110,32 @@ def test_models_of_raw_tables_go_both_ways(command, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["model.json", "model.bin"])
-@pytest.mark.parametrize(
-    "classes",
-    [
-        np.array([1, 2**64 - 1], dtype=np.uint64), np.array([3, 4], dtype=np.uint64), np.array([2**53, 2**53 + 1]), np.array([-1, 1], dtype=np.int8),
-        np.array([False, True]), np.array(["0", "1"]), np.array(["no", "yes"], dtype=object), np.array([0.0, 1.0]), np.array(["False", "True"]),
-    ],
-    ids=lambda classes: f"{classes.dtype}-{classes[1]}",
-)
+@pytest.mark.parametrize("classes", CLASSES, ids=lambda classes: f"{np.asarray(classes).dtype.str}-{classes[1]}")
 def test_files_keep_the_type_of_classes(classes, name, tmp_path):
     X, y = clouds(60, 2)
     ours = ml.MarginClassifier("logistic").fit(X, classes[y])
     ours.save(tmp_path / name)
     theirs = ml.load(tmp_path / name)
-    assert theirs.classes_.dtype.kind == ("U" if classes.dtype == object else classes.dtype.kind)
-    assert theirs.classes_.tolist() == classes.tolist()
-    assert theirs.predict(X).tolist() == ours.predict(X).tolist()
+    others = [theirs, pickle.loads(pickle.dumps(ours))]
+    if skops is not None:
+        others.append(skops.loads(skops.dumps(ours), trusted=skops.get_untrusted_types(data=skops.dumps(ours))))
+    for other in others:
+        assert other.classes_.dtype == other.predict(X).dtype == ours.classes_.dtype
+        assert list(map(type, other.classes_.tolist())) == list(map(type, ours.classes_.tolist()))
+        assert other.classes_.tolist() == ours.classes_.tolist() and other.predict(X).tolist() == ours.predict(X).tolist()
     theirs.save(tmp_path / f"again-{name}")
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_a_type_of_classes_that_is_none_is_refused(tmp_path):
+    X, y = clouds(60, 2)
+    ml.MarginClassifier("logistic").fit(X, y).save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert text.count('"<i8"') == 1
+    for name in ["signed", "|V8", "<M8[s]", "i8,i8"]:
+        (tmp_path / "model.json").write_text(text.replace('"<i8"', f'"{name}"'))
+        with pytest.raises(ValueError, match=re.escape(f"not of the type '{name}' that the file names")):
+            ml.load(tmp_path / "model.json")
 
 
 @pytest.mark.parametrize("path", [path for path in FIXTURES if path.suffix == ".mgn"], ids=lambda path: path.name)

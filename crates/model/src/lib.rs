@@ -57,7 +57,6 @@ mod basis;
 mod error;
 #[cfg(feature = "serde")]
 mod file;
-mod label_type;
 mod member;
 mod model;
 mod predictor;
@@ -70,7 +69,6 @@ pub use basis::{Basis, Functions};
 pub use error::Error;
 #[cfg(feature = "serde")]
 pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
-pub use label_type::LabelType;
 pub use margins_data::{Design, write_atomically};
 pub use margins_losses::MarginLoss;
 pub use member::{Member, TrainingSummary};

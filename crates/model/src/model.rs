@@ -11,7 +11,7 @@ use margins_kernels::Kernel;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::{Basis, Error, LabelType, Member, Registry, Scheme};
+use crate::{Basis, Error, Member, Registry, Scheme};
 
 /// A classifier: one binary classifier for two classes, several for more, over the same functions
 /// of a sample.
@@ -26,7 +26,7 @@ pub struct Model {
     classes: Vec<String>,
     /// The classes by their names.
     index: ClassIndex,
-    label_type: Option<LabelType>,
+    label_type: Option<String>,
     scheme: Scheme,
     feature_names: Option<Vec<String>>,
     encoding: Option<Encoding>,
@@ -56,9 +56,10 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model with the type that its labels had, which files keep.
+    /// Returns the model with the type that its labels had before they became names, such as `|i1` of an
+    /// array of NumPy. Files keep it as it is.
     #[must_use]
-    pub fn with_label_type(mut self, label_type: Option<LabelType>) -> Self {
+    pub fn with_label_type(mut self, label_type: Option<String>) -> Self {
         self.label_type = label_type;
         self
     }
@@ -140,9 +141,9 @@ impl Model {
         &self.classes
     }
 
-    /// Returns the type that the labels had, if it is known.
-    pub fn label_type(&self) -> Option<LabelType> {
-        self.label_type
+    /// Returns the type that the labels had, if it is known; labels of text files have none.
+    pub fn label_type(&self) -> Option<&str> {
+        self.label_type.as_deref()
     }
 
     /// Returns the scheme by which the members decide.

@@ -33,10 +33,6 @@ _DEFAULT_COUNT = 33
 # How numbers are written: "01" and "1_0" are codes, and "inf" and "nan" are words.
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-# The types of classes that their names may look like.
-_FORMS = {"signed": _WHOLE, "real": _NUMBER}
-# The types of classes in files, by the kinds of dtypes.
-_LABEL_TYPES = {"U": "text", "b": "boolean", "i": "signed", "u": "unsigned", "f": "real"}
 
 
 def caller_level() -> int:
@@ -315,6 +311,9 @@ def array_of(values: Any) -> np.ndarray:
     if str(getattr(values, "type", "")).startswith("dictionary"):
         values = values.cast(values.type.value_type)
     array = np.asarray(without_gaps(unmasked(values)))
+    if array.dtype.kind == "T":
+        # scikit-learn does not know the texts of any length that numpy has from version 2 on.
+        array = array.astype(object)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and any(map(is_gap, values)):
         # Among texts numpy makes the text 'nan' of a gap.
         array = np.array(values, dtype=object)
@@ -346,28 +345,32 @@ def names_of(classes: np.ndarray) -> list[str]:
 
 
 def label_type_of(classes: np.ndarray) -> str | None:
-    """Returns the type of classes, as files name it; None of objects of several types."""
-    if classes.dtype.kind in _LABEL_TYPES:
-        return _LABEL_TYPES[classes.dtype.kind]
-    kinds = {type(label) for label in classes.tolist()}
-    return _LABEL_TYPES.get(np.dtype(kinds.pop()).kind) if len(kinds) == 1 else None
+    """Returns the dtype of classes as files name it; None of objects that are not all texts."""
+    return classes.dtype.str if classes.dtype != object or all(isinstance(label, str) for label in classes) else None
 
 
 def classes_named(names: list[str], label_type: str | None = None) -> np.ndarray:
-    """Returns the classes of a file by their names, of the type that the file tells.
+    """Returns the classes of a file by their names, of the dtype that the file tells.
 
     Without one they are whole numbers or numbers if all names are written as such, else the names.
     """
     if label_type is None:
-        label_type = next((kind for kind, form in _FORMS.items() if all(form.fullmatch(name) for name in names)), "text")
-    if label_type == "boolean":
-        return np.array([name == "True" for name in names])
-    if label_type == "real":
-        return np.array([float(name) for name in names])
-    if label_type == "text":
-        return np.array(names)
+        return _classes_like(names)
+    try:
+        dtype = np.dtype(label_type)
+        if dtype.kind not in "biufUO":
+            raise TypeError(f"{dtype} is not the dtype of labels")
+        return np.array([name == "True" for name in names] if dtype.kind == "b" else names, dtype=dtype)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _classes_like(names: list[str]) -> np.ndarray:
+    """Returns the classes of the type that their names look like."""
+    if not all(_WHOLE.fullmatch(name) for name in names):
+        return np.array(names, dtype=float if all(_NUMBER.fullmatch(name) for name in names) else str)
     numbers = [int(name) for name in names]
-    for dtype in (np.uint64,) if label_type == "unsigned" else (np.int64, np.uint64):
+    for dtype in (np.int64, np.uint64):
         with suppress(OverflowError):
             return np.array(numbers, dtype=dtype)
     return np.array(numbers, dtype=object)

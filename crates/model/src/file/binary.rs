@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::frame::{self, Frame, PREFIX};
 use super::{Format, Header};
 use crate::error::VERSION;
-use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme, TrainingSummary};
+use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
 
 /// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
 /// transfer as text would change.
@@ -53,7 +53,7 @@ struct Description<'a> {
     fits: Vec<FitDescription>,
     /// The encoding, as JSON.
     encoding: Option<&'a str>,
-    label_type: Option<LabelType>,
+    label_type: Option<&'a str>,
 }
 
 /// A member but for its coefficients.
@@ -160,7 +160,7 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
         .map(serde_json::from_str)
         .transpose()
         .map_err(|error| Error::NotAModel(format!("its encoding: {error}")))?;
-    let label_type = description.label_type;
+    let label_type = description.label_type.map(str::to_owned);
     let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
     let header = Header {
         format: Format::Binary,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Format, Header};
 use crate::error::VERSION;
-use crate::{Basis, Error, Functions, LabelType, Member, Model, Registry, Scheme};
+use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme};
 
 /// The first field of every model in JSON.
 const FORMAT: &str = "margins-model";
@@ -33,7 +33,7 @@ struct Document<'a> {
     scheme: Scheme,
     classes: Cow<'a, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    label_type: Option<LabelType>,
+    label_type: Option<Cow<'a, str>>,
     feature_names: Option<Cow<'a, [String]>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encoding: Option<Cow<'a, Encoding>>,
@@ -66,7 +66,7 @@ impl Serialize for Model {
             loss: self.loss().into(),
             scheme: self.scheme(),
             classes: self.classes().into(),
-            label_type: self.label_type(),
+            label_type: self.label_type().map(Cow::Borrowed),
             feature_names: self.feature_names().map(Cow::Borrowed),
             encoding: self.encoding().map(Cow::Borrowed),
             basis: self.basis().map(BasisDocument::of),
@@ -141,7 +141,7 @@ impl Document<'_> {
             self.members.into_owned(),
         )?
         .with_encoding(self.encoding.map(Cow::into_owned))
-        .map(|model| model.with_label_type(self.label_type))
+        .map(|model| model.with_label_type(self.label_type.map(Cow::into_owned)))
     }
 }
 
