@@ -116,7 +116,7 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
 
     /// Moves the intercept of a point to the minimum of F over it, sets the gradient there and
     /// returns F.
-    fn settle(&mut self, lambda: Lambda, point: &mut Point) -> f64 {
+    pub(crate) fn settle(&mut self, lambda: Lambda, point: &mut Point) -> f64 {
         point.intercept = self.margins.settle(&point.products, point.intercept);
         self.margins.gradient(&mut self.gradient);
         for (r, a) in self.gradient.iter_mut().zip(&point.coef) {
@@ -298,7 +298,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
                 break direction;
             }
         };
-        if moves.precision == Precision::Single {
+        if moves.precision == Precision::Single && !is_over(self.deadline) {
             self.entries.multiply(&direction.coef, &mut direction.products);
             self.passes += 1;
         }
@@ -341,6 +341,9 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
             return self.origin();
         }
         let mut start = self.start(lambda, options).unwrap_or_else(|| self.origin());
+        if options.is_late() {
+            return start;
+        }
         let is_near = Descent::certify(self, lambda, &mut start).relative_gap() <= NEAR;
         let larger = Lambda::new(RATIO * lambda.get()).ok();
         match larger.filter(|larger| !is_near && larger.get() < self.large_lambda()) {
