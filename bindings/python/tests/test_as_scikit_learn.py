@@ -1,7 +1,9 @@
 """What code for scikit-learn's classifiers expects of ours: names, parameters, attributes, callbacks and files."""
 
 import ast
+import copy
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -93,6 +95,36 @@ def test_coefficients_are_read_only(two):
             if hasattr(fitted, name):
                 with pytest.raises(ValueError, match="read-only"):
                     getattr(fitted, name)[0] = 0
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ml.MarginClassifier("logistic", kernel="gaussian", approximation="nystrom:m=20", certify_exact=True),
+        ml.MarginClassifier("logistic", encode=True, C=np.inf, max_iter=5),
+        ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=["gaussian", "linear"]),
+        ml.MarginPath("logistic", Cs=[0.1, 1.0], kernel="gaussian", approximation="nystrom:m=20", certify_exact=True),
+        ml.RobustClassifier(),
+        ml.StreamClassifier("logistic"),
+        ml.MassartClassifier("cuts", eta=0.2, gamma=0.2, epsilon=0.2, project=1),
+        ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", slack="additive-sum:budget=5", max_steps=200),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_has_no_effect_on_predictions_cannot_be_assigned(estimator, two):
+    fitted = clone(estimator).fit(*two)
+    # Predictions use these, and scikit-learn sets the names and the number of features.
+    used = {"classes_", "model_", "ensemble_", "n_features_in_", "feature_names_in_"}
+    given = {name for name in vars(fitted) if name.endswith("_")} - used
+    assert {"status_", "statuses_"} & given
+    for name in given | {"coef_"}:
+        with pytest.raises(AttributeError, match=f"^{name} is read-only: fit sets it"):
+            setattr(fitted, name, 0.0)
+    fitted.classes_ = fitted.classes_[::-1]
+    for copied in (copy.copy(fitted), copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        assert vars(copied).keys() == vars(fitted).keys()
+        assert copied.fit(*two).n_iter_ == fitted.n_iter_
 
 
 @pytest.mark.parametrize("standardize", [False, True])

@@ -115,18 +115,23 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         """Returns true if the library is given a kernel matrix instead of features."""
         return False
 
-    def _keep(self, name: str, value: Any) -> None:
-        """Sets an attribute of a fit, or removes the one of a fit before if this fit has none."""
-        if value is None:
-            self.__dict__.pop(name, None)
-        else:
-            self.__dict__[name] = value
+    def _keep(self, **attributes: Any) -> None:
+        """Sets attributes of a fit, and removes those that are None, which a fit before may have set."""
+        for name, value in attributes.items():
+            if value is None:
+                self.__dict__.pop(name, None)
+            else:
+                self.__dict__[name] = value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _READ_ONLY:
+            raise AttributeError(f"{name} is read-only: fit sets it, and no prediction would change with it.")
+        super().__setattr__(name, value)
 
     def _adopt_exact(self, exact: dict[str, Any]) -> None:
         """Takes the evidence for the kernel itself that its features approximate, and forgets that of a fit before."""
-        for name in [name for name in self.__dict__ if name.startswith("exact_")]:
-            del self.__dict__[name]
-        self.__dict__.update({f"exact_{name}_": values for name, values in exact.items()})
+        before = dict.fromkeys(name for name in self.__dict__ if name.startswith("exact_"))
+        self._keep(**before | {f"exact_{name}_": values for name, values in exact.items()})
 
     def _class_costs(self, classes: np.ndarray) -> Any:
         """Returns the class weights with each key replaced by the name of the class equal to it."""
@@ -148,6 +153,19 @@ class _Rows:
         self.shape = (X.shape[0],)
 
 
+# The evidence of a fit at one C; a path has an array of each.
+EVIDENCE = ("objective", "lower_bound", "dual_gap", "relative_gap", "relative_rounding")
+# The attributes that a fit gives and no prediction depends on.
+_READ_ONLY = frozenset(
+    [
+        *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
+        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "lambda_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
+        *("best_C_", "best_lambda_", "best_kernel_", "path_", "paths_", "errors_", "folds_"),
+        *("Cs_", "lambdas_", "coefs_", "intercepts_", "statuses_"),
+        *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
+        *("max_loss_", "finished_", "consistent_at_", "outliers_"),
+    ]
+)
 # The attributes that follow from a model.
 _COEFFICIENTS = ("coef_", "dual_coef_", "intercept_")
 # The attributes that are objects of the native module.
@@ -210,12 +228,10 @@ class ModelClassifier(ClassifierMixin, Fitting):
             # No coefficients are those of a vote.
             return
         if model.basis is None and not self._is_precomputed():
-            self.coef_ = model.coef
+            self._keep(coef_=model.coef)
         else:
-            self.dual_coef_ = model.coef
-            if (coef := model.linear_coef) is not None:
-                self.coef_ = coef
-        self.intercept_ = model.intercept
+            self._keep(dual_coef_=model.coef, coef_=model.linear_coef)
+        self._keep(intercept_=model.intercept)
         self._lock_coefficients()
 
     def _lock_coefficients(self) -> None:
@@ -226,8 +242,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
 
     def _forget_model(self) -> None:
         """Forgets the model of a fit before."""
-        for name in ("model_", *_COEFFICIENTS):
-            self.__dict__.pop(name, None)
+        self._keep(**dict.fromkeys(("model_", *_COEFFICIENTS)))
 
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state with objects of the native module as bytes, which every format of files holds."""
@@ -245,14 +260,12 @@ class ModelClassifier(ClassifierMixin, Fitting):
         members = len(report["iterations"])
         number = (lambda values: float(values[0])) if members == 1 else np.asarray
         certified = report.get("certifiable", True)
-        self.objective_ = number(report["objective"])
-        for name in ("lower_bound", "dual_gap", "relative_gap", "relative_rounding"):
-            self._keep(f"{name}_", number(report[name]) if certified else None)
-        self._keep("gradient_norm_", None if certified else number(report["gradient_norm"]))
+        self._keep(**{f"{name}_": number(report[name]) if certified or name == "objective" else None for name in EVIDENCE})
+        self._keep(gradient_norm_=None if certified else number(report["gradient_norm"]))
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
-        self.n_iter_ = max(1, *report["iterations"])
         # The worst end: one that is neither certified nor by a rule comes first.
-        self.status_ = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
+        status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
+        self._keep(n_iter_=max(1, *report["iterations"]), status_=status)
 
     def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Returns the result for the scores of every sample, which are one a member, or one of a majority, and held for some rows at a time."""
@@ -390,7 +403,7 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if encoding is not None:
         estimator.encode = encoding["options"]
-        estimator.encoded_names_ = np.array(model.feature_names, dtype=object)
+        estimator._keep(encoded_names_=np.array(model.feature_names, dtype=object))
     estimator._adopt(model)
     return estimator
 

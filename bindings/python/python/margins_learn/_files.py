@@ -34,7 +34,7 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
         raise ValueError(f"{path}: the classes {model.classes} are not of the type {model.label_type!r} that the file names.") from error
     first = model.training[0]
     if first["lambda"] is not None:
-        estimator.lambda_ = first["lambda"]
+        estimator._keep(lambda_=first["lambda"])
         # The last digit is rounding: C has been lambda in between.
         penalty = 2 * first["rows"] * first["lambda"]
         estimator.C = float(f"{1 / penalty:.15g}") if penalty > 0 else float("inf")

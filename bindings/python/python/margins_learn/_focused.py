@@ -183,10 +183,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self._forget_model()
         if report["model"] is not None:
             self._adopt(report["model"])
-        self.max_loss_, self.n_iter_, self.finished_ = report["max_loss"], max(1, report["rounds"]), report["finished"]
-        self.status_ = report["status"]
-        for name in ("consistent_at", "outliers", "kernel"):
-            self._keep(f"{name}_", report[name])
+        self._keep(n_iter_=max(1, report["rounds"]))
+        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "outliers", "kernel")})
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the game after {self.n_iter_} of {report['max_steps']} steps")

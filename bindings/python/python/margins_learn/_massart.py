@@ -158,12 +158,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         with watchers(self) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
-        self.error_bound_, self.held_out_error_ = report["error_bound"], report["held_out_error"]
-        self.training_error_ = report["training_error"]
-        self.eta_, self.gamma_, self.n_iter_ = report["noise"], report["margin"], max(1, report["steps"])
-        for name in ("distance", "dimensions"):
-            self._keep(f"{name}_", report[name])
-        self.status_ = report["status"]
+        self._keep(eta_=report["noise"], gamma_=report["margin"], n_iter_=max(1, report["steps"]))
+        given = ("error_bound", "held_out_error", "training_error", "distance", "dimensions", "status")
+        self._keep(**{f"{name}_": report[name] for name in given})
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")

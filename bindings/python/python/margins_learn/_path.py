@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import warn_of_gap
+from ._base import EVIDENCE, warn_of_gap
 from ._inputs import Cs_given, Cs_of, numbers_of
 from ._progress import announced
 from ._regularised import OneKernel
@@ -248,15 +248,10 @@ array of shape (n_Cs, n_members)
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
         )
-        self.lambdas_ = report["lambdas"]
-        self.Cs_ = Cs_of(self.lambdas_, report["rows"], self.Cs)
-        self.coefs_, self.intercepts_ = report["coef"], report["intercept"]
-        self.objectives_, self.lower_bounds_ = report["objective"], report["lower_bound"]
-        self.dual_gaps_, self.relative_gaps_ = report["dual_gap"], report["relative_gap"]
-        self.relative_roundings_ = report["relative_rounding"]
+        self._keep(lambdas_=report["lambdas"], Cs_=Cs_of(report["lambdas"], report["rows"], self.Cs))
+        self._keep(**{f"{name}s_": report[name] for name in ("coef", "intercept", *EVIDENCE)})
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
-        self.statuses_ = np.array(report["status"])
-        self.n_iter_ = max(1, int(report["iterations"].max()))
+        self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
         warn_of_gap(flat, self.tol)
         return self

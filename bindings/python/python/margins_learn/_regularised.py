@@ -31,9 +31,7 @@ class Regularised(Fitting):
         settings = self._settings(class_weight=self._class_costs(self.classes_), encode=encode_options(self.encode, X), **changed)
         with watchers(self) as watching:
             report = fit(data, settings, watching)
-        self.__dict__.pop("encoded_names_", None)
-        if self.encode:
-            self.encoded_names_ = np.array(report["names"], dtype=object)
+        self._keep(encoded_names_=np.array(report["names"], dtype=object) if self.encode else None)
         return report
 
     def _checked(self, X: Any) -> Any:
@@ -61,7 +59,7 @@ class OneKernel(Regularised):
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         report = super()._fit(fit, X, y, sample_weight, kernel=self._kernel(), **changed)
-        self._keep("kernel_", report["kernel"])
+        self._keep(kernel_=report["kernel"])
         return report
 
     def _is_precomputed(self) -> bool:
@@ -374,7 +372,7 @@ float or array of shape (n_members,)
         report = self._fit(_native.fit_classifier, X, y, sample_weight)
         self._adopt(report["model"])
         self._adopt_report(report)
-        self.lambda_ = report["lambdas"][0]
+        self._keep(lambda_=report["lambdas"][0])
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
         else:

@@ -181,7 +181,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         report = self._fit(_native.fit_robust, X, y, sample_weight)
         self._adopt(report["model"])
         self._adopt_report(report)
-        self.lambda_ = report["lambdas"][0]
+        self._keep(lambda_=report["lambdas"][0])
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
         else:

@@ -293,20 +293,17 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         )
         self._adopt(report["model"])
         self._adopt_report(report)
-        rows = report["rows"]
-        self.lambda_ = self.best_lambda_ = report["lambdas"][0]
-        self.best_C_ = float(Cs_of(self.lambda_, rows, self.Cs))
-        self._keep("best_kernel_", report["kernel"])
-        self._keep("folds_", report["folds"] if len(report["folds"]) else None)
+        rows, best = report["rows"], report["lambdas"][0]
+        self._keep(lambda_=best, best_lambda_=best, best_C_=float(Cs_of(best, rows, self.Cs)), best_kernel_=report["kernel"])
+        self._keep(folds_=report["folds"] if len(report["folds"]) else None)
 
         def with_Cs(curve: dict[str, Any]) -> dict[str, Any]:
             return {"Cs": Cs_of(curve["lambdas"], rows, self.Cs), **curve}
 
-        self.path_ = with_Cs(report["curve"])
-        self.paths_ = {kernel: with_Cs(curve) for kernel, curve in report["curves"]}
+        self._keep(path_=with_Cs(report["curve"]), paths_={kernel: with_Cs(curve) for kernel, curve in report["curves"]})
         curves = [self.paths_[kernel] for kernel in self.paths_] or [self.path_]
         errors = [curve["mean_error"] for curve in curves]
-        self.errors_ = errors[0] if len(errors) == 1 else np.stack(errors)
+        self._keep(errors_=errors[0] if len(errors) == 1 else np.stack(errors))
         warn_of_gap(report, self.tol)
         warn_of_report(report)
         return self

@@ -352,7 +352,7 @@ class Elsewhere:
             parts = dict(itertools.chain.from_iterable(self._engine.all("folds", report["fold_draw"])))
             report["folds"] = np.concatenate([parts[number] for number in sorted(parts)])
         rounds = np.asarray(report["rounds"], dtype=int)
-        self.n_rounds_ = rounds[..., 0].tolist() if rounds.shape[-1] == 1 else rounds
+        self._keep(n_rounds_=rounds[..., 0].tolist() if rounds.shape[-1] == 1 else rounds)
         return report
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
@@ -364,9 +364,7 @@ class Elsewhere:
             self.classes_, ground = ground_of(engine, self.loss, partitions, self._room)
         ground["checkpoint"] = self._checkpoint
         self.n_features_in_ = ground["features"]
-        self.__dict__.pop("feature_names_in_", None)
-        if ground["names"]:
-            self.feature_names_in_ = np.array(ground["names"], dtype=object)
+        self._keep(feature_names_in_=np.array(ground["names"], dtype=object) if ground["names"] else None)
         return ground
 
     def _cv(self, X: Any, y: Any, groups: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
-from ._base import ModelClassifier, warn_of_end, warn_of_gap
+from ._base import EVIDENCE, ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
 from ._progress import announced, watchers
 
@@ -200,7 +200,8 @@ class StreamClassifier(ModelClassifier):
         settings = self._settings(class_weight=self._class_costs(self.classes_))
         with watchers(self) as watching:
             report = _native.fit_stream(data, settings, watching)
-        self._state, self.t_ = report["state"], rows
+        self._state = report["state"]
+        self._keep(t_=rows)
         self._adopt(report["model"])
         self._adopt_report(report)
         self._warn(report)
@@ -249,8 +250,8 @@ class StreamClassifier(ModelClassifier):
         learner.take(samples, np.searchsorted(known, y).astype(np.uint32), weights)
         self.classes_ = known
         self._forget_evidence()
-        self._state, self.n_iter_ = learner.state(), 1
-        self.t_ = self._state.rows
+        self._state = learner.state()
+        self._keep(n_iter_=1, t_=self._state.rows)
         names = getattr(self, "feature_names_in_", None)
         self._adopt(learner.model(None if names is None else list(names)))
         return self
@@ -293,5 +294,4 @@ class StreamClassifier(ModelClassifier):
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""
-        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "relative_rounding_", "gradient_norm_", "status_"):
-            self.__dict__.pop(name, None)
+        self._keep(**dict.fromkeys([*(f"{name}_" for name in EVIDENCE), "gradient_norm_", "status_"]))
