@@ -105,6 +105,7 @@ pub(crate) fn fit_stream<'py>(
     result.set_item("certifiable", certifiable)?;
     result.set_item("model", Model::new(fitted.model))?;
     result.set_item("state", fitted.state.map(StreamState))?;
+    result.set_item("too_long_step", fitted.too_long_step)?;
     Ok(result)
 }
 
@@ -200,6 +201,12 @@ impl StreamLearner {
     #[getter]
     fn steps(&self) -> PyResult<u64> {
         Ok(self.0.steps())
+    }
+
+    /// The length of the first step if it was given and may be too long.
+    #[getter]
+    fn too_long_step(&self) -> Option<f64> {
+        self.0.too_long_step()
     }
 
     /// Returns the state in which the learner goes on later.

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import margins_learn as ml
+from conftest import clouds
 
 EVIDENCE = ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "status_")
 
@@ -188,3 +189,20 @@ def test_the_gradient_is_the_evidence_without_a_penalty(two):
         fitted = ml.StreamClassifier("logistic", lam=0, tol=1e-6).fit(*two)
     assert fitted.gradient_norm_ >= 0 and fitted.status_ == "rule-met" and not hasattr(fitted, "relative_gap_")
     assert not hasattr(fitted.partial_fit(*two), "gradient_norm_")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_steps_that_are_too_long_are_named(classes):
+    X, y = clouds(300, classes)
+    for order in (slice(None), np.argsort(y, kind="stable")):
+        rows = (X[order], y[order])
+        for step, fit in [(1e3, "fit"), (1e3, "partial_fit"), (0.01, "fit"), (0.01, "partial_fit"), (None, "fit"), (None, "partial_fit")]:
+            stream = ml.StreamClassifier("logistic", method="sgd", schedule="constant" if step else "bottou", first_step=step)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for part in np.array_split(np.arange(len(y)), 1 if fit == "fit" else 3):
+                    named = {} if fit == "fit" else {"classes": range(classes)}
+                    # What is known of the steps so far goes through pickles.
+                    stream = getattr(pickle.loads(pickle.dumps(stream)), fit)(rows[0][part], rows[1][part], **named)
+            said = any("first_step=1000 may be too long: the loss has grown" in str(warning.message) for warning in caught)
+            assert said == (step == 1e3), (step, fit)

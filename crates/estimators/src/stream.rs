@@ -16,6 +16,7 @@
 mod class_order;
 mod fit;
 mod learner;
+mod progressive_loss;
 mod rescaling;
 mod settings;
 

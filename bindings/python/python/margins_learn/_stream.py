@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
 from ._base import EVIDENCE, ModelClassifier, warn_of_end, warn_of_gap
-from ._inputs import array_of, checked, names_of, refuse_gaps, samples_of, weights_of
+from ._inputs import array_of, caller_level, checked, names_of, refuse_gaps, samples_of, weights_of
 from ._progress import announced, watchers
 
 # Settings that chunks cannot have, with their defaults.
@@ -205,6 +207,7 @@ class StreamClassifier(ModelClassifier):
         self._adopt(report["model"])
         self._adopt_report(report)
         self._warn(report)
+        _warn_of_step(report["too_long_step"])
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
@@ -254,6 +257,7 @@ class StreamClassifier(ModelClassifier):
         self._keep(n_iter_=1, t_=self._state.rows)
         names = getattr(self, "feature_names_in_", None)
         self._adopt(learner.model(None if names is None else list(names)))
+        _warn_of_step(learner.too_long_step)
         return self
 
     def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
@@ -295,3 +299,10 @@ class StreamClassifier(ModelClassifier):
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""
         self._keep(**dict.fromkeys([*(f"{name}_" for name in EVIDENCE), "gradient_norm_", "status_"]))
+
+
+def _warn_of_step(step: float | None) -> None:
+    """Says that steps of the length that was given have made the loss larger, if they have."""
+    if step is not None:
+        message = f"first_step={step:g} may be too long: the loss has grown above its value at w = 0. Lower it, or take method='adaptive'."
+        warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())

@@ -131,6 +131,15 @@ pub(crate) fn of_step(rule: Option<StepRule>, converged: bool) -> Option<String>
     Some(format!("--step {step} may be too long. Leave out --step to use a line search."))
 }
 
+/// Returns the sentence on stochastic steps of a length that was given, if it may be too long.
+pub(crate) fn of_stochastic_step(step: Option<f64>) -> Option<String> {
+    let step = step?;
+    Some(format!(
+        "--step {step} may be too long: the loss has grown above its value at w = 0. Lower --step, or use --method \
+         adaptive, which needs none."
+    ))
+}
+
 /// Returns the sentence on a classifier that errs no less often than the decision for the larger class
 /// alone, if it does not.
 pub(crate) fn no_better(

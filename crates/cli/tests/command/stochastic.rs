@@ -134,6 +134,25 @@ fn streams_are_learnt_in_one_pass() {
     assert!(inspected.contains("unknown"), "{inspected}");
 }
 
+/// In one pass and in epochs, for two classes and several; steps that the method sets are never named.
+#[test]
+fn steps_that_are_too_long_are_named() {
+    let workshop = Workshop::new();
+    let warnings = |options: &[&str]| {
+        let stream = ["stream", "--data", "data.csv", "--loss", "logistic", "--lambda", "1e-4"];
+        text(&workshop.run(&[&stream[..], options].concat()).stderr)
+    };
+    let long = ["--method", "sgd", "--step", "1e6"];
+    for options in [&[][..], &["--epochs", "3"], &["--multi-class", "ovr"]] {
+        let said = warnings(&[options, &long].concat());
+        assert!(said.contains("--step 1000000 may be too long: the loss has grown"), "{said}");
+        for short in [&["--method", "sgd", "--step", "0.01"][..], &["--method", "sgd"], &[]] {
+            let said = warnings(&[options, short].concat());
+            assert!(!said.contains("too long"), "{options:?} {short:?}: {said}");
+        }
+    }
+}
+
 /// Without --lambda there is no penalty, and no gap.
 #[test]
 fn a_stream_needs_no_lambda() {

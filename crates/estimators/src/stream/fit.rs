@@ -39,6 +39,9 @@ pub struct Fitted {
     /// The state after the last step, from which a learner of chunks [goes on](Settings::resumed), if
     /// the settings are for chunks as well.
     pub state: Option<State>,
+    /// The length of the first step if it was given and may be too long: the objective of a fit is above
+    /// that of w = 0.
+    pub too_long_step: Option<f64>,
 }
 
 /// A classifier learnt from a stream by stochastic gradient.
@@ -59,6 +62,8 @@ pub struct Streamed {
     /// Share of the rows that the classifier before them got wrong, by weight; before their batch if
     /// there are batches.
     pub progressive_error: f64,
+    /// The length of the first step if it [may be too long](super::Learner::too_long_step).
+    pub too_long_step: Option<f64>,
     /// The order in which the classes came: a classifier forgets the first of sorted rows.
     pub class_order: ClassOrder,
 }
@@ -116,7 +121,12 @@ impl Settings {
         let model = linear_model_of_classes(&*loss, Some(self.lambda), classes, names, members)?;
         let model = model.with_encoding(data.encoding().cloned())?;
         let evidence = evidence(&fits.iter().map(|fit| &fit.report).collect::<Vec<_>>());
-        Ok(Fitted { model, evidence, fits, loss, state })
+        let weight = data.weights().map_or(1.0, |all| all.iter().sum::<f64>() / all.len() as f64);
+        let at_origin = weight * loss.value(0.0);
+        let has_grown =
+            |fit: &Fit| fit.report.objective.is_nan() || fit.report.objective > at_origin;
+        let too_long_step = self.given_step().filter(|_| fits.iter().any(has_grown));
+        Ok(Fitted { model, evidence, fits, loss, state, too_long_step })
     }
 
     /// Returns the fit of a member with what it leaves. Where one of the two sides has no weight, it
@@ -224,6 +234,7 @@ impl Settings {
             rows: stream.rows(),
             steps: learner.steps(),
             progressive_error,
+            too_long_step: learner.too_long_step(),
             class_order,
         })
     }

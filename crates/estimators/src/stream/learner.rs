@@ -10,6 +10,7 @@ use margins_optim::online::stochastic::{self, Batches};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::progressive_loss::ProgressiveLoss;
 use super::settings::Settings;
 use crate::Error;
 use crate::linear_model::linear_model_of_classes;
@@ -41,6 +42,7 @@ pub struct Learner {
     scheme: Scheme,
     members: Vec<Member<Arc<dyn MarginLoss>>>,
     rows: u64,
+    progressive_loss: ProgressiveLoss,
 }
 
 /// The learner of one member of the scheme.
@@ -60,6 +62,7 @@ const KIND: &str = "the state of a stream";
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct State {
     rows: u64,
+    progressive_loss: ProgressiveLoss,
     members: Vec<Member<()>>,
 }
 
@@ -72,7 +75,9 @@ impl State {
         members: Vec<stochastic::StochasticLearner<()>>,
     ) -> Self {
         let member = |gradient| Member { batches: Batches::new(batch), gradient };
-        State { rows: rows as u64, members: members.into_iter().map(member).collect() }
+        let progressive_loss = ProgressiveLoss::default();
+        let members = members.into_iter().map(member).collect();
+        State { rows: rows as u64, progressive_loss, members }
     }
 
     /// Returns the state as bytes with a checksum.
@@ -142,7 +147,8 @@ impl Settings {
         };
         let members = (0..members).map(|_| member()).collect::<Result<_, Error>>()?;
         let classes = classes.to_vec();
-        Ok(Learner { settings: self.clone(), classes, scheme, members, rows: 0 })
+        let progressive_loss = ProgressiveLoss::default();
+        Ok(Learner { settings: self.clone(), classes, scheme, members, rows: 0, progressive_loss })
     }
 
     /// Returns the learner that goes on from the [state](Learner::state) of another or of a
@@ -158,7 +164,7 @@ impl Settings {
         state: State,
     ) -> Result<Learner, Error> {
         let fresh = self.learner(classes, features)?;
-        let State { rows, members } = state;
+        let State { rows, progressive_loss, members } = state;
         if members.len() != fresh.members.len() {
             let (found, count) = (members.len(), classes.len());
             return Err(Error::State(format!(
@@ -173,7 +179,7 @@ impl Settings {
         };
         let members = members.into_iter().zip(&fresh.members).map(resume);
         let members = members.collect::<Result<_, _>>().map_err(Error::State)?;
-        Ok(Learner { members, rows, ..fresh })
+        Ok(Learner { members, rows, progressive_loss, ..fresh })
     }
 }
 
@@ -248,12 +254,20 @@ impl Learner {
             let (side, show) = (side(&labels, k), |row, score| shown.push((row, score)));
             stochastic::pass(gradient, design, side.signs(), weights, batches, before, show)
         })?;
+        let has_step = self.settings.given_step().is_some();
         let mut scores = vec![0.0; turns.len()];
         for at in 0..turns[0].1.len() {
-            for (score, (_, shown)) in scores.iter_mut().zip(&turns) {
+            let row = turns[0].1[at].0;
+            for (k, (score, (_, shown))) in scores.iter_mut().zip(&turns).enumerate() {
                 *score = shown[at].1;
+                if has_step {
+                    let is_positive = labels.index(row) == positive_class(self.classes.len(), k);
+                    let margin = if is_positive { *score } else { -*score };
+                    let weight = weights.map_or(1.0, |weights| weights[row]);
+                    self.progressive_loss.add(self.settings.loss.value(margin), weight);
+                }
             }
-            show(turns[0].1[at].0, &scores);
+            show(row, &scores);
         }
         self.rows += design.rows() as u64;
         Ok(())
@@ -284,6 +298,32 @@ impl Learner {
         self.members[0].gradient.steps()
     }
 
+    /// Returns the length of the first step if the settings give it and it may be too long: the mean loss
+    /// of the rows, each before its step, is above twice the loss at w = 0.
+    ///
+    /// ```
+    /// use margins_data::{Classes, Design};
+    /// use margins_estimators::stream::{Method, Settings, StepSchedule};
+    /// use margins_optim::Lambda;
+    ///
+    /// let classes = ["ham", "spam"].map(str::to_owned);
+    /// let learnt = |first| {
+    ///     let method = Method::Gradient { schedule: StepSchedule::Constant, first: Some(first) };
+    ///     let mut learner =
+    ///         Settings { method, ..Settings::new(Lambda::new(0.01)?) }.learner(&classes, 1)?;
+    ///     let labels = Classes::from_indices(vec![0, 1, 1, 0, 1, 0], classes.to_vec())?;
+    ///     let rows = [[-1.0], [2.0], [1.0], [-2.0], [0.5], [1.0]];
+    ///     learner.take(&Design::from_rows(&rows)?, &labels, None)?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(learner.too_long_step())
+    /// };
+    /// assert_eq!((learnt(0.1)?, learnt(1e6)?), (None, Some(1e6)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn too_long_step(&self) -> Option<f64> {
+        let step = self.settings.given_step()?;
+        self.progressive_loss.has_grown(&*self.settings.loss).then_some(step)
+    }
+
     /// Returns the classifier. Samples that wait for the rest of their batch count as a smaller batch.
     ///
     /// # Errors
@@ -306,6 +346,7 @@ impl Learner {
             batches: member.batches.clone(),
             gradient: member.gradient.clone().map_loss(drop),
         };
-        State { rows: self.rows, members: self.members.iter().map(of_member).collect() }
+        let (rows, progressive_loss) = (self.rows, self.progressive_loss);
+        State { rows, progressive_loss, members: self.members.iter().map(of_member).collect() }
     }
 }

@@ -18,7 +18,7 @@ use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
 use crate::output::table::{facts, number, percent};
-use crate::output::warnings::{refuse_contradiction, tell};
+use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
@@ -27,6 +27,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
     let fitted = step("fitting", || settings.fit(&data))?;
     let (fit, loss) = (&fitted.fits[0], fitted.loss.specification());
     refuse_contradiction(&loss, &[fit.report.status])?;
+    of_stochastic_step(fitted.too_long_step).iter().for_each(|sentence| tell(sentence));
     if let Some(path) = &memory.history {
         write_history(path, fit, data.rows())?;
     }
@@ -71,6 +72,7 @@ pub(super) fn fit_several(
     let (model, loss) = (&fitted.model, fitted.loss.specification());
     let ends: Vec<Status> = fitted.fits.iter().map(|fit| fit.report.status).collect();
     refuse_contradiction(&loss, &ends)?;
+    of_stochastic_step(fitted.too_long_step).iter().for_each(|sentence| tell(sentence));
     if let Some(path) = to.out() {
         save(model, path)?;
     }

@@ -13,7 +13,7 @@ use crate::output::files::report;
 use crate::output::model::save;
 use crate::output::stream::{ClassNames, Function, StreamDocument};
 use crate::output::table::facts;
-use crate::output::warnings::refuse_contradiction;
+use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
@@ -33,6 +33,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
     })?;
     refuse_contradiction(&settings.loss.specification(), &[streamed.status])?;
     source.note_of_dropped(stream.dropped_rows());
+    of_stochastic_step(streamed.too_long_step).iter().for_each(|sentence| tell(sentence));
     let order = &streamed.class_order;
     if order.is_sorted() {
         warn(format_args!(
