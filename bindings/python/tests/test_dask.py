@@ -238,7 +238,7 @@ def test_what_is_wrong_is_named(client, data):
     frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]
     assert "partition 1: X has the columns ['z', 'b'" in message(ValueError, frames, partitions(y, cuts=(100,))[0])
     gone = [*blocks[:3], Delayed("gone", {"other": X})]
-    assert "X has 4 partitions, but Dask has no tasks or results for 1 of them. Persist the whole table" in message(ValueError, gone, labels)
+    assert "partition 3: Dask has no tasks or results for its data. Persist the data again" in message(ValueError, gone, labels)
     mixed = [dask.delayed(y[:100]), dask.delayed((y[100:] == "yes").astype(int))]
     assert "partition 1: y has labels of type int64" in message(ValueError, partitions(X, cuts=(100,))[0], mixed)
     assert "folds are given, but MarginClassifier" in message(ValueError, blocks, labels, None, partitions(np.arange(ROWS) % 3)[0])
@@ -318,6 +318,43 @@ def test_the_parquet_of_the_guide_fits(client, data, tmp_path):
         fitted = elsewhere.MarginClassifier("logistic", client=client).fit(*parts)
         assert fitted.objective_ == pytest.approx(of_frame_alone.objective_, rel=2e-6)
     assert (search.predict(table.drop(columns="label")).compute().to_numpy() == search.to_local().predict(frame.drop(columns="label"))).all()
+
+
+def test_persisted_data_fit_with_the_same_bits(client, data, tmp_path):
+    X, y, weights = data
+    arrays = [da.from_array(part, chunks=(100, *part.shape[1:])) for part in (X, y, weights)]
+    table = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")).assign(label=y, weight=weights), npartitions=4)
+
+    def columns(table):
+        return table.drop(columns=["label", "weight"]), table["label"], table["weight"]
+
+    def fit(*parts):
+        return elsewhere.MarginClassifier("logistic", client=client).fit(*parts)
+
+    of_arrays, of_frames = fit(*arrays), fit(*columns(table))
+    for persist in (dask.persist, lambda *parts: client.persist(parts), lambda *parts: [part.persist() for part in parts]):
+        kept = persist(*arrays)
+        for parts in (kept, [kept[0], *arrays[1:]], [arrays[0], *kept[1:]]):
+            assert (fit(*parts).coef_ == of_arrays.coef_).all()
+        for parts in (persist(*columns(table)), columns(*persist(table)), [*persist(columns(table)[0]), *columns(table)[1:]]):
+            assert (fit(*parts).coef_ == of_frames.coef_).all()
+    distributed.wait(kept)
+    for parts in (kept, [list(part.to_delayed().ravel()) for part in kept]):
+        assert (fit(*parts).coef_ == of_arrays.coef_).all()
+    for method in ("predict", "predict_proba", "decision_function"):
+        assert np.array_equal(getattr(of_arrays, method)(kept[0]).compute(), getattr(of_arrays.to_local(), method)(X))
+    assert (fit(kept[0], kept[0][:, 0] > 0).coef_ == fit(arrays[0], arrays[0][:, 0] > 0).coef_).all()
+    # Arrays of frames, whose numbers of rows are unknown.
+    assert (fit(*[part.values.persist() for part in columns(table)]).coef_ == of_frames.coef_).all()
+    folds = da.from_array(np.arange(ROWS) % 3, chunks=100)
+    search = elsewhere.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], client=client)
+    errors = [clone(search).fit(*arrays, folds=given).errors_ for given in (folds, folds.persist())]
+    assert np.array_equal(*errors)
+    # Dask lists partitions of a persisted projection of small Parquet files that it does not have.
+    table.to_parquet(tmp_path)
+    features = columns(dd.read_parquet(tmp_path))[0].persist()
+    with pytest.raises(ValueError, match=r"partition \d: Dask has no tasks or results for its data\. Persist the data again, a table before its columns"):
+        fit(features, table["label"])
 
 
 def test_what_fit_takes_is_predicted(client, data):

@@ -42,24 +42,16 @@ def _joined(blocks: list[Any], start: int, stop: int) -> np.ndarray:
 
 
 def delayed_parts(name: str, part: Any) -> list[Any]:
-    """Returns the partitions of a collection by rows, and refuses partitions that do not exist."""
+    """Returns the partitions of a collection by rows."""
     if isinstance(part, Delayed):
-        parts = [part]
-    elif isinstance(part, (list, tuple)):
-        parts = list(part)
-    elif hasattr(part, "to_delayed"):
-        if getattr(part, "ndim", 1) == 2 and hasattr(part, "numblocks") and part.numblocks[1] > 1:
-            part = part.rechunk({1: -1})
-        parts = list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
-    else:
+        return [part]
+    if isinstance(part, (list, tuple)):
+        return list(part)
+    if not hasattr(part, "to_delayed"):
         raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
-    # A projection of a Parquet file that Dask persists may have keys of partitions that it has joined.
-    if missing := sum(isinstance(each, Delayed) and each.key not in each.dask for each in parts):
-        raise ValueError(
-            f"{name} has {len(parts)} partitions, but Dask has no tasks or results for {missing} of them. "
-            "Persist the whole table before its columns are taken: table = table.persist()."
-        )
-    return parts
+    if getattr(part, "ndim", 1) == 2 and hasattr(part, "numblocks") and part.numblocks[1] > 1:
+        part = part.rechunk({1: -1})
+    return list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
 
 
 def predictions_of(part: Any, local: Any, method: str, of_none: np.ndarray) -> Any:

@@ -197,6 +197,14 @@ class _Cluster:
     def _gather(self, futures: list[Any], what: str) -> list[Any]:
         """Returns results that are waited for."""
         self._await(futures, what)
+        # Of a persisted projection of a Parquet file Dask may list partitions that it has joined and lacks. The scheduler alone
+        # knows: the graph of a persisted collection need not have tasks.
+        lost = next((number for number, future in enumerate(futures) if future.status == "cancelled"), None)
+        if lost is not None:
+            raise ValueError(
+                f"partition {lost}: Dask has no tasks or results for its data. "
+                "Persist the data again, a table before its columns are taken: table = table.persist()."
+            )
         for future in futures:
             # Of several errors the first in order is raised.
             if future.status == "error":
