@@ -291,6 +291,16 @@ def test_shares_are_fair_and_refused_beyond_memory():
     with pytest.raises(MemoryError, match="Worker a would need"):
         shares_of([60, 60], [60, 60], ["a", "a"], {"a": 119}, kept=True)
     assert shares_of([60, 60], [30, 30], ["a", "a"], {"a": 90}) == {"a": [0, 1]}
+    # Smaller partitions need less room on the way, and more workers take some.
+    for costs, homes, free, advice in (
+        ([348], ["a"], {"a": 50}, "Split the rows into more partitions"),
+        ([348], ["a"], {"a": 110}, "Split the rows into more partitions"),
+        ([348], [None], {"a": 300, "b": 300}, "Split the rows into more partitions"),
+        ([348], [None], {"a": 300}, "Add workers"),
+        ([35] * 10, ["a"] * 10, {"a": 40}, "Add workers"),
+    ):
+        with pytest.raises(MemoryError, match=rf"left\. {advice}"):
+            shares_of(costs, [round(0.86 * cost) for cost in costs], homes, free)
 
 
 def test_the_parquet_of_the_guide_fits(client, data, tmp_path):
@@ -332,7 +342,7 @@ def test_persisted_data_fit_with_the_same_bits(client, data, tmp_path):
         return elsewhere.MarginClassifier("logistic", client=client).fit(*parts)
 
     of_arrays, of_frames = fit(*arrays), fit(*columns(table))
-    for persist in (dask.persist, lambda *parts: client.persist(parts), lambda *parts: [part.persist() for part in parts]):
+    for persist in (dask.persist, lambda *parts: client.persist(parts)):
         kept = persist(*arrays)
         for parts in (kept, [kept[0], *arrays[1:]], [arrays[0], *kept[1:]]):
             assert (fit(*parts).coef_ == of_arrays.coef_).all()

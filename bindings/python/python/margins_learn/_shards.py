@@ -239,11 +239,15 @@ def shares_of(
         shares[worker].append(number)
         load[worker] += cost
     for worker, numbers in shares.items():
-        needed, limit = peak_of(numbers, costs, sizes, [home == worker for home in homes], kept), free[worker]
+        here = [home == worker for home in homes]
+        needed, limit = peak_of(numbers, costs, sizes, here, kept), free[worker]
         if limit is not None and needed > max(0, limit):
+            # The peak of small partitions, of which every worker gets some. The free memory is known only roughly.
+            least = sum(costs[k] - (sizes[k] if here[k] and not kept else 0) for k in numbers) * min(1.0, len(costs) / len(free))
+            advice = "Split the rows into more partitions." if least < max(limit, needed / 2) else "Add workers, give them more memory, or fit fewer rows."
             raise MemoryError(
                 f"Worker {worker} would need {needed / 1e9:.2f} GB more for {len(numbers)} of {len(costs)} partitions, but "
-                f"has {max(0, limit) / 1e9:.2f} GB left. Add workers, give them more memory, or fit fewer rows."
+                f"has {max(0, limit) / 1e9:.2f} GB left. {advice}"
             )
     return {worker: numbers for worker, numbers in shares.items() if numbers}
 
