@@ -309,7 +309,7 @@ def test_masked_values_are_missing(two):
     gaps[7, 1] = np.nan
     encoded = ml.MarginClassifier(encode=True)
     assert (encoded.fit(masked, y).decision_function(masked) == encoded.fit(gaps, y).decision_function(gaps)).all()
-    with pytest.raises(ValueError, match="y is masked in row 3"):
+    with pytest.raises(ValueError, match="y has no value in row 3"):
         ml.MarginClassifier().fit(X, np.ma.MaskedArray(y, mask=np.arange(len(y)) == 3))
     with pytest.raises(ValueError, match="weight"):
         ml.MarginClassifier().fit(X, y, sample_weight=np.ma.MaskedArray(np.ones(len(y)), mask=np.arange(len(y)) == 3))

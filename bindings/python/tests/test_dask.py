@@ -443,12 +443,13 @@ def test_folds_are_named_by_any_value(client, data):
     refusals = (
         (three + 0.5, "0.5 in row 0"),
         (three - 1, "-1 in row 0"),
-        (np.where(three > 1, None, "a"), "None in row 2"),
+        (np.where(three > 1, None, "a"), "no value in row 2"),
+        (np.ma.array(np.array(["a", "b", "c"])[three], mask=three > 1), "no value in row 2"),
         (np.array([0, 1.5, -1], dtype=object)[three], "1.5 in row 1"),
         (np.array(["a", "", "b"])[three], "'' in row 1"),
     )
     for wrong, found in refusals:
-        message = f"has {found}, but must have whole numbers of at least 0 or texts"
+        message = f"has {found}" + ("" if "no value" in found else ", but must have whole numbers of at least 0 or texts")
         with pytest.raises(ValueError, match=f"partition 0: folds {message}"):
             search.fit(blocks, labels, folds=partitions(wrong)[0])
         with pytest.raises(ValueError, match=f"cv {message}"):

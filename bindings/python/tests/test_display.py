@@ -70,6 +70,7 @@ def test_margins_of_lists_and_of_classes_in_any_order(two):
     for labels, numbers, classes, message in (
         ([0, 1, 7], [1.0, 2.0, 3.0], [0, 1], "y has the class 7 in row 2, but the classes are"),
         (["1", "0"], [1.0, 2.0], [0, 1], "y has the class '1' in row 0"),
+        (["a", None], [1.0, 2.0], None, "y has no value in row 1"),
         ([1, 1], [1.0, 2.0], None, "y has the classes .1., but there must be at least two"),
         ([0, 1, 2], [1.0, 2.0, 3.0], None, r"scores has the shape \(3,\), but must have the shape \(3, 3\)"),
         ([0, 1], [1.0, 2.0, 3.0], None, r"scores has the shape \(3,\), but must have the shape \(2,\)"),

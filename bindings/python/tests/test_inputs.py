@@ -1,6 +1,8 @@
 """Samples of every kind give the same fit."""
 
+import functools
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,10 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 
 import margins_learn as ml
-from margins_learn import _inputs
+from margins_learn import _inputs, blocks
 
 
 def kinds(X, folder):
@@ -141,7 +144,8 @@ def test_folds_of_rows_may_be_of_any_kind(two):
         found = clone(search).set_params(cv=cv).fit(X, y)
         assert np.array_equal(found.folds_, folds) and np.array_equal(found.errors_, expected.errors_)
     for value in (0.5, -1.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match=f"cv has {value!r} in row 3, but must have whole numbers"):
+        found = "no value in row 3" if np.isnan(value) else f"{value!r} in row 3, but must have whole numbers"
+        with pytest.raises(ValueError, match=f"cv has {found}"):
             search.set_params(cv=np.where(np.arange(len(y)) == 3, value, folds)).fit(X, y)
 
 
@@ -221,8 +225,66 @@ def test_a_gap_in_a_dictionary_of_pyarrow_is_no_category(two):
         for takes in (ml.MarginClassifier("logistic").fit, fitted.score):
             with pytest.raises(ValueError, match="y has no value in row 7"):
                 takes(X, given)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="y has no value in row 9"):
         ml.MarginClassifier("logistic").fit(X, dictionary([None if k == 9 else float(label) for k, label in enumerate(y)]))
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("levels", [pa.array(["a", "b", "z"]), pa.array(["a", "b", "z"], pa.string_view()), pa.array([1, 2, 9])], ids=["text", "view", "number"])
+def test_dictionaries_of_dictionaries_are_their_values(levels, depth, two):
+    X, y = two
+    codes = [None if k % 4 == 0 else k % 3 for k in range(len(y))]
+    for _ in range(depth):
+        levels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int16()), levels)
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), levels)
+    values = column.to_pylist()
+    fit = lambda kind: ml.MarginClassifier("logistic", encode={"categorical": ["k"]}).fit(kind({"x": X[:, 0], "k": values}), y)  # noqa: E731
+    expected = fit(pd.DataFrame if isinstance(values[1], str) else lambda columns: pa.table(columns))
+    for given in (column, pa.chunked_array([column[:50], column[50:]])):
+        for table in (pa.table({"x": X[:, 0], "k": given}), pd.DataFrame({"x": X[:, 0], "k": pd.arrays.ArrowExtensionArray(given)})):
+            assert np.array_equal(ml.MarginClassifier("logistic", encode=True).fit(table, y).coef_, expected.coef_)
+            if not isinstance(values[1], str):
+                with pytest.raises(ValueError, match="row 0, column 1: the value is NaN"):
+                    ml.MarginClassifier("logistic").fit(table, y)
+        with pytest.raises(ValueError, match="y has no value in row 0"):
+            ml.MarginClassifier("logistic").fit(X, given)
+        kept = given.drop_null()
+        assert ml.MarginClassifier("logistic").fit(X[: len(kept)], kept).classes_.tolist() == sorted(set(kept.to_pylist()))
+
+
+def gaps_among(words, row):
+    """Returns texts with a gap of every kind in a row."""
+    gaps = (None, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN"), np.ma.masked)
+    yield from ([*words[:row], gap, *words[row + 1 :]] for gap in gaps)
+    yield [[word] for word in [*words[:row], np.nan, *words[row + 1 :]]]
+    yield np.ma.array(words, mask=np.arange(len(words)) == row)
+    for missing in (None, pd.NA, np.nan, pd.NaT, object(), "missing"):
+        yield np.array([*words[:row], missing, *words[row + 1 :]], dtype=np.dtypes.StringDType(na_object=missing))
+
+
+def test_gaps_of_every_kind_are_neither_labels_nor_folds(two, tmp_path):
+    X, y = two
+    words = np.array(["no", "yes"])[y].tolist()
+    fitted = ml.MarginClassifier("logistic").fit(X, words)
+    for gappy in gaps_among(words, 7):
+        for takes in (ml.MarginClassifier("logistic").fit, ml.StreamClassifier("logistic").partial_fit, fitted.score, functools.partial(blocks.write, tmp_path / "rows")):
+            with warnings.catch_warnings(), pytest.raises(ValueError, match=r"y has no value in row 7\. Leave out such rows\."):
+                warnings.simplefilter("ignore", DataConversionWarning)
+                takes(X, gappy)
+        if isinstance(gappy[0], list):
+            continue
+        with pytest.raises(ValueError, match="folds has no value in row 7"):
+            blocks.write(tmp_path / "rows", X, words, folds=gappy)
+        with pytest.raises(ValueError, match="cv has no value in row 7"):
+            ml.MarginClassifierCV("logistic", cv=gappy).fit(X, words)
+        with pytest.raises(ValueError, match="groups has no value in row 7"):
+            ml.MarginClassifierCV("logistic").fit(X, words, groups=gappy)
+    assert not (tmp_path / "rows").exists()
+    whole = np.array(words, dtype=np.dtypes.StringDType(na_object=None))
+    assert np.array_equal(ml.MarginClassifier("logistic").fit(X, whole).predict(X), fitted.predict(X)) and fitted.score(X, whole) == fitted.score(X, words)
+    # A masked word of a table is missing, too.
+    masked = np.ma.array([[word] for word in words], dtype=object, mask=np.arange(len(words))[:, None] == 7)
+    assert ml.MarginClassifier("logistic", encode=True).fit(masked, y).encoded_names_.tolist() == ["x0=no", "x0=yes", "x0 (missing)"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if as _available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _native
 from ._inputs import (
@@ -216,7 +216,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         score : float
             The accuracy.
         """
-        labels = array_of(y)
+        labels = column_or_1d(array_of(y), warn=True)
         refuse_gaps(labels, "y")
         return super().score(X, labels, sample_weight)
 

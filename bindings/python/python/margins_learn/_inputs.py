@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -78,15 +79,20 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def unmasked(values: Any) -> Any:
-    """Returns an array in which masked values are missing ones, NaN or None; what has no mask is returned as it is."""
-    if not isinstance(values, np.ma.MaskedArray):
+    """Returns an array in which masked values are NaN or None, and of StringDType one of objects; anything else as it is."""
+    if not isinstance(values, np.ndarray):
         return values
-    if not np.ma.is_masked(values):
-        return values.data
-    kind = values.dtype.kind
-    if kind in "biuf":
-        return values.astype(values.dtype if kind == "f" else np.float64).filled(np.nan)
-    return values.astype(object).filled(None)
+    gaps, values = np.ma.getmask(values), values.data if isinstance(values, np.ma.MaskedArray) else values
+    if values.dtype.kind == "T":
+        # scikit-learn does not know texts of this type.
+        missing, values = getattr(values.dtype, "na_object", None), values.astype(object)
+        gaps = gaps | np.array([value is missing for value in values.flat], dtype=bool).reshape(values.shape)
+    if not np.any(gaps):
+        return values
+    is_number = values.dtype.kind in "biuf"
+    filled = values.astype((values.dtype if values.dtype.kind == "f" else np.float64) if is_number else object)
+    filled[gaps] = np.nan if is_number else None
+    return filled
 
 
 def _refuse_contradictions(X: Any) -> None:
@@ -167,6 +173,7 @@ def _numbers(block: Any) -> np.ndarray:
 
 def _of_column(column: Any, name: str) -> np.ndarray:
     """Returns the numbers of a column of a frame."""
+    column = _decoded(column)
     if hasattr(column, "dtype"):
         refuse_complex(column, f"Column '{name}'")
     try:
@@ -235,8 +242,6 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes in order, and the index of that of every sample."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    if np.ma.is_masked(y):
-        raise ValueError(f"y is masked in row {np.flatnonzero(np.ma.getmaskarray(y).ravel())[0]}: leave rows without a label out.")
     y = column_or_1d(array_of(y), warn=True)
     classes = distinct(y)
     # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
@@ -265,8 +270,7 @@ def _distinct(y: np.ndarray) -> np.ndarray:
     parts = []
     for start in range(0, len(y), BLOCK_ROWS):
         part = y[start : start + BLOCK_ROWS]
-        if y.dtype == object:
-            refuse_gaps(part, "y", start)
+        refuse_gaps(part, "y", start)
         assert_all_finite(part, input_name="y")
         parts.append(np.unique(_once(part) if y.dtype == object else part))
     return np.unique(np.concatenate(parts)) if parts else y
@@ -282,46 +286,65 @@ def _once(labels: np.ndarray) -> np.ndarray:
 
 
 def is_gap(value: Any) -> bool:
-    """Returns true if a value stands for a missing one: None, NaN, NA of pandas or NaT."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, (float, np.floating)) and value != value
+    """Returns true if a value stands for a missing one: None, NaN, NaT, NA of pandas or a masked value of numpy."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, complex, np.generic)) and bool(value != value) or isinstance(value, Decimal) and value.is_nan()
 
 
 def refuse_gaps(values: np.ndarray, name: str, first: int = 0) -> None:
-    """Raises a ValueError if a value is missing, with its row, counted on from the first."""
-    if values.dtype == object:
-        if not any(map(is_gap, _once(values))):
-            return
+    """Raises a ValueError if a value of an array that `array_of` returned is missing, with its row, counted from the first."""
+    if values.dtype == object and any(map(is_gap, _once(values))):
         gaps = np.fromiter(map(is_gap, values), dtype=bool, count=len(values))
-    else:
+    elif values.dtype.kind in "fcmM":
         gaps = values != values
+    else:
+        return
     if gaps.any():
         raise ValueError(f"{name} has no value in row {first + int(gaps.argmax())}. Leave out such rows.")
 
 
 def array_of(values: Any) -> np.ndarray:
-    """Returns values as an array, a table of pyarrow with one column as that column.
-
-    Columns of pyarrow lose their dictionary first, because numpy takes a gap among the codes of several chunks for the last category.
-    """
+    """Returns values as an array, a table of pyarrow with one column as that column; of its missing values `is_gap` is true."""
     if hasattr(values, "column_names") and len(values.column_names) == 1:
         values = values.column(0)
     if isinstance(values, (list, tuple)) and len(values) > 0 and hasattr(values[0], "as_py"):
         # Scalars of pyarrow are objects to numpy, gaps as well.
         values = [value.as_py() for value in values]
-    if str(getattr(values, "type", "")).startswith("dictionary"):
-        values = values.cast(values.type.value_type)
+    values = _decoded(values)
     array = np.asarray(without_gaps(unmasked(values)))
-    if array.dtype.kind == "T":
-        # scikit-learn does not know the texts of any length that numpy has from version 2 on.
-        array = array.astype(object)
-    if array.dtype.kind in "US" and isinstance(values, (list, tuple)) and any(map(is_gap, values)):
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         # Among texts numpy makes the text 'nan' of a gap.
-        array = np.array(values, dtype=object)
+        objects = np.array(values, dtype=object)
+        array = objects if any(map(is_gap, _once(objects.ravel()))) else array
     if array.dtype == np.float64 and isinstance(values, (list, tuple)) and all(isinstance(value, int) for value in values):
         # Of whole numbers up to 2^64 numpy makes float64, which does not hold their digits.
         with suppress(OverflowError):
             return np.array(values, dtype=np.uint64)
     return array
+
+
+def _decoded(column: Any) -> Any:
+    """Returns a column of pyarrow, or of pandas that holds one, without dictionaries; anything else as it is.
+
+    Of several chunks numpy takes a gap among the codes for the last category.
+    """
+    kind = getattr(getattr(column, "dtype", None), "pyarrow_dtype", getattr(column, "type", None))
+    nested = [kind]
+    while str(kind).startswith(("dictionary", "run_end_encoded", "extension")):
+        kind = getattr(kind, "storage_type", None) or kind.value_type
+        nested.append(kind)
+    if not any(str(each).startswith("dictionary") for each in nested):
+        return column
+    if hasattr(column, "dtype"):
+        column = getattr(column, "array", column).__arrow_array__()
+    try:
+        return column.cast(kind)
+    except (NotImplementedError, ValueError):
+        # pyarrow has no cast for a dictionary of string views, nor for a dictionary inside another type.
+        import pyarrow
+
+        return pyarrow.array(column.to_pylist(), kind)
 
 
 def without_gaps(y: Any) -> Any:
@@ -437,8 +460,10 @@ def weights_of(sample_weight: Any, X: Any, *, zeros: bool = False) -> np.ndarray
 
 
 def fold_names(folds: np.ndarray, name: str) -> list[str]:
-    """Returns the names of the folds of all rows, and refuses those that are neither texts nor whole numbers of at least 0."""
-    if folds.ndim != 1 or folds.dtype.kind not in "OUT":
+    """Returns the names of the folds of all rows, and refuses gaps and what is neither a text nor a whole number of at least 0."""
+    if folds.ndim == 1:
+        refuse_gaps(folds, name)
+    if folds.ndim != 1 or folds.dtype.kind not in "OU":
         return [str(fold) for fold in whole_folds(folds, name)]
     names = []
     for row, fold in enumerate(folds.tolist()):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap, warn_of_report
-from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of
+from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of, refuse_gaps
 from ._progress import announced
 from ._regularised import PRECOMPUTED, Regularised
 
@@ -390,7 +390,9 @@ def _folds(cv: Any, X: Any, y: Any, groups: Any) -> Any:
         if groups is None:
             return count
         check_consistent_length(y, groups)
-        names, codes = np.unique(array_of(groups), return_inverse=True)
+        named = array_of(groups)
+        refuse_gaps(named, "groups")
+        names, codes = np.unique(named, return_inverse=True)
         return [str(code) for code in codes.tolist()], count or min(5, len(names))
     given = cv if isinstance(cv, str) else _folds_given(cv)
     if given is None:

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import array_of, columns_named, distinct, fold_names, is_frame, names_of, refuse_complex, refuse_gaps, samples_of, weights_of
+from ._inputs import array_of, columns_named, distinct, fold_names, is_frame, names_of, refuse_complex, samples_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
 
@@ -26,7 +26,7 @@ Kind = TypeVar("Kind", bound=type)
 
 _BYTES_A_ROW = 64
 # The kinds of labels that compare with each other.
-_KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{kind: kind for kind in "OcmMVT"}}
+_KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{kind: kind for kind in "OcmMV"}}
 
 
 class Engine(Protocol):
@@ -140,7 +140,6 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
     """Returns what a fit must know of a partition before it places it."""
     X, y, _, folds = parts_of(partition, number)
     with _in_partition(number):
-        refuse_gaps(y, "y")
         labels = distinct(y)
         folds = set() if folds is None else set(fold_names(folds, "folds"))
     stored = 16 * X.nnz if sparse.issparse(X) else 8 * X.shape[0] * X.shape[1]

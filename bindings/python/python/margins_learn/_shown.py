@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from ._inputs import array_of, floats_of
+from ._inputs import array_of, floats_of, refuse_gaps
 
 
 class Display:
@@ -82,6 +82,7 @@ def geometric_edges(Cs: np.ndarray) -> np.ndarray:
 def places(y: Any, classes: Any) -> tuple[np.ndarray, int]:
     """Returns the index of the class of each sample among the classes (by default those of y), and the number of classes."""
     y = column_or_1d(array_of(y))
+    refuse_gaps(y, "y")
     known = np.unique(y) if classes is None else np.asarray(classes)
     if len(known) < 2:
         raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: pass all of them as classes.")
