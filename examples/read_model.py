@@ -41,8 +41,8 @@ class Bytes:
 def read(content):
     """Returns what a binary model says, as a dictionary."""
     magic, version, checksum, description, numbers = struct.unpack("<8sIIQQ", content[:32])
-    if magic != b"\x89MGN\r\n\x1a\n" or version != 2:
-        raise ValueError("not a binary model of version 2")
+    if magic != b"\x89MGN\r\n\x1a\n" or version != 1:
+        raise ValueError("not a binary model of version 1")
     if len(content) != 32 + description + numbers or zlib.crc32(content[:12] + content[16:]) != checksum:
         raise ValueError("the file is damaged")
     file = Bytes(content[32:])

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// The version of the layouts that this crate reads and writes.
 #[cfg(feature = "serde")]
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 1;
 
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]

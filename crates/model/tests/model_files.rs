@@ -392,7 +392,7 @@ fn the_layout_is_the_documented_one() {
         [long(1), half(1), numbers(&[4.0])].concat(),
     ]
     .concat();
-    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(2), half(0)].concat();
+    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(1), half(0)].concat();
     let lengths = [long(description.len()), long(parts.len())].concat();
     let bytes = sealed([prefix, lengths, description, parts].concat());
 
@@ -446,7 +446,7 @@ fn files_score_as_when_they_were_written() {
         };
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
         let (header, model) = Model::load_with_header(&path, &Registry::standard()).expect(&name);
-        assert_eq!((header.format, header.version), (format, 2));
+        assert_eq!((header.format, header.version), (format, 1));
         let recorded = std::fs::read_to_string(path.with_extension("scores")).expect("scores");
         assert_eq!(scores(&name, &model), recorded, "{name}");
         seen.push(path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned());
@@ -503,7 +503,7 @@ fn encoded_models_take_raw_rows_as_when_they_were_written() {
         let registry = Registry::standard();
         let (header, model) =
             Model::load_with_header(fixtures().join(name), &registry).expect("a fixture");
-        assert_eq!((header.version, &model), (2, &encoded()), "{name}");
+        assert_eq!((header.version, &model), (1, &encoded()), "{name}");
         for format in [Format::Json, Format::Binary] {
             let bytes = model.to_bytes(format).expect("bytes");
             assert_eq!(Model::from_bytes(&bytes, &registry).expect("a model"), model);
@@ -530,7 +530,7 @@ fn files_keep_the_type_of_labels() {
         let registry = Registry::standard();
         let (header, model) =
             Model::load_with_header(fixtures().join(name), &registry).expect("a fixture");
-        assert_eq!((header.version, model), (2, typed()), "{name}");
+        assert_eq!((header.version, model), (1, typed()), "{name}");
     }
 }
 
@@ -730,8 +730,8 @@ fn refusals_name_place_and_value() {
     ];
     cases.extend([
         ("another format", replaced("margins-model", "recipe")),
-        ("JSON of another version", replaced("\"version\": 2", "\"version\": 7")),
-        ("JSON without version", replaced("\"version\": 2,", "")),
+        ("JSON of another version", replaced("\"version\": 1", "\"version\": 7")),
+        ("JSON without version", replaced("\"version\": 1,", "")),
         ("an unknown field", replaced("\"scheme\"", "\"schema\"")),
         ("an unknown scheme", replaced("one-versus-rest", "all")),
         ("a member too many for its scheme", replaced("one-versus-rest", "binary")),
@@ -825,7 +825,7 @@ fn the_name_of_a_file_chooses_its_format() {
         model.save(&path).unwrap();
         let (header, read) = Model::load_with_header(&path, &registry).unwrap();
         let Header { format: found, length, version, .. } = header;
-        assert_eq!((found, version, read), (format, 2, model.clone()));
+        assert_eq!((found, version, read), (format, 1, model.clone()));
         assert_eq!(length as u64, std::fs::metadata(&path).unwrap().len());
         let other = if format == Format::Json { Format::Binary } else { Format::Json };
         model.save_as(&path, other).unwrap();
