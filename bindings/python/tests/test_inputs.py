@@ -186,7 +186,9 @@ def test_classes_and_levels_beyond_the_digits_of_float64(two):
     listed = ml.MarginClassifier("logistic").fit(X, [(7, 2**64 - 1)[k] for k in y])
     assert listed.classes_.tolist() == [7, 2**64 - 1]
     codes = np.array([2**53, 2**53 + 1, 2**53 + 2])[np.arange(len(y)) % 3]
-    tables = [pd.DataFrame({"code": codes}), pd.DataFrame({"code": pd.Series(codes, dtype="Int64")}), pl.DataFrame({"code": codes}), pa.table({"code": codes})]
+    columns = [codes, pd.Series(codes, dtype="Int64"), pd.Categorical(codes)]
+    tables = [*(pd.DataFrame({"code": column}) for column in columns), pl.DataFrame({"code": codes})]
+    tables += [pa.table({"code": column}) for column in (codes, pa.array(codes).dictionary_encode())]
     for table in tables:
         fitted = ml.MarginClassifier("logistic", encode={"categorical": ["code"]}).fit(table, y)
         assert fitted.encoded_names_.tolist() == [f"code={2**53 + k}" for k in range(3)]

@@ -80,7 +80,7 @@ def _cells(name: str, column: Any) -> Any:
         if not isinstance(parts[0], np.ndarray):
             return list(itertools.chain.from_iterable(parts))
         cells = np.concatenate(parts)
-    if _type_of(column).startswith(("int64", "uint64")) and (np.abs(cells) >= _MOST_EXACT).any():
+    if not _type_of(column).startswith(("float", "double")) and (np.abs(cells) >= _MOST_EXACT).any():
         values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() if hasattr(column, "to_list") else column.tolist()
         return [_text(name, row, cell) for row, cell in enumerate(values)]
     return cells
