@@ -62,6 +62,7 @@ impl Lbfgs {
             share: budget.steps / budget.lambdas.max(1),
             steps: 0,
             gap: f64::INFINITY,
+            before: f64::INFINITY,
         });
         let memory = &mut self.memory;
         let coef = Vec::new();
@@ -80,22 +81,24 @@ struct Forecast {
     /// The steps that it may take.
     share: usize,
     steps: usize,
-    /// The duality gap when it was looked at last.
+    /// The least duality gap so far, which rises in some steps, and its value at the last look.
     gap: f64,
+    before: f64,
 }
 
 impl Forecast {
     /// Returns true if a step at the point of a certificate is one too many: at the end of the share,
     /// and earlier if the gap shrinks too slowly to reach the tolerance by then.
     fn is_beyond(&mut self, certificate: &Certificate, tolerance: f64) -> bool {
-        /// The steps between two looks at the gap, which does not fall in every step.
+        /// The steps between two looks at the gap.
         const STRIDE: usize = 10;
-        let (taken, gap) = (self.steps, certificate.duality_gap);
+        let taken = self.steps;
         self.steps += 1;
+        self.gap = self.gap.min(certificate.duality_gap);
         if taken >= self.share || !taken.is_multiple_of(STRIDE) {
             return taken >= self.share;
         }
-        let before = std::mem::replace(&mut self.gap, gap);
+        let (gap, before) = (self.gap, std::mem::replace(&mut self.before, self.gap));
         let rate = (before / gap).ln() / STRIDE as f64;
         let rest = (gap / (tolerance * certificate.objective.abs())).ln() / rate;
         taken > 0 && !(rate > 0.0 && rest <= (self.share - taken) as f64)
@@ -173,8 +176,10 @@ impl<S: Samples> Descent for Search<'_, S> {
         _tolerance: f64,
     ) -> (Point<S::Products>, f64) {
         let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
-        if let Some((coef, before)) = self.last.take() {
-            self.memory.learn(difference(&self.coef, &coef), difference(gradient, &before));
+        if let Some((mut step, mut change)) = self.last.take() {
+            step.iter_mut().zip(&self.coef).for_each(|(before, now)| *before = now - *before);
+            change.iter_mut().zip(&*gradient).for_each(|(before, now)| *before = now - *before);
+            self.memory.learn(step, change);
         }
         self.last = Some((self.coef.clone(), gradient.clone()));
         let coef = self.memory.direction(gradient, self.metric.as_deref());
@@ -191,8 +196,4 @@ impl<S: Samples> Descent for Search<'_, S> {
     fn margins(&mut self) -> MarginSummary {
         self.evaluator.samples.summary()
     }
-}
-
-fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
