@@ -94,7 +94,7 @@ impl Problem {
     /// Returns the seconds of a step of L-BFGS: two products with the data, the derivatives at the two
     /// or three places of a search, and the vectors that it remembers.
     pub(super) fn step_of_lbfgs(&self) -> f64 {
-        const VECTORS: f64 = 12e-9;
+        const VECTORS: f64 = 20e-9;
         2.0 * self.shape.product() + 2.5 * self.shape.derivatives() + VECTORS * self.shape.p
     }
 
