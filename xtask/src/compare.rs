@@ -7,14 +7,10 @@ use margins::data::Dataset;
 use margins::data::read::{self, ReadOptions};
 use margins::losses::LeakyHockeyStick;
 use margins::optim::{
-    CrossValidatedPath, Lambda, Options, Solver, StoppingRule, Training, cross_validate,
-    lambda_grid,
+    CrossValidatedPath, Lambda, Options, Solver, Training, cross_validate, lambda_grid,
 };
 
 use crate::Outcome;
-
-/// The stopping rule of the authors' package: squared change of the coefficients.
-const PUBLISHED_CHANGE: f64 = 1e-5;
 
 /// One contestant's times and its last result.
 struct Contestant<'a> {
@@ -60,14 +56,7 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     let data = read::dataset(file, &options)?;
     let folds = data.folds().ok_or("the file has no folds")?;
     let lambdas = lambda_grid(1.0, 1e-7, 100)?;
-    let published = Options {
-        solver: Solver::Mm {
-            accelerated: false,
-            stopping: StoppingRule::CoefficientChange(PUBLISHED_CHANGE),
-        },
-        closed_form_ray: false,
-        ..Options::default()
-    };
+    let published = Options { solver: Solver::MM_PUBLISHED, ..Options::default() };
     let mut contestants = [
         Contestant::new("semismooth Newton, gap 1e-6", Options::default()),
         Contestant::new("published MM, change 1e-5", published),
@@ -88,7 +77,9 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     for contestant in &mut contestants {
         let seconds = contestant.median();
         let Some(cv) = &contestant.result else { continue };
-        let worst = cv.curve.worst_relative_gap.iter().copied().fold(0.0, f64::max);
+        let worst = (cv.curve.worst_relative_gap.iter().zip(&cv.curve.reached))
+            .filter(|(_, reached)| **reached)
+            .fold(0.0, |worst: f64, (gap, _)| worst.max(*gap));
         let above = cv.fits.iter().zip(&optimum).map(|(fit, best)| fit.report.objective - best);
         println!(
             "| {name} | {} | {} | {} | {seconds:.4} | {:.1} | {} of {} | {worst:.1e} | {:.1e} |",
@@ -97,7 +88,7 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
             contestant.name,
             seconds / reference,
             cv.curve.certified.iter().filter(|&&certified| certified).count(),
-            cv.curve.lambdas.len(),
+            cv.curve.reached.iter().filter(|&&reached| reached).count(),
             above.fold(0.0, f64::max),
         );
     }

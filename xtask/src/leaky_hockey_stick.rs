@@ -3,6 +3,7 @@
 pub(crate) mod comparison;
 pub(crate) mod figures;
 mod geometry;
+mod stopping_rules;
 pub(crate) mod table_1;
 pub(crate) mod table_2;
 pub(crate) mod timing;

@@ -35,7 +35,7 @@ pub(crate) struct Watchers {
 
 /// Returns the settings of the library that all of these estimators have. Each of its settings is
 /// named here, so that a new one is not forgotten.
-fn settings_of(given: Regularised, solver: &str) -> PyResult<Settings> {
+fn settings_of(given: Regularised, solver: &str, stop: &str) -> PyResult<Settings> {
     let (class_weights, class_costs) = given.class_weight.parts()?;
     Ok(Settings {
         loss: loss_of(&given.loss)?,
@@ -51,7 +51,7 @@ fn settings_of(given: Regularised, solver: &str) -> PyResult<Settings> {
         class_costs,
         sample_weights: None,
         probabilities: Probabilities::OfTheLoss,
-        options: options(solver, given.tol, given.max_iter, given.random_state)?,
+        options: options(solver, stop, given.tol, given.max_iter, given.random_state)?,
         seed: given.random_state,
         threads: None,
         time_limit: limit_of(given.time_limit)?,
@@ -77,7 +77,7 @@ pub(crate) fn fit_classifier<'py>(
         certify_exact: given.certify_exact,
         regularisation: Regularisation::Single(lambda),
         probabilities: probabilities_of(&given.probability, None)?,
-        ..settings_of(given.shared, &given.solver)?
+        ..settings_of(given.shared, &given.solver, "gap")?
     };
     let result = fit(py, data, settings, given.n_jobs, watchers)?;
     result.set_item("certifiable", lambda != Lambda::NONE)?;
@@ -120,7 +120,7 @@ pub(crate) fn fit_cross_validated<'py>(
         regularisation: Regularisation::CrossValidated(how),
         fixed_parameter,
         probabilities: probabilities_of(&given.probability, None)?,
-        ..settings_of(given.shared, &given.solver)?
+        ..settings_of(given.shared, &given.solver, &given.stop)?
     };
     fit(py, data, settings, given.n_jobs, watchers)
 }
@@ -143,7 +143,7 @@ pub(crate) fn fit_path<'py>(
         certify_exact: given.certify_exact,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
         fixed_parameter,
-        ..settings_of(given.shared, &given.solver)?
+        ..settings_of(given.shared, &given.solver, &given.stop)?
     };
     let rows = data.rows();
     let (path, names) = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
@@ -174,7 +174,7 @@ pub(crate) fn fit_robust<'py>(
         learner: Some(learner),
         kernels: one_kernel(given.kernel, given.approximation, None)?,
         regularisation: Regularisation::Single(lambda_of(given.C, rows)?),
-        ..settings_of(given.shared, "auto")?
+        ..settings_of(given.shared, "auto", "gap")?
     };
     let fitted = solve(py, settings, given.n_jobs, watchers, move |settings, _| {
         settings.fit(&data.dataset()?)
@@ -261,6 +261,7 @@ fn solve<T: Send + 'static>(
 
 fn options(
     solver: &str,
+    stop: &str,
     tolerance: f64,
     max_iterations: Option<usize>,
     seed: u64,
@@ -269,7 +270,13 @@ fn options(
         let known = Solver::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
         return Err(refuse("solver", format!("'{solver}'"), &format!("one of {known}")));
     };
-    let solver = found.seeded(seed);
+    let solver = match stop {
+        "gap" => found.seeded(seed),
+        "published" => found.with_published_rule().ok_or_else(|| {
+            refuse("solver", format!("'{solver}'"), "'mm' or 'auto' for stop='published'")
+        })?,
+        _ => return Err(refuse("stop", format!("'{stop}'"), "'gap' or 'published'")),
+    };
     Ok(Options { solver, tolerance, max_iterations, ..Options::default() })
 }
 

@@ -76,7 +76,7 @@ settings! {
         Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>, sigmas: Option<SigmaChoice>,
         approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool, cv: Cv, scoring: String,
         selection: String, abandon_hopeless: bool, encode: Encode, probability: String, solver: String,
-        n_jobs: usize,
+        stop: String, n_jobs: usize,
     }
 }
 
@@ -84,7 +84,8 @@ settings! {
     /// The settings of `MarginPath`.
     Path with shared: Regularised {
         Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>, approximation: Option<String>,
-        memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode, solver: String, n_jobs: usize,
+        memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode, solver: String, stop: String,
+        n_jobs: usize,
     }
 }
 

@@ -71,3 +71,20 @@ def test_a_model_says_what_it_is(three):
     assert repr(linear) == "<Model: loss='logistic', classes=3, features=3, one-versus-rest>"
     kernel = ml.MarginClassifier("hinge", kernel="linear", multi_class="ovo").fit(*three).model_
     assert repr(kernel) == f"<Model: loss='hinge', kernel='linear', functions={kernel.coef.shape[1]}, classes=3, features=3, one-versus-one>"
+
+
+def test_the_published_rule_ends_a_path_and_selects_among_what_it_reaches():
+    X, y = clouds(60, 2)
+    X = np.hstack([X, np.random.default_rng(2).normal(size=(len(X), 80))])
+    grid = np.logspace(0, -7, 100)
+    for kernel in (None, "gaussian:sigma=0.01"):
+        with pytest.warns(ConvergenceWarning, match='Set stop="gap" for certified fits'):
+            path = ml.MarginPath(lambdas=grid, kernel=kernel, stop="published").fit(X, y)
+        assert 2 <= len(path.lambdas_) == len(path.coefs_) < 100
+        with pytest.warns(UserWarning, match="of 100 lambdas have a fit in every fold"):
+            search = ml.MarginClassifierCV(lambdas=grid, kernels=kernel, stop="published").fit(X, y)
+        reached = search.path_["reached"]
+        assert search.best_lambda_ in search.path_["lambdas"][reached] and not reached.all()
+    for bad, message in ((dict(solver="newton"), "solver is 'newton'"), (dict(time_limit=1.0), "time limit"), (dict(stop="x"), "stop is 'x'")):
+        with pytest.raises(ValueError, match=message):
+            ml.MarginPath(lambdas=grid, **{"stop": "published", **bad}).fit(X, y)

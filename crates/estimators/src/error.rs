@@ -172,6 +172,17 @@ pub enum Error {
          nystrom:m=1000"
     )]
     Unprepared(std::time::Duration),
+    /// A path ends before the lambda asked for.
+    #[error(
+        "the path ends at lambda {last}, where the published stopping rule has spent its iterations, before lambda \
+         {wanted}: ask for a larger lambda, or stop by the gap"
+    )]
+    PathEnded {
+        /// The last lambda with a fit.
+        last: margins_optim::Lambda,
+        /// The lambda asked for.
+        wanted: margins_optim::Lambda,
+    },
     /// Threads cannot be started.
     #[error("cannot start {threads} threads: {reason}; fewer threads take less memory")]
     Threads {

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::path::{Minimizer, follow};
+use margins_optim::path::{Coefficients, Minimizer, PublishedRule, follow, published};
 use margins_optim::problem::Point;
 use margins_optim::solve::{Descent, Ending};
-use margins_optim::{Certificate, Lambda, Objective, Observed, Observer, Options, Solver, Status};
+use margins_optim::{
+    Certificate, Fit, Lambda, Objective, Observed, Observer, Options, Solver, Status,
+};
 use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
@@ -36,8 +38,8 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// [`Solver::Auto`] is the same, but Newton in the coordinates of a pivoted Cholesky factor where
 /// the rank of K, to ten digits of its trace, is below a third of its order; [`Solver::Mm`] and
 /// [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon and Zou 2023, section
-/// 4.2, with the corrected update), decomposed once for all lambdas. All of them are certified
-/// against K itself.
+/// 4.2, with the corrected update), decomposed once for all lambdas, and so does
+/// [`Solver::MmPublished`], which may end the path early. All of them are certified against K itself.
 ///
 /// # Errors
 /// A loss or a number of samples that the solver cannot take; a tolerance that is not positive; no
@@ -72,6 +74,10 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
             .collect());
     }
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.entries());
+    if let Solver::MmPublished { change, path_iterations } = options.solver {
+        let rule = PublishedRule { coefficients: Coefficients::Samples, change, path_iterations };
+        return published_path(rule, objective, &mut solver, &lambdas, options, observer);
+    }
     let deadline = options.deadline.map(|deadline| before(deadline, &mut solver, lambdas[0]));
     let options = &Options { deadline, ..*options };
     let factor = match options.solver {
@@ -205,19 +211,47 @@ fn path_over<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Solved>, Error> {
     let reduced = Objective::from_risk(objective.risk.clone(), coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
-    Ok(fits
-        .into_iter()
-        .map(|fit| {
-            let mut products = vec![0.0; objective.gram.len()];
-            coordinates.multiply(&fit.coef, &mut products);
-            Solved {
-                lambda: fit.lambda,
-                point: Point { intercept: fit.intercept, coef: lift(&fit.coef), products },
-                passes: fit.report.passes,
-                ending: fit.report.into(),
-            }
-        })
-        .collect())
+    Ok(lifted(fits, coordinates, lift))
+}
+
+/// Returns the points of fits over coordinates Z with `Z Z' = K`.
+fn lifted(fits: Vec<Fit>, coordinates: &Design, lift: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Solved> {
+    let solved = |fit: Fit| {
+        let mut products = vec![0.0; coordinates.rows()];
+        coordinates.multiply(&fit.coef, &mut products);
+        Solved {
+            lambda: fit.lambda,
+            point: Point { intercept: fit.intercept, coef: lift(&fit.coef), products },
+            passes: fit.report.passes,
+            ending: fit.report.into(),
+        }
+    };
+    fits.into_iter().map(solved).collect()
+}
+
+/// Returns the path of [`Solver::MmPublished`]: its points as they are, certified against K.
+fn published_path<L: MarginLoss + ?Sized>(
+    rule: PublishedRule,
+    objective: &KernelObjective<'_, L>,
+    solver: &mut SampleNewton<'_, '_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+) -> Result<Vec<KernelFit>, Error> {
+    let eigenspace = objective.gram.eigenspace()?;
+    let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
+    let fits = published(rule, &reduced, lambdas, options, observer)?;
+    let fit = |Solved { lambda, mut point, ending, passes }: Solved| {
+        let (intercept, value) = (point.intercept, ending.certificate.objective);
+        let certificate = solver.certify_anew(lambda, &mut point).raised_to(value);
+        let ending = ending.certified_by(certificate, options.tolerance);
+        let Point { coef, products, .. } = point;
+        let ending = ending.examined(&objective.risk, &products, intercept);
+        let report = ending.report(passes + 2, options.tolerance);
+        KernelFit { lambda, intercept, coef, report }
+    };
+    let path = lifted(fits, &eigenspace.coordinates, |w| eigenspace.lift(w));
+    Ok(path.into_iter().map(fit).collect())
 }
 
 /// Goes on by Newton in sample space from where the truncation of a factor has left a gap.

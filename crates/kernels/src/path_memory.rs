@@ -39,7 +39,7 @@ impl Route {
     /// Returns the route of a loss by a solver.
     pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Self {
         match solver {
-            Solver::Mm { .. } | Solver::MmBatched => Route::Eigenspace,
+            Solver::Mm { .. } | Solver::MmPublished { .. } | Solver::MmBatched => Route::Eigenspace,
             _ if loss.special_case() == Some(SpecialCase::Hinge) => Route::SupportVectors,
             _ => Route::SampleSpace,
         }

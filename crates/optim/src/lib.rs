@@ -59,9 +59,7 @@ pub use path::{
     fit, held_out_curve, path, training_rows,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
-pub use solve::{
-    Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule, StoppingRule,
-};
+pub use solve::{Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -17,6 +17,7 @@ mod held_out;
 mod judge;
 mod lift;
 mod over;
+mod published;
 mod rounds;
 mod sensitivity;
 mod splits;
@@ -51,6 +52,7 @@ pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};
+pub use published::{Coefficients, PublishedRule, published};
 pub use rounds::{Round, Rounds};
 pub use sensitivity::Sensitivity;
 pub use splits::{training_rows, untrained_classes};
@@ -80,6 +82,8 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// lambda. Proof: scaling the point by k scales the gradient of the mean loss by `k^(-degree)` and
 /// that of the penalty by `k lambda'/lambda`; they still cancel for this k, and as `k >= 1` no
 /// margin leaves the tail. Every point of the ray is certified like any other.
+///
+/// [`Solver::MmPublished`] may end the path: the lambdas after its end have no fit.
 ///
 /// # Errors
 /// The errors of [`fit`]. [`Error::NoLambdas`]: there are no lambdas.
@@ -111,6 +115,10 @@ fn path_by<L: MarginLoss + ?Sized>(
             .iter()
             .map(|&lambda| unbounded(objective, lambda, options, observer))
             .collect());
+    }
+    if let Solver::MmPublished { change, path_iterations } = options.solver {
+        let rule = PublishedRule { coefficients: Coefficients::Features, change, path_iterations };
+        return published(rule, objective, &lambdas, options, observer);
     }
     let extent = Extent::of(&objective.design);
     match extent.offsets().filter(|_| objective.risk.intercept) {

@@ -42,7 +42,7 @@ pub use line_search::{Accept, search};
 pub(crate) use mm::{MajorizeMinimize, Majorizer};
 pub use monitor::{Monitor, Rule};
 pub(crate) use newton::{LARGEST_DENSE_ORDER, Newton, System};
-pub use options::{Options, Solver, StepRule, StoppingRule};
+pub use options::{Options, Solver, StepRule};
 pub(crate) use proximal_newton::{ProximalNewton, radius_near};
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report};
 pub(crate) use sdca::DualAscent;

@@ -58,7 +58,7 @@ impl Mean {
 
     /// Returns the difference to a published mean in standard errors of the difference. An error
     /// that is printed as 0.00 counts as 0.005, the most that it can be.
-    fn distance(self, published: Mean) -> f64 {
+    pub(super) fn distance(self, published: Mean) -> f64 {
         const LEAST: f64 = 0.005;
         let standard_error = self.standard_error.hypot(published.standard_error.max(LEAST));
         (self.mean - published.mean) / standard_error

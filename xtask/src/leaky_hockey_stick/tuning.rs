@@ -148,7 +148,7 @@ pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<Settings, Fa
 }
 
 /// Returns the settings of a support vector machine.
-fn machine(space: Space, seed: u64) -> Result<Settings, Failure> {
+pub(super) fn machine(space: Space, seed: u64) -> Result<Settings, Failure> {
     let options = Options {
         tolerance: MACHINE_TOLERANCE,
         max_iterations: Some(MACHINE_STEPS),
@@ -179,7 +179,10 @@ fn tuned(
 
 /// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, as in the
 /// package of the paper; our own rule prefers the smallest log-loss among them.
-fn tested(settings: Settings, Samples { train, test, .. }: &Samples) -> Result<Tested, Failure> {
+pub(super) fn tested(
+    settings: Settings,
+    Samples { train, test, .. }: &Samples,
+) -> Result<Tested, Failure> {
     let mut fitted = settings.fit(train)?;
     let curve = fitted.report.curve.take().ok_or("a classifier without cross-validation")?;
     let first_least = curve.mean_error.iter().position(|e| *e == curve.mean_error[curve.best]);

@@ -42,7 +42,7 @@ const LEARNERS: [&str; 6] =
 
 /// Numbers of one trial.
 #[derive(Clone)]
-pub(super) struct Numbers(pub(super) Vec<f64>);
+pub(crate) struct Numbers(pub(crate) Vec<f64>);
 
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

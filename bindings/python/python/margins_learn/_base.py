@@ -460,6 +460,7 @@ def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardi
 
 _REMEDIES = {
     "iteration-limit": "Raise max_iter, or standardize the features.",
+    "rule-met": 'Set stop="gap" for certified fits.',
     "time-limit": "Raise time_limit, or accept the point reached.",
     "interrupted": "The point reached is kept.",
     "stalled": "Standardize the features, or raise tol.",

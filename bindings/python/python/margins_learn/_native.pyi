@@ -96,6 +96,7 @@ class MarginClassifierCVSettings(TypedDict):
     multi_class: str
     probability: str
     solver: str
+    stop: str
     tol: float
     max_iter: int | None
     time_limit: float | None
@@ -118,6 +119,7 @@ class MarginPathSettings(TypedDict):
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
     multi_class: str
     solver: str
+    stop: str
     tol: float
     max_iter: int | None
     time_limit: float | None

@@ -89,6 +89,13 @@ class MarginPath(OneKernel):
         coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
         search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
         classifiers. `"gd"`: Gradient descent.
+    stop : {"gap", "published"}, default="gap"
+        Stopping rule. `"gap"`: The relative duality gap is within the tolerance, which certifies the fit.
+        `"published"`: The rule of the R package lhsc, which certifies nothing: squared changes below 1e-5 in sum,
+        10,000 iterations per path. `published` is unaccelerated majorisation-minimisation from the largest lambda down.
+        The path ends at the lambda at which all iterations together reach 10,000. Smaller lambdas have no fit, and
+        cross-validation selects among the lambdas that every path has reached. The reports have the gap that the rule
+        leaves.
     tol : float > 0, default=1e-6
         Relative duality gap to reach.
     max_iter : int >= 0 or None, default=None
@@ -188,6 +195,7 @@ array of shape (n_Cs, n_members)
         class_weight: Any = None,
         multi_class: str = "ovr",
         solver: str = "auto",
+        stop: str = "gap",
         tol: float = 1e-6,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -213,6 +221,7 @@ array of shape (n_Cs, n_members)
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.solver = solver
+        self.stop = stop
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit

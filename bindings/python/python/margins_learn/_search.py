@@ -120,6 +120,13 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
         search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
         classifiers. `"gd"`: Gradient descent.
+    stop : {"gap", "published"}, default="gap"
+        Stopping rule. `"gap"`: The relative duality gap is within the tolerance, which certifies the fit.
+        `"published"`: The rule of the R package lhsc, which certifies nothing: squared changes below 1e-5 in sum,
+        10,000 iterations per path. `published` is unaccelerated majorisation-minimisation from the largest lambda down.
+        The path ends at the lambda at which all iterations together reach 10,000. Smaller lambdas have no fit, and
+        cross-validation selects among the lambdas that every path has reached. The reports have the gap that the rule
+        leaves.
     tol : float > 0, default=1e-6
         Relative duality gap to reach.
     max_iter : int >= 0 or None, default=None
@@ -153,7 +160,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         Results of the cross-validation along the lambdas, for the selected kernel: `Cs`, `lambdas`, `mean_error`,
         `standard_error`, `measure` (the name given as `scoring`), `mean_measure`, `measure_standard_error`,
         `mean_log_loss` (NaN without probabilities), `worst_relative_gap`, `unproven`, `certified`, `abandoned` and
-        `reached` (False if the time limit came before every fold had that lambda), and the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
+        `reached` (False if the time limit or the end of a path came before every fold had that lambda), and the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
         minimisers: it is the share of the held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
         The same for each of several kernels.
@@ -219,6 +226,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         multi_class: str = "ovr",
         probability: str = "loss",
         solver: str = "auto",
+        stop: str = "gap",
         tol: float = 1e-6,
         max_iter: int | None = None,
         time_limit: float | None = None,
@@ -247,6 +255,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.multi_class = multi_class
         self.probability = probability
         self.solver = solver
+        self.stop = stop
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit

@@ -8,6 +8,7 @@ use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::RobustLearner;
 
+use super::cv::CvArguments;
 use super::encode::EncodeArguments;
 use super::fit::FitArguments;
 use super::focus::FocusArguments;
@@ -15,16 +16,16 @@ use super::massart::{MassartArguments, MassartLearner, RowScalingName};
 use super::path::PathArguments;
 use super::predict::DecisionArguments;
 use super::psi::PsiArguments;
-use super::regularised::RegularisedArguments;
+use super::regularised::{RegularisedArguments, StopArguments};
 use super::stream::{MethodName, ScheduleName, StreamArguments};
-use super::values::{Probability, SolverName};
+use super::values::{Probability, SolverName, StopName};
 use crate::failure::Failure;
 
 /// An option, which is refused if it is given, with the reason.
-type Refused = (bool, &'static str, &'static str);
+type Refused<'o> = (bool, &'o str, &'static str);
 
 /// Refuses the first of the options that is given to a method which cannot use it.
-fn refuse(method: &str, options: &[Refused]) -> Result<(), Failure> {
+fn refuse(method: &str, options: &[Refused<'_>]) -> Result<(), Failure> {
     match options.iter().find(|(given, ..)| *given) {
         Some((_, option, reason)) => {
             Err(Failure::Usage(format!("{option} is not for {method}: {reason}")))
@@ -58,7 +59,55 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
     )
 }
 
+/// Refuses options that make no sense with the published stopping rule.
+pub(crate) fn cv(arguments: &CvArguments) -> Result<(), Failure> {
+    let CvArguments { common, classifier, choice, stop, .. } = arguments;
+    published(stop, common)?;
+    let platt = classifier.probability == Probability::Platt;
+    let of_other_rows = "paths of other rows may end before the lambda selected";
+    let from_minimum = "fits without one sample start from a minimum. Use --folds";
+    refuse_with_published(
+        stop,
+        &[
+            (
+                choice.abandon_hopeless,
+                "--abandon-hopeless",
+                "each lambda starts from the one before it",
+            ),
+            (choice.leave_one_out.is_some(), "--leave-one-out", from_minimum),
+            (platt, "--probability platt", of_other_rows),
+        ],
+    )
+}
+
+fn refuse_with_published(stop: &StopArguments, options: &[Refused<'_>]) -> Result<(), Failure> {
+    match stop.stop {
+        StopName::Gap => Ok(()),
+        StopName::Published => refuse("--stop published", options),
+    }
+}
+
+/// Refuses options of fits that make no sense with the published stopping rule.
+fn published(stop: &StopArguments, common: &RegularisedArguments) -> Result<(), Failure> {
+    let solver = common.solver.solver();
+    let other = !matches!(solver, SolverName::Auto | SolverName::Mm);
+    let option = format!("--solver {}", super::values::name_of(&solver));
+    let limit = common.solver.time_limit.is_some();
+    let own_limit = "the rule ends a path by its iterations";
+    refuse_with_published(
+        stop,
+        &[
+            (other, option.as_str(), "the rule is for majorisation-minimisation. Use --solver mm"),
+            (limit, "--time-limit", own_limit),
+        ],
+    )
+}
+
 pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
+    published(&arguments.stop, &arguments.common)?;
+    let robust_objective = arguments.objective.objective.is_some();
+    let of_mean = "it has its own stopping rule";
+    refuse_with_published(&arguments.stop, &[(robust_objective, "--objective", of_mean)])?;
     match &arguments.objective.objective {
         Some(objective) => robust(objective, &arguments.common),
         None => Ok(()),
@@ -145,7 +194,7 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
 }
 
 /// Returns the refusal of the option that encodes text and missing values, if one is given.
-fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused {
+fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused<'static> {
     let asked = encode.asked();
     (asked.is_some(), asked.unwrap_or("--encode"), reason)
 }

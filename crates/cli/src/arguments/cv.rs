@@ -6,7 +6,7 @@ use clap::Args;
 use margins::Sigmas;
 
 use super::regularised::{
-    ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
+    ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments, StopArguments,
 };
 use super::report::{PageArguments, TestArguments};
 use super::values::{LeaveOneOutName, MeasureName, Selection, whole};
@@ -21,6 +21,8 @@ pub(crate) struct CvArguments {
     pub(crate) candidates: CandidatesArguments,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
+    #[command(flatten)]
+    pub(crate) stop: StopArguments,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::fit::ObjectiveArguments;
 use super::regularised::{
-    FormatArguments, LambdasArguments, PointsArguments, RegularisedArguments,
+    FormatArguments, LambdasArguments, PointsArguments, RegularisedArguments, StopArguments,
 };
 use super::report::PageArguments;
 
@@ -16,6 +16,8 @@ pub(crate) struct PathArguments {
     pub(crate) objective: ObjectiveArguments,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
+    #[command(flatten)]
+    pub(crate) stop: StopArguments,
     #[command(flatten)]
     pub(crate) output: FormatArguments,
     #[command(flatten)]

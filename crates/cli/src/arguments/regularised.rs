@@ -6,13 +6,14 @@ use std::time::Duration;
 use clap::Args;
 use margins::Approximation;
 use margins::data::Memory;
+use margins::optim::Solver;
 
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::values::{
-    ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, parse_grid, seconds,
-    tolerance, whole,
+    ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, StopName, parse_grid,
+    seconds, tolerance, whole,
 };
 
 /// The default of the relative duality gap to reach.
@@ -86,6 +87,24 @@ pub(crate) struct LambdasArguments {
         value_parser = parse_grid
     )]
     pub(crate) lambdas: Grid,
+}
+
+/// The option for the stopping rule of paths.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Solver")]
+pub(crate) struct StopArguments {
+    #[arg(long, value_name = "RULE", default_value = "gap", hide_short_help = true)]
+    pub(crate) stop: StopName,
+}
+
+impl StopArguments {
+    /// Returns a solver with the stopping rule.
+    pub(crate) fn of(&self, solver: Solver) -> Solver {
+        match self.stop {
+            StopName::Gap => solver,
+            StopName::Published => solver.with_published_rule().unwrap_or(solver),
+        }
+    }
 }
 
 /// The options of the solver.

@@ -118,6 +118,11 @@ choices! {
     Sdca, Bundle, Lbfgs, Gd
 }
 
+choices! {
+    /// The stopping rules.
+    StopName of "stop": Gap, Published
+}
+
 /// Returns the name of a choice on the command line.
 pub(crate) fn name_of(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()

@@ -35,6 +35,7 @@ pub(super) fn cv(
     let CvArguments { common, classifier, output: to, .. } = arguments;
     let checkpoint = arguments.choice.checkpoint.as_deref();
     check_named(arguments)?;
+    check::cv(arguments)?;
     let test = arguments.test.file(&common.data.file)?;
     check::checkpoint(checkpoint)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
@@ -180,6 +181,7 @@ fn settings(
             leave_one_out: choice.leave_one_out.map(Into::into),
         }),
     )?;
+    settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(&choice.checkpoint);
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
     let candidates = &arguments.candidates;

@@ -18,7 +18,7 @@ use crate::output::data::DataDocument;
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
-use crate::output::warnings::refuse_contradiction;
+use crate::output::warnings::{of_end, refuse_contradiction};
 use crate::output::{VERSION, write_json};
 use crate::rows::Rows;
 
@@ -43,6 +43,7 @@ pub(super) fn path(
     };
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
     let mut settings = task.settings(registry, regularisation)?;
+    settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(checkpoint);
     let mut rows = task.rows()?;
     let (bar, observer) = progress();
@@ -53,7 +54,9 @@ pub(super) fn path(
     let ends: Vec<Status> = path.fits.iter().flatten().map(|fit| fit.report.status).collect();
     refuse_contradiction(&settings.loss.specification(), &ends)?;
     methods(path.fits.iter().flatten());
-    let warnings = task.warnings(path.fits.iter().flatten());
+    let mut warnings = task.warnings(path.fits.iter().flatten());
+    let last = path.fits.last().map_or(f64::NAN, |fits| fits[0].lambda.get());
+    warnings.add(of_end(path.fits.len(), arguments.lambdas.lambdas.0.len(), last));
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {

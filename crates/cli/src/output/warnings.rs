@@ -111,6 +111,16 @@ pub(crate) fn of_gaps(
     Some(missed_tolerance(&who, ends, worst, arguments))
 }
 
+/// Returns the sentence on a path that has ended before the last lambdas, if it has.
+pub(crate) fn of_end(fits: usize, lambdas: usize, last: f64) -> Option<String> {
+    (fits < lambdas).then(|| {
+        format!(
+            "The path ends at lambda {last:e}, by the iteration limit of --stop published: {fits} of {lambdas} \
+             lambdas have a fit."
+        )
+    })
+}
+
 /// Returns the sentence on cells with a level that the encoding of a model does not know.
 pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
     let cells = (cells > 0).then_some(Counted(cells, "cell"))?;
@@ -182,6 +192,7 @@ fn missed_tolerance(
     let todo = match end {
         Some(Status::Unbounded) => "Add --class-weight balanced or --no-intercept",
         Some(Status::RoundingLimit) => "Raise --tol or --lambda",
+        Some(Status::RuleMet) => "Use --stop gap for certified fits",
         _ if solver.solver() != SolverName::Auto => "Use --solver auto",
         Some(Status::TimeLimit) => "Raise --time-limit",
         Some(Status::Truncated) => "Use a more accurate --approx",

@@ -415,6 +415,46 @@ fn a_time_limit_ends_fits() {
     }
 }
 
+/// The published rule ends the table at its last fit, certifies nothing, and selects among the lambdas
+/// that it reaches; options that make no sense with it are refused.
+#[test]
+fn the_published_rule_ends_a_path() {
+    let workshop = Workshop::new();
+    let stop = ["--data", "apart.csv", "--stop", "published", "--format", "json"];
+    // Separated classes, whose coefficients grow without end.
+    let rows: String = (0..20)
+        .map(|i| format!("{},{},{}\n", i, f64::from(i * 7 % 5), if i < 10 { "no" } else { "yes" }))
+        .collect();
+    workshop.write("apart.csv", format!("height,width,label\n{rows}").as_bytes());
+    for kernel in [&[][..], &["--kernel", "gaussian:sigma=1"]] {
+        let output = workshop.run(&[&["path"], &stop[..], kernel].concat());
+        let said = text(&output.stderr);
+        assert!(said.contains("by the iteration limit of --stop published: "), "{said}");
+        assert!(said.contains("by its own rule. Use --stop gap for certified fits"), "{said}");
+        let path: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let fits = path["fits"].as_array().expect("fits");
+        assert!((2..100).contains(&fits.len()));
+        assert_eq!(fits[fits.len() - 1]["status"], "rule-met");
+
+        let output = workshop.run(&[&["cv"], &stop[..], kernel].concat());
+        let said = text(&output.stderr);
+        assert!(said.contains("of 100 lambdas have a fit in every fold and on all rows"), "{said}");
+        let cv: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(cv["fit"]["lambda"], cv["best_lambda"]);
+    }
+    let refusals: [(&str, &[&str], &str); 4] = [
+        ("path", &["--solver", "newton"], "--solver newton is not for --stop published"),
+        ("path", &["--time-limit", "9"], "--time-limit is not for --stop published"),
+        ("path", &["--objective", "catoni"], "--objective is not for --stop published"),
+        ("cv", &["--abandon-hopeless"], "--abandon-hopeless is not for --stop published"),
+    ];
+    for (command, more, message) in refusals {
+        let output = workshop.run(&[&[command], &stop[..], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+    }
+}
+
 /// The message about an objective without a minimum says so, and does not suggest scaling; nothing else
 /// changes.
 #[test]

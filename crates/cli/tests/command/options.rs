@@ -216,7 +216,7 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
     let inspect = ["inspect", "--data", "samples.csv", "--format", "json"];
     let psi = ["psi", "--loss", "lhs", "--at", "0.5", "--format", "json"];
     let kernel = ["--kernel", "gaussian:sigma=1"];
-    let cases: [(&[&str], &[&str], &[&str]); 21] = [
+    let cases: [(&[&str], &[&str], &[&str]); 23] = [
         (&cv, &[], &["--folds", "3"]),
         (&cv, &[], &["--fold-column", "fold"]),
         (&cv, &[], &["--select", "one-se"]),
@@ -233,6 +233,8 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
         (&cv, &[], &["--class-weight", "yes=3"]),
         (&path, &[], &["--lambdas", "1"]),
         (&path, &[], &["--time-limit", "1e-9"]),
+        (&path, &[], &["--stop", "published"]),
+        (&cv, &[], &["--stop", "published"]),
         (&path, &[], &["--multi-class", "ovr"]),
         (&path, &[], &["--class-weight", "balanced"]),
         (&predict, &[], &["--label", "fold"]),

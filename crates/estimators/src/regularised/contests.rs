@@ -95,6 +95,13 @@ impl Contest {
     }
 }
 
+/// Returns paths without the lambdas that some of them end before.
+fn equally_long(mut paths: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
+    let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
+    paths.iter_mut().for_each(|path| path.truncate(shortest));
+    paths
+}
+
 impl Contests {
     /// Returns the contests between the classes of the data.
     pub(super) fn new(
@@ -176,7 +183,8 @@ impl Contests {
     }
 
     /// Returns the fits of every contest at every lambda, largest first, to the rows named or to
-    /// all. After the first one, a contest that begins after the deadline has the origin for its fits.
+    /// all, up to the end of the shortest path. After the first one, a contest that begins after the
+    /// deadline has the origin for its fits.
     pub(super) fn paths<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
@@ -188,7 +196,7 @@ impl Contests {
         let paths = self.paths_in_time(prepared, training, watcher, rows, lambdas)?;
         let data = &self.first;
         let origin = || training.origin(data, prepared.coefficients(), lambdas);
-        Ok(paths.into_iter().map(|path| path.unwrap_or_else(origin)).collect())
+        Ok(equally_long(paths.into_iter().map(|path| path.unwrap_or_else(origin)).collect()))
     }
 
     /// Returns the fits of every contest; `None` for one but the first that begins after the deadline.
@@ -269,12 +277,13 @@ impl Contests {
             let learned = prepared.learned_on(rows)?;
             let prepared = learned.as_ref().unwrap_or(prepared);
             let paths = self.paths_in_time(prepared, training, &of_fold, Some(rows), lambdas)?;
-            let Some(paths) = paths.into_iter().collect::<Option<Vec<_>>>() else {
+            let Some(paths) = paths.into_iter().collect::<Option<Vec<_>>>().map(equally_long)
+            else {
                 return Ok(Vec::new());
             };
             let judge = || Judge::new(training, self.scheme, &self.data);
-            let mut judges: Vec<_> = lambdas.iter().map(|_| judge()).collect();
-            for rows in test.chunks(rows_at_a_time(paths.len() * lambdas.len())) {
+            let mut judges: Vec<_> = paths[0].iter().map(|_| judge()).collect();
+            for rows in test.chunks(rows_at_a_time(paths.len() * judges.len())) {
                 let scores = paths.iter().map(|fits| prepared.scores_of(fits, rows));
                 let scores: Vec<Vec<Vec<f64>>> = scores.collect::<Result<_, Error>>()?;
                 for (k, judge) in judges.iter_mut().enumerate() {

@@ -23,12 +23,13 @@ impl Settings {
     /// the data and of the settings. [`Error::SeveralClasses`]: more than two classes for
     /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class
     /// that the data do not have; data that the loss, the kernel, the solver or the folds cannot
-    /// take; a fit whose numbers overflowed.
+    /// take; a fit whose numbers overflowed. [`Error::PathEnded`]: the path ends before the lambda asked for.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
-    /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index.
+    /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index, or to the last one
+    /// that [`Solver::MmPublished`](margins_optim::Solver::MmPublished) reaches.
     ///
     /// # Errors
     /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: the settings do not ask for a path, or
@@ -108,6 +109,11 @@ impl Settings {
         let Selected { prepared, approach, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
         let fits = path.pop().unwrap_or_default();
+        if let (Some(last), Some(wanted)) = (fits.first(), approach.last())
+            && last.lambda != *wanted
+        {
+            return Err(Error::PathEnded { last: last.lambda, wanted: *wanted });
+        }
         let (mut platt, mut note) = (None, None);
         if let Probabilities::Platt { folds } = self.probabilities {
             let folds = PlattFolds::new(contests.classes(), folds, self.seed)?;

@@ -11,7 +11,7 @@ use super::contests::Contests;
 use super::cross_validation::Folds;
 use super::model::model_of_fits;
 use super::prepared::{Prepared, linear_norm};
-use super::report::{KernelReport, TrainingReport};
+use super::report::{KernelReport, TrainingReport, of_ended_paths};
 use super::settings::Settings;
 use crate::certificate::evidence;
 use crate::{Error, Evidence};
@@ -91,7 +91,12 @@ impl Fitted {
         let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
         let kernel = prepared.kernel_specification();
         let training_data = TrainingData::InMemory(Box::new(InMemory { contests, prepared }));
-        Ok(Fitted::of_model(model, kernel, fits, choice, training_data))
+        let mut fitted = Fitted::of_model(model, kernel, fits, choice, training_data);
+        if settings.options.solver.ends_paths() {
+            let curve = fitted.report.curve.as_ref();
+            fitted.report.notes = curve.and_then(of_ended_paths).into_iter().collect();
+        }
+        Ok(fitted)
     }
 
     /// Returns the classifier of a model with its fits.

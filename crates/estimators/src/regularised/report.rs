@@ -117,6 +117,17 @@ fn of_time(curve: &ErrorCurve) -> Option<String> {
     })
 }
 
+/// Returns a sentence on the lambdas that paths have ended before, if there are some.
+pub(super) fn of_ended_paths(curve: &ErrorCurve) -> Option<String> {
+    let (all, reached) = (curve.lambdas.len(), curve.reached.iter().filter(|&&is| is).count());
+    (reached < all).then(|| {
+        format!(
+            "The published stopping rule ends paths by their iterations: {reached} of {all} lambdas have a fit \
+             in every fold and on all rows, and lambda is selected among them."
+        )
+    })
+}
+
 /// The most members that a displayed report goes through.
 const MOST_MEMBERS: usize = 20;
 

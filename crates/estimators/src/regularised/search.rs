@@ -301,6 +301,16 @@ impl Settings {
     }
 }
 
+/// Returns the fits of several members at each lambda, one a member.
+fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
+    let count = of_members.first().map_or(0, Vec::len);
+    let mut path = vec![Vec::new(); count];
+    for fits in of_members {
+        path.iter_mut().zip(fits).for_each(|(at, fit): (&mut Vec<Fit>, Fit)| at.push(fit));
+    }
+    path
+}
+
 impl Search<'_> {
     fn by(&self, choice: &Regularisation) -> Result<Found, Error> {
         match choice {
@@ -316,11 +326,7 @@ impl Search<'_> {
     fn along(&self, approach: Vec<Lambda>) -> Result<Found, Error> {
         let Search { contests, prepared, watcher, .. } = *self;
         let of_members = contests.paths(prepared, &self.training, watcher, None, &approach)?;
-        let mut path: Vec<Vec<Fit>> = approach.iter().map(|_| Vec::new()).collect();
-        for fits in of_members {
-            path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
-        }
-        Ok(Found { approach, path: Some(path), curve: None })
+        Ok(Found { approach, path: Some(by_lambda(of_members)), curve: None })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
@@ -342,10 +348,24 @@ impl Search<'_> {
             let (curve, at) = self.cross_validate_together(&training, how)?;
             (curve, at, None)
         };
-        let approach = approach_to(&curve.lambdas, at);
-        let curve = how.defined(curve)?;
         let path = fit.map(|fit| vec![vec![fit]]);
-        Ok(Found { approach, path, curve: Some(curve) })
+        if self.training.options.solver.ends_paths() && path.is_none() {
+            return self.choose_on_path(how, curve);
+        }
+        let approach = approach_to(&curve.lambdas, at);
+        Ok(Found { approach, path, curve: Some(how.defined(curve)?) })
+    }
+
+    /// Returns the fits at the lambda that the rule takes among those that the path on all rows reaches.
+    fn choose_on_path(&self, how: &CrossValidation, mut curve: ErrorCurve) -> Result<Found, Error> {
+        let Search { contests, prepared, watcher, .. } = *self;
+        let lambdas = &curve.lambdas;
+        let mut path =
+            by_lambda(contests.paths(prepared, &self.training, watcher, None, lambdas)?);
+        curve.leave_out(|k| k >= path.len());
+        let at = how.selection.of(&curve);
+        let (approach, path) = (curve.lambdas[..=at].to_vec(), Some(vec![path.swap_remove(at)]));
+        Ok(Found { approach, path, curve: Some(how.defined(curve)?) })
     }
 
     /// Returns the error of the class that several contests decide together, and the index of the

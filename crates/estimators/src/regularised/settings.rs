@@ -226,12 +226,60 @@ impl Settings {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         self.options.check()?;
+        self.check_published_rule()?;
         self.check_unpenalised()?;
         {
             self.check_memory()?;
             self.check_exact()?;
         }
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
+    }
+
+    /// Refuses settings that make no sense with the published rule, which goes along whole paths from the
+    /// largest lambda.
+    fn check_published_rule(&self) -> Result<(), Error> {
+        if !self.options.solver.ends_paths() {
+            return Ok(());
+        }
+        let how = match &self.regularisation {
+            Regularisation::CrossValidated(how) => Some(how),
+            _ => None,
+        };
+        let refused = [
+            (
+                self.time_limit.is_some(),
+                "a time limit",
+                "the rule ends a path by its iterations: leave the time limit out",
+            ),
+            (
+                matches!(self.regularisation, Regularisation::Single(_)),
+                "a single lambda",
+                "the rule is for the lambdas of a path: fit a path, or cross-validate one",
+            ),
+            (
+                how.is_some_and(|how| how.abandon_hopeless),
+                "abandon_hopeless",
+                "each lambda starts from the one before it: leave abandon_hopeless out",
+            ),
+            (
+                how.is_some_and(|how| how.leave_one_out.is_some()),
+                "leave_one_out",
+                "fits without one sample start from a minimum: cross-validate with folds",
+            ),
+            (
+                self.probabilities != Probabilities::OfTheLoss,
+                "Platt scaling",
+                "paths of other rows may end before the lambda selected: take the probabilities of the \
+                 loss",
+            ),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            Some((_, other, reason)) => {
+                let rule = "the published stopping rule".to_owned();
+                Err(Error::contradiction(rule, other.to_owned(), reason))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses a fit without a penalty except of a differentiable loss, by linear functions and the method

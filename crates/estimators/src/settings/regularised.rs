@@ -55,6 +55,7 @@ pub(super) const CROSS_VALIDATED: &[Setting] = &[
     MULTI_CLASS,
     PROBABILITY,
     SOLVER,
+    STOP,
     TOL,
     MAX_ITER,
     TIME_LIMIT,
@@ -82,6 +83,7 @@ pub(super) const PATH: &[Setting] = &[
     CLASS_WEIGHT,
     Setting { option: None, ..MULTI_CLASS },
     SOLVER,
+    STOP,
     TOL,
     MAX_ITER,
     TIME_LIMIT,
@@ -369,6 +371,26 @@ const SOLVER: Setting = Setting {
     default: "\"auto\"",
     sentence: "Algorithm",
     command: "--verbose prints the solver that auto takes.",
+    ..NONE
+};
+
+const STOP: Setting = Setting {
+    name: "stop",
+    option: Some("stop"),
+    kind: Kind::Choice(&[
+        ("gap", "The relative duality gap is within the tolerance, which certifies the fit"),
+        (
+            "published",
+            "The rule of the R package lhsc, which certifies nothing: squared changes below 1e-5 in sum, \
+             10,000 iterations per path",
+        ),
+    ]),
+    default: "\"gap\"",
+    sentence: "Stopping rule",
+    more: "`published` is unaccelerated majorisation-minimisation from the largest lambda down. The path \
+           ends at the lambda at which all iterations together reach 10,000. Smaller lambdas have no fit, \
+           and cross-validation selects among the lambdas that every path has reached. The reports have \
+           the gap that the rule leaves.",
     ..NONE
 };
 

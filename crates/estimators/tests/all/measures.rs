@@ -12,7 +12,7 @@ use margins_estimators::regularised::{
 };
 use margins_losses::{Hinge, Logistic, MarginLoss};
 use margins_model::Scheme;
-use margins_optim::{ErrorCurve, lambda_grid};
+use margins_optim::{ErrorCurve, Options, Solver, lambda_grid};
 
 fn grid() -> CrossValidation {
     CrossValidation {
@@ -202,6 +202,48 @@ fn a_class_of_one_row_does_not_end_a_search() {
         let refused = Settings { probabilities: platt, ..search(grid()) }.fit(&data).unwrap_err();
         assert!(refused.to_string().contains("1 ('single')"), "{refused}");
     }
+}
+
+/// Paths of the published stopping rule end at lambdas of their own: those that not all have reached are
+/// never selected, whatever their error, and the fit on all rows is the one of its path.
+#[test]
+fn a_lambda_that_a_path_does_not_reach_is_never_selected() {
+    let solver = Solver::MmPublished { change: 1e-5, path_iterations: 40 };
+    let options = Options { solver, ..Options::default() };
+    let (two, three) = (corners(&["a", "b"], 90, 2.0), corners(&["a", "b", "c"], 90, 2.0));
+    for kernel in [None, Some("gaussian:sigma=2")] {
+        for data in [&two, &three] {
+            let lambdas = lambda_grid(1.0, 1e-7, 50).unwrap();
+            let how = CrossValidation { lambdas: lambdas.clone(), ..grid() };
+            let kernels = KernelChoice {
+                specifications: kernel.map(str::to_owned).into_iter().collect(),
+                ..KernelChoice::default()
+            };
+            let settings = Settings { options, kernels, ..search(how) };
+            let fitted = settings.fit(data).unwrap();
+            let note = &fitted.report.notes[0];
+            assert!(note.contains("of 50 lambdas have a fit in every fold"), "{note}");
+            let curve = fitted.report.curve.unwrap();
+            let reached = curve.reached.iter().filter(|&&reached| reached).count();
+            assert!((2..50).contains(&reached) && curve.reached.is_sorted_by(|a, b| a >= b));
+            assert!(curve.best < reached && curve.one_standard_error < reached);
+
+            let index = curve.best;
+            let regularisation = Regularisation::Path { lambdas: lambdas.clone(), index };
+            let path = Settings { regularisation, ..settings.clone() }.path(data).unwrap();
+            assert_eq!(fitted.fits, path.fits[index]);
+            let all = Regularisation::path(lambdas).unwrap();
+            let settings = Settings { regularisation: all, ..settings };
+            let path = settings.path(data).unwrap();
+            assert!((reached..50).contains(&path.fits.len()));
+            let refused = settings.fit(data).unwrap_err().to_string();
+            assert!(refused.starts_with("the path ends at lambda "), "{refused}");
+        }
+    }
+    let limited =
+        Settings { options, time_limit: Some(std::time::Duration::from_secs(1)), ..search(grid()) };
+    let refused = limited.fit(&two).unwrap_err().to_string();
+    assert!(refused.contains("the published stopping rule") && refused.contains("a time limit"));
 }
 
 #[test]

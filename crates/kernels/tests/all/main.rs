@@ -6,6 +6,7 @@ mod features;
 mod kernels;
 mod matrix_free;
 mod path;
+mod published;
 mod references;
 mod scales;
 mod svm;

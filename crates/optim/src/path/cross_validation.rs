@@ -42,7 +42,8 @@ pub struct ScoredFold<F> {
 pub struct CrossValidatedPath {
     /// The errors, with the gaps of the fits of all folds and of the fit on all data.
     pub curve: ErrorCurve,
-    /// The fits on all of the data; none if the deadline of the options came before them.
+    /// The fits on all of the data, up to the end of a path that ends before; none if the deadline of the
+    /// options came before them.
     pub fits: Vec<Fit>,
 }
 
@@ -120,6 +121,9 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
         let (fits, curve) = parallel::join(on_all, of_folds);
         (curve?, fits?)
     };
+    if options.solver.ends_paths() {
+        curve.leave_out(|k| k >= fits.len());
+    }
     if !options.is_late() {
         curve.include(&fits);
     }
@@ -170,7 +174,8 @@ pub fn error_curve<'s, L: MarginLoss + ?Sized, F: PathFit, E: From<Error> + Send
 
 /// Returns the cross-validated error of any classifier of any number of classes:
 /// `solve(fold, lambdas, deadline)` learns from the rows of the fold and returns the outcome of the rows
-/// held out at each lambda, or none at all if the deadline left no time for a classifier. It may learn
+/// held out at each lambda, up to the end of a path that ends before; none at all if the deadline left no
+/// time for a classifier. It may learn
 /// from rows that lack a class. All else is done like in [`error_curve`]; of the training only
 /// [`abandon_hopeless`](Training::abandon_hopeless), [`measure`](Training::measure),
 /// [`finished`](Training::finished) and the deadline count.

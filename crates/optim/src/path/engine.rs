@@ -9,7 +9,7 @@ use crate::problem::summation::variance;
 use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, Iteration, Lbfgs, MajorizeMinimize,
-    Majorizer, Newton, Options, ProximalNewton, Solver, StoppingRule, System, Watch, radius_near,
+    Majorizer, Newton, Options, ProximalNewton, Solver, System, Watch, radius_near,
 };
 use crate::{Error, Lambda};
 
@@ -34,14 +34,14 @@ impl Engine {
         let system = || if is_dense { System::dense(p) } else { System::conjugate_gradients() };
         Ok(match options.solver {
             Solver::Auto | Solver::Newton => Engine::Newton(system()),
-            Solver::MmBatched => Engine::Mm(MajorizeMinimize {
-                majorizer: Majorizer::of(objective)?,
-                accelerated: true,
-                stopping: StoppingRule::RelativeGap,
-            }),
-            Solver::Mm { accelerated, stopping } => {
+            Solver::Mm { accelerated } => {
                 let majorizer = Majorizer::of(objective)?;
-                Engine::Mm(MajorizeMinimize { majorizer, accelerated, stopping })
+                Engine::Mm(MajorizeMinimize { majorizer, accelerated })
+            }
+            // They have paths of their own.
+            Solver::MmBatched | Solver::MmPublished { .. } => {
+                let majorizer = Majorizer::of(objective)?;
+                Engine::Mm(MajorizeMinimize { majorizer, accelerated: true })
             }
             Solver::ProximalNewton => Engine::ProximalNewton(ProximalNewton::new(system())),
             Solver::Sdca { seed } => {

@@ -83,7 +83,8 @@ pub struct ErrorCurve {
     /// [`Training::abandon_hopeless`](crate::Training::abandon_hopeless) allows. The errors then come from these folds alone, and no
     /// index points at the lambda.
     pub abandoned: Vec<bool>,
-    /// True if there was time for the lambda in every fold. If not, the errors come from the folds that
+    /// True if there was time for the lambda in every fold, and no path ended before it, as a path of
+    /// [`Solver::MmPublished`](crate::Solver::MmPublished) may. If not, the errors come from the folds that
     /// reached it, and are NaN without any; no index points at the lambda, unless none was reached.
     pub reached: Vec<bool>,
     /// The index of the best mean of the measure; of several the one with the smallest log-loss, and of
@@ -165,10 +166,10 @@ impl ErrorCurve {
         (sign * self.mean_measure[k], self.mean_log_loss[k].unwrap_or(f64::INFINITY))
     }
 
-    /// Marks the lambdas for which time was too short as not reached and not certified, and chooses among
+    /// Marks the lambdas for which time or the path was too short as not reached and not certified, and chooses among
     /// the others.
-    pub fn leave_out(&mut self, is_late: impl Fn(usize) -> bool) {
-        for k in (0..self.lambdas.len()).filter(|&k| is_late(k)) {
+    pub fn leave_out(&mut self, is_beyond: impl Fn(usize) -> bool) {
+        for k in (0..self.lambdas.len()).filter(|&k| is_beyond(k)) {
             (self.reached[k], self.certified[k]) = (false, false);
             (self.worst_relative_gap[k], self.unproven[k]) = (f64::INFINITY, None);
         }

@@ -8,7 +8,7 @@ use crate::solve::is_over;
 
 /// How far each fold has come along the lambdas of a path, largest first.
 ///
-/// Without a deadline, one round takes all folds to the last lambda. With a deadline, the folds of a
+/// Without a deadline, one round takes all folds to the last lambda, or to the end of their paths. With a deadline, the folds of a
 /// round share the time until then, and none goes further than the earlier ones had time for. Where time
 /// is left, folds that are behind catch up first, and then all go on.
 ///
@@ -53,11 +53,11 @@ impl Rounds {
     }
 
     /// Returns the next round, in which so many folds run at the same time. Returns `None` if all folds
-    /// have reached the last lambda, the last round led none on, or the deadline has passed after it.
+    /// have reached the last lambda, or after a round that led none on, had no deadline, or was over after it.
     pub fn next(&mut self, at_once: usize) -> Option<Round> {
         let all: usize = self.reached.iter().sum();
         let is_late = || is_over(self.deadline);
-        if self.before.is_some_and(|before| all == before || is_late()) {
+        if self.before.is_some_and(|before| all == before || self.deadline.is_none() || is_late()) {
             return None;
         }
         self.before = Some(all);

@@ -20,7 +20,7 @@ use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
 use crate::problem::{InMemory, Point, Samples, curvature};
 use crate::solve::{Ending, Monitor, Rule};
-use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
+use crate::{Certificate, Error, Lambda, Objective, Options};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
 
@@ -74,6 +74,10 @@ impl Majorizer {
         }
         let (vectors, values) = decompose(&gram)?;
         Ok(Majorizer { vectors, values, curvature, samples, with_intercept })
+    }
+
+    pub(crate) fn curvature(&self) -> f64 {
+        self.curvature
     }
 
     pub(crate) fn vectors(&self) -> &DMatrix<f64> {
@@ -135,6 +139,23 @@ impl MajorizerAt<'_> {
         next
     }
 
+    /// Returns the step to the minimiser of the majoriser, in the coordinates of the eigenvectors, from
+    /// the gradient there; `first_row` is the first row of U.
+    pub(crate) fn rotated_step(
+        &self,
+        first_row: &DVector<f64>,
+        gradient: &DVector<f64>,
+    ) -> DVector<f64> {
+        let Majorizer { samples, curvature, with_intercept, .. } = self.majorizer;
+        // The vector v, rotated.
+        let first_column = first_row.component_mul(&self.scale);
+        let mut step = gradient.component_mul(&self.scale);
+        if *with_intercept {
+            step.axpy(self.correction * first_column.dot(gradient), &first_column, 1.0);
+        }
+        step * (-samples / curvature)
+    }
+
     /// Returns the factors `1 / (s + mu)`.
     pub(crate) fn scale(&self) -> &[f64] {
         self.scale.as_slice()
@@ -170,19 +191,12 @@ fn advance<L: MarginLoss + ?Sized>(
     majorizer.step(evaluator.samples.objective, point, slope, &evaluator.gradient)
 }
 
-fn squared_change(from: &Point, to: &Point) -> f64 {
-    let difference = to.step(-1.0, from);
-    difference.intercept.powi(2) + dot(&difference.coef, &difference.coef)
-}
-
 /// The method with the parts that serve a whole path.
 pub(crate) struct MajorizeMinimize {
     /// The eigendecomposition.
     pub(crate) majorizer: Majorizer,
     /// True for Nesterov's extrapolation.
     pub(crate) accelerated: bool,
-    /// The rule that ends the iteration.
-    pub(crate) stopping: StoppingRule,
 }
 
 impl MajorizeMinimize {
@@ -197,9 +211,8 @@ impl MajorizeMinimize {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         let majorizer = self.majorizer.at(lambda);
         let mut momentum = Momentum::new(point);
-        let mut met = false;
         loop {
-            let last = monitor.exhausted().is_some() || met;
+            let last = monitor.exhausted().is_some();
             if last || monitor.iterations().is_multiple_of(CHECK_EVERY) || options.history {
                 let (settled, certificate) = certify(evaluator, lambda, point);
                 let mut shown = certificate;
@@ -209,12 +222,9 @@ impl MajorizeMinimize {
                     shown = certificate.raised_to(evaluator.value_at(lambda, point));
                     evaluator.intercept_slope(point);
                 }
-                let rule = match self.stopping {
-                    StoppingRule::RelativeGap => Rule::Gap,
-                    StoppingRule::CoefficientChange(_) => Rule::Own { met },
-                };
                 let margins = || evaluator.samples.summary();
                 let passes = evaluator.passes;
+                let rule = Rule::Gap;
                 if let Some(status) = monitor.judge_by(rule, passes, &certificate, &shown, margins)
                 {
                     *point = settled;
@@ -222,15 +232,11 @@ impl MajorizeMinimize {
                 }
             }
             monitor.count(1);
-            let next = if self.accelerated {
+            *point = if self.accelerated {
                 momentum.advance(evaluator, &majorizer, lambda, point)
             } else {
                 advance(evaluator, &majorizer, lambda, point)
             };
-            if let StoppingRule::CoefficientChange(tolerance) = self.stopping {
-                met = squared_change(point, &next) <= tolerance;
-            }
-            *point = next;
         }
     }
 }

@@ -20,13 +20,25 @@ pub enum Solver {
     Auto,
     /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
     /// all lambdas. It needs a finite [`curvature`](margins_losses::MarginLoss::curvature).
-    /// [`Solver::MM`] is the published form.
     Mm {
         /// True for Nesterov's extrapolation with restarts, with which the method never increases
         /// the objective either.
         accelerated: bool,
-        /// The rule that ends the iteration.
-        stopping: StoppingRule,
+    },
+    /// Majorisation-minimisation with the stopping rule of the R package of its authors:
+    /// [`Solver::MM_PUBLISHED`]. Each lambda starts from the last point of the one before, and ends when
+    /// the sum of the squared changes of the coefficients in a step is below a number. The path ends at
+    /// the lambda at which the iterations of all lambdas together reach a limit: that lambda and the
+    /// smaller ones have no fit, unless it is the first. The rule certifies nothing; reports have the
+    /// gap that it leaves.
+    ///
+    /// The coefficients are the intercept with `w`, and with a kernel the intercept with one
+    /// coefficient a sample.
+    MmPublished {
+        /// The sum of squared changes below which a lambda ends.
+        change: f64,
+        /// The number of iterations at all lambdas together after which the path ends.
+        path_iterations: usize,
     },
     /// Accelerated majorisation-minimisation for ten lambdas at a time, which advance together as
     /// products of matrices; with a kernel, the lambdas of all folds of a cross-validation advance
@@ -58,10 +70,11 @@ pub enum Solver {
 
 impl Solver {
     /// Majorisation-minimisation as published, but ended by the duality gap.
-    pub const MM: Solver = Solver::Mm { accelerated: false, stopping: StoppingRule::RelativeGap };
+    pub const MM: Solver = Solver::Mm { accelerated: false };
     /// Majorisation-minimisation with extrapolation.
-    pub const MM_ACCELERATED: Solver =
-        Solver::Mm { accelerated: true, stopping: StoppingRule::RelativeGap };
+    pub const MM_ACCELERATED: Solver = Solver::Mm { accelerated: true };
+    /// Majorisation-minimisation as published, ended by a change of 1e-5 and 10,000 iterations a path.
+    pub const MM_PUBLISHED: Solver = Solver::MmPublished { change: 1e-5, path_iterations: 10_000 };
     /// Dual coordinate ascent with the seed 1.
     pub const SDCA: Solver = Solver::Sdca { seed: 1 };
     /// Gradient descent with a line search.
@@ -86,6 +99,19 @@ impl Solver {
         Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, solver)| solver)
     }
 
+    /// Returns the method with the published stopping rule: [`MM_PUBLISHED`](Self::MM_PUBLISHED) for
+    /// [`MM`](Self::MM) and [`Auto`](Self::Auto), `None` for others, which have no such rule.
+    ///
+    /// ```
+    /// use margins_optim::Solver;
+    ///
+    /// assert_eq!(Solver::Auto.with_published_rule(), Some(Solver::MM_PUBLISHED));
+    /// assert_eq!(Solver::Newton.with_published_rule(), None);
+    /// ```
+    pub fn with_published_rule(self) -> Option<Self> {
+        matches!(self, Solver::Auto | Solver::MM).then_some(Solver::MM_PUBLISHED)
+    }
+
     /// Returns the method with another seed, if it draws anything.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
@@ -103,10 +129,16 @@ impl Solver {
         match self {
             Solver::Auto | Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => CONVEX,
             Solver::Mm { .. }
+            | Solver::MmPublished { .. }
             | Solver::MmBatched
             | Solver::GradientDescent { step: StepRule::Smooth } => BOUNDED,
             Solver::Newton | Solver::Lbfgs | Solver::GradientDescent { .. } => SMOOTH,
         }
+    }
+
+    /// Returns true if the method may end a path before its last lambda.
+    pub fn ends_paths(&self) -> bool {
+        matches!(self, Solver::MmPublished { .. })
     }
 
     /// Returns true if the method is for linear classifiers only.
@@ -136,9 +168,7 @@ impl Solver {
                 OutOfRange::check_positive("the step of gradient descent", step)?;
                 Ok(())
             }
-            Solver::Mm { stopping: StoppingRule::CoefficientChange(change), .. } => {
-                check_tolerance(change)
-            }
+            Solver::MmPublished { change, .. } => check_tolerance(change),
             _ => Ok(()),
         }
     }
@@ -158,19 +188,6 @@ pub enum StepRule {
     /// A search along the gradient finds a step that decreases F.
     #[default]
     LineSearch,
-}
-
-/// The rule by which majorisation-minimisation ends.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub enum StoppingRule {
-    /// The relative duality gap must be at most [`Options::tolerance`].
-    #[default]
-    RelativeGap,
-    /// The squared change of intercept and coefficients in one step must be at most this number,
-    /// the rule of the R package of the leaky hockey stick paper (which takes 1e-5). It certifies
-    /// nothing and is here for comparisons.
-    CoefficientChange(f64),
 }
 
 /// The settings that every solver shares.
