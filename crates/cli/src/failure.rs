@@ -62,9 +62,9 @@ impl From<Data> for Failure {
     fn from(error: Data) -> Self {
         match error {
             Data::UnknownFormat { .. } => Failure::Usage(format!("{error} with --data-format")),
-            Data::ThirdClassInFile { .. } => Failure::job(format!(
-                "{error}; fit, cv and stream take more with --multi-class ovr"
-            )),
+            Data::ThirdClassInFile { .. } => {
+                Failure::job(format!("{error}. Check --label, or add --multi-class ovr"))
+            }
             _ => Failure::Job(format!("{error}{}{}", column_meant(&error), in_parts(&error))),
         }
     }

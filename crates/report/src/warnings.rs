@@ -102,15 +102,15 @@ fn of_probabilities(evaluation: &Evaluation, is_scaled: bool) -> Option<String> 
     let (worst, diagram) = off.first()?;
     let data = &evaluation.data;
     let (class, all) = (&worst.class, evaluation.classes.len());
-    let help = if is_scaled { "" } else { " A fit with --probability platt may be nearer." };
+    let help = if is_scaled { "" } else { " Consider --probability platt." };
     let sizes = format!(
-        "by {:.3} on average, where chance alone would make {:.3}",
+        "a calibration error of {:.3}; about {:.3} is expected by chance",
         diagram.calibration_error, diagram.if_calibrated.value
     );
     Some(match off.len() {
-        1 => format!("The probabilities of '{class}' on {data} are off {sizes}.{help}"),
+        1 => format!("The probabilities of '{class}' on {data} have {sizes}.{help}"),
         some => format!(
-            "The probabilities of {some} of {all} classes on {data} are off, those of '{class}' the most, {sizes}: {}.{help}",
+            "The probabilities of {some} of {all} classes on {data} are off, those of '{class}' the most, with {sizes}: {}.{help}",
             Listed(&off.iter().map(|(class, _)| class.class.clone()).collect::<Vec<String>>())
         ),
     })

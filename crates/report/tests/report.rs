@@ -299,9 +299,9 @@ fn warnings_say_what_the_numbers_show() {
     diagram.calibration_error = diagram.if_calibrated.value + 0.5;
     let told = |report: &Report| -> String {
         let found = report.found_warnings(None).into_iter();
-        found.filter(|w| w.contains("on training are off")).collect()
+        found.filter(|w| w.contains("on training have a calibration error")).collect()
     };
-    assert!(told(&off).ends_with(". A fit with --probability platt may be nearer."), "{off:?}");
+    assert!(told(&off).ends_with(". Consider --probability platt."), "{off:?}");
     off.members[0].scaled_probabilities = true;
     assert!(!told(&off).is_empty() && !told(&off).contains("platt"));
 }

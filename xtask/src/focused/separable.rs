@@ -276,18 +276,18 @@ pub(crate) fn run(
 
 fn about(settings: &Settings) -> String {
     format!(
-        "The table has the passes over the data (samples looked at, divided by m) and the seconds \
-         until a classifier is right on every sample. They are medians over {} trials; a trial is \
+        "The table has, under each method, the passes over the data (samples looked at, divided by m), and \
+         beside them the seconds until a classifier is right on every sample. They are medians over {} trials; a trial is \
          looked at after every quarter of a pass and given up (-) after {MOST_PASSES} passes. For \
          *FOL, perceptron* and SGD the classifier is the present one of the learner, which only the \
          Rust type `Game` returns (`Game::learner`). *FOL, majority* is the ensemble that the command \
          and Python return, with their default rounds and outputs, until it is known to be right \
          (`Stop::Consistent`). A round of the sublinear \
-         perceptron looks at one sample and at one feature of all of them, of which the passes \
-         count the former; it is given up after {MOST_SUBLINEAR_PASSES}. For the machine (`lambda \
+         perceptron looks at one sample and at one feature of all samples; its passes count the \
+         samples only, and it is stopped after {MOST_SUBLINEAR_PASSES}. For the SVM (`lambda \
          = {LAMBDA}`, gap 1e-3) a pass is as many kernel values as the matrix has, and data of \
          more than {MOST_MACHINE_ROWS} rows are left out; the chess data have a Gaussian kernel \
-         with sigma = 1/7, for which only FOL and SGD by their present classifiers and the machine take part.",
+         with sigma = 1/7, for which only FOL and SGD by their present classifiers and the SVM take part.",
         settings.trials
     )
 }
@@ -310,7 +310,7 @@ fn finding(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> String {
 }
 
 fn table(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Table {
-    let of_method = METHODS.iter().flat_map(|name| [format!("{name}: passes"), "s".to_owned()]);
+    let of_method = METHODS.iter().flat_map(|name| [(*name).to_owned(), "s".to_owned()]);
     let mut table = Table::new(["data", "m x p"].map(str::to_owned).into_iter().chain(of_method));
     for ((name, data), trials) in sets.iter().zip(results) {
         let size = format!("{} x {}", data.rows(), data.columns());

@@ -138,9 +138,7 @@ impl Task<'_> {
             |option: &str| Err(Failure::Usage(format!("{option} {}", program::block_file())));
         match self.arguments.source().block_file()? {
             None if self.keeps_points => refuse("--checkpoint is for linear classifiers of"),
-            None if memory.is_some() && kernel.is_none() => {
-                refuse("--memory is for a kernel or for")
-            }
+            None if memory.is_some() && kernel.is_none() => refuse("--memory needs --kernel or"),
             None => Ok(None),
             Some(file) => {
                 let memory = if self.keeps_points {

@@ -1,9 +1,10 @@
 //! The command that reports on a model.
 
 use margins::Registry;
+use margins::model::Basis;
 use margins_report::Report;
 
-use super::page::{Invocation, evaluate, write};
+use super::page::{Invocation, classifier_of, evaluate, title, write};
 use crate::arguments::report::ReportArguments;
 use crate::failure::Failure;
 use crate::output::files::{check_files, input, inputs, output};
@@ -25,7 +26,9 @@ pub(super) fn report(
     ]))?;
     let format = arguments.format()?;
     let (header, model) = read_model(&arguments.model, registry)?;
-    let mut report = Report::new("Report on a model", invocation.origin(None));
+    let kind = format!("{} on labelled rows", classifier_of(model.basis().map(Basis::kernel)));
+    let data = arguments.file.first().display().to_string();
+    let mut report = Report::new(title(&data, &kind), invocation.origin(None));
     report.add_facts(lines(&arguments.model, &header, &model));
     let mut show =
         |name: &str, file| evaluate(&mut report, name, arguments.source(file), &model, registry);

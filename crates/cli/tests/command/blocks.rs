@@ -113,7 +113,7 @@ fn blocks_larger_than_memory_are_read_in_each_pass() {
     let message = refusal(&[&fit[..], &["two.blocks", "--memory", "1kB"]].concat());
     assert!(message.contains("labels, margins and blocks in use take"), "{message}");
     let message = refusal(&[&fit[..], &["two.csv", "--memory", "1kB"], &COLUMNS].concat());
-    assert!(message.contains("--memory is for a kernel or for a block file"), "{message}");
+    assert!(message.contains("--memory needs --kernel or a block file"), "{message}");
     let message = refusal(&[&fit[..], &["three.blocks"], &small].concat());
     assert!(message.contains("'blue'") || message.contains("'red'"), "{message}");
 }

@@ -138,7 +138,7 @@ pub(super) fn number(cell: &str) -> Result<f64, String> {
             Some(reason) if parsed.is_err() => {
                 let advice = match cell.replacen(',', ".", 1).parse::<f64>() {
                     Ok(_) => "decimals are written with a point",
-                    Err(_) => "a fit takes columns of words with --encode",
+                    Err(_) => "add --encode to treat the column as categories",
                 };
                 format!("{reason}; {advice}")
             }
@@ -152,7 +152,7 @@ fn missing(cell: &str) -> String {
         "" => "the cell is empty".to_owned(),
         _ => format!("{} is a missing value", quoted(cell)),
     };
-    format!("{what}; a fit takes tables with gaps with --encode")
+    format!("{what}. Add --encode to fill missing values")
 }
 
 /// Returns the weight of a sample, or why it is not a weight.
