@@ -409,7 +409,7 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
 
 
 def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.") -> None:
-    """Says once that a fit is not certified: with its gap, the tolerance and what to do."""
+    """Says once that a fit is not certified: with its gap, the tolerance and what to do, `remedy` if the method met its own rule."""
     # What a gap leaves out for rounding counts against the tolerance like the gap.
     ends = zip(np.maximum(report["relative_gap"], report["relative_rounding"]), report["relative_gap"], report["status"], report["reason"])
     left = [end for end in ends if end[2] != "converged"]
@@ -460,7 +460,6 @@ def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardi
 
 _REMEDIES = {
     "iteration-limit": "Raise max_iter, or standardize the features.",
-    "rule-met": 'Set stop="gap" for certified fits.',
     "time-limit": "Raise time_limit, or accept the point reached.",
     "interrupted": "The point reached is kept.",
     "stalled": "Standardize the features, or raise tol.",

@@ -262,7 +262,7 @@ array of shape (n_Cs, n_members)
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
-        warn_of_gap(flat, self.tol)
+        warn_of_gap(flat, self.tol, 'Set stop="gap" for certified fits.')
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

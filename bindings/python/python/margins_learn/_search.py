@@ -313,7 +313,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         curves = [self.paths_[kernel] for kernel in self.paths_] or [self.path_]
         errors = [curve["mean_error"] for curve in curves]
         self._keep(errors_=errors[0] if len(errors) == 1 else np.stack(errors))
-        warn_of_gap(report, self.tol)
+        warn_of_gap(report, self.tol, 'Set stop="gap" for certified fits.')
         warn_of_report(report)
         return self
 
