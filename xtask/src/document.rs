@@ -7,14 +7,13 @@ use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, html::push_html};
 
 use crate::figure::Figure;
-use crate::{Failure, files};
+use crate::{Failure, files, machine};
 
 /// The findings of one experiment.
 pub(crate) struct Document {
     /// The name of the experiment, and that of its files.
     pub(crate) name: &'static str,
-    /// What its reader knows in the end.
-    aim: &'static str,
+    title: &'static str,
     /// What its tables and figures show, in sentences that are computed from the same numbers.
     pub(crate) finding: String,
     parts: Vec<Part>,
@@ -43,8 +42,11 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Returns the cell of a difference to what was published, in standard errors.
+    /// Returns the cell of a difference to what was published, in standard errors; of NaN a dash.
     pub(crate) fn difference(difference: f64) -> Self {
+        if difference.is_nan() {
+            return "-".into();
+        }
         Cell { text: format!("{difference:+.1}"), difference: Some(difference) }
     }
 
@@ -128,13 +130,13 @@ impl Table {
 
 impl Document {
     /// Returns a document without content.
-    pub(crate) fn new(name: &'static str, aim: &'static str) -> Self {
-        Document { name, aim, finding: String::new(), parts: Vec::new(), numbers: Vec::new() }
+    pub(crate) fn new(name: &'static str, title: &'static str) -> Self {
+        Document { name, title, finding: String::new(), parts: Vec::new(), numbers: Vec::new() }
     }
 
     /// Returns the document of a figure alone, with what it shows.
-    pub(crate) fn of((figure, finding): (Figure, String), aim: &'static str) -> Self {
-        Document::new(figure.name, aim).finding(finding).figure(figure)
+    pub(crate) fn of((figure, finding): (Figure, String), title: &'static str) -> Self {
+        Document::new(figure.name, title).finding(finding).figure(figure)
     }
 
     /// Sets the finding, which comes first.
@@ -185,37 +187,44 @@ impl Document {
         files
     }
 
-    /// Returns the document as Markdown with the command line that makes it.
+    /// Returns the figures, which stand between the finding and the numbers.
+    fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Figure(figure) => Some(figure),
+            _ => None,
+        })
+    }
+
+    /// Returns the document as a page of Markdown, with the command line that makes it.
     pub(crate) fn markdown(&self, command: &str) -> String {
-        let (name, aim) = (self.name, self.aim);
-        let mut text = format!("# {name}\n\nShows {aim}. Repeat it by\n\n    {command}\n");
-        if !self.finding.is_empty() {
-            text += &format!("\n{}\n", self.finding);
+        let mut text = format!("# {}\n\n{}", self.title, wrapped(&self.finding));
+        for Figure { name, .. } in self.figures() {
+            text += &format!("\n![{name}]({name}.svg)\n");
         }
+        let day = machine::today();
+        text += &format!("\n```sh\n{command}\n```\n\nThe page shows the run of {day}.\n");
         for part in &self.parts {
-            text += "\n";
             match part {
-                Part::Text(paragraph) => text += &format!("{paragraph}\n"),
-                Part::Table(table) => text += &table.markdown(),
-                Part::Figure(figure) => text += &format!("![{0}]({0}.svg)\n", figure.name),
+                Part::Text(paragraph) => text += &format!("\n{}", wrapped(paragraph)),
+                Part::Table(table) => text += &format!("\n{}", table.markdown()),
+                Part::Figure(_) => {}
             }
         }
         text
     }
 
-    /// Writes the document into a folder: Markdown, pictures and numbers.
-    pub(crate) fn write(&self, folder: &Path, command: &str) -> Result<(), Failure> {
-        let mut files = self.numbers();
-        files.push((format!("{}.md", self.name), self.markdown(command)));
-        for part in &self.parts {
-            if let Part::Figure(figure) = part {
-                files.push((format!("{}.svg", figure.name), figure.svg()?));
-            }
+    /// Writes the document into a folder: Markdown, pictures and numbers. Returns the names of the files.
+    pub(crate) fn write(&self, folder: &Path, command: &str) -> Result<Vec<String>, Failure> {
+        let mut files = vec![(format!("{}.md", self.name), self.markdown(command))];
+        for figure in self.figures() {
+            files.push((format!("{}.svg", figure.name), figure.svg()?));
         }
-        for (name, text) in files {
-            files::write(&folder.join(name), &text)?;
-        }
-        Ok(())
+        files.extend(self.numbers());
+        let write = |(name, text): (String, String)| {
+            files::write(&folder.join(&name), &text)?;
+            Ok(name)
+        };
+        files.into_iter().map(write).collect()
     }
 
     /// Returns the content of the document for a page, with links to its numbers beside the page.
@@ -223,13 +232,14 @@ impl Document {
         let files: Vec<String> = self.numbers().into_iter().map(|(name, _)| name).collect();
         html! {
             (formatted(&self.finding))
+            @for figure in self.figures() {
+                div.parts { @for chart in figure.charts() { (chart.figure()) } }
+            }
             @for part in &self.parts {
                 @match part {
                     Part::Text(text) => (formatted(text)),
                     Part::Table(table) => (table.page()),
-                    Part::Figure(figure) => {
-                        div.parts { @for chart in figure.charts() { (chart.figure()) } }
-                    },
+                    Part::Figure(_) => {},
                 }
             }
             p.origin {
@@ -241,6 +251,37 @@ impl Document {
             }
         }
     }
+}
+
+/// The most characters of a line of Markdown.
+const WIDTH: usize = 100;
+
+/// Returns Markdown in lines of at most [`WIDTH`] characters, where its words allow it. Lines that
+/// begin with a star are items of a list.
+fn wrapped(text: &str) -> String {
+    // At the beginning of a line these would begin a list.
+    let is_marker = |word: &str| {
+        ["-", "+", "*", "#", ">"].contains(&word)
+            || word.strip_suffix('.').is_some_and(|n| n.parse::<u32>().is_ok())
+    };
+    let mut all = String::new();
+    for line in text.lines() {
+        let indent = if line.starts_with("* ") { "  " } else { "" };
+        let (mut wrapped, mut length) = (String::new(), 0);
+        for word in line.split(' ') {
+            let size = word.chars().count();
+            if length > 0 && length + 1 + size > WIDTH && !is_marker(word) {
+                wrapped += &format!("\n{indent}{word}");
+                length = indent.len() + size;
+            } else {
+                let space = if wrapped.is_empty() { "" } else { " " };
+                wrapped += &format!("{space}{word}");
+                length += space.len() + size;
+            }
+        }
+        all += &format!("{wrapped}\n");
+    }
+    all
 }
 
 /// Returns the name that GitHub and mdBook give to the first place of a heading.
@@ -268,6 +309,14 @@ fn formatted(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_wrapped_before_words_that_begin_no_list() {
+        let words = ["word"; 19].join(" ");
+        let text = format!("{words} more - less\n\n* {words} more");
+        let expected = format!("{words} more -\nless\n\n* {words}\n  more\n");
+        assert_eq!(wrapped(&text), expected);
+    }
 
     #[test]
     fn links_into_the_book_are_words_on_a_page() {

@@ -80,38 +80,33 @@ impl Experiment {
     fn run(&self, folder: &Path) -> Result<Document, Failure> {
         use leaky_hockey_stick::{figures, table_1, table_2, timing};
         use margin_pursuit::trajectories;
-        let figure = |found: Result<_, Failure>, aim| Ok(Document::of(found?, aim));
+        let figure = |found: Result<_, Failure>, title| Ok(Document::of(found?, title));
         match self {
-            Experiment::MarginPursuitFig1 => Ok(Document::of(
-                margin_pursuit::figure_1(),
-                "what rho and its derivatives look like",
-            )),
-            Experiment::MarginPursuitFig2 => figure(
-                margin_pursuit::figure_2(),
-                "how H, Psi and its inverse depend on the level and the scale",
-            ),
+            Experiment::MarginPursuitFig1 => {
+                Ok(Document::of(margin_pursuit::figure_1(), "Figure 1: rho and its derivatives"))
+            }
+            Experiment::MarginPursuitFig2 => {
+                figure(margin_pursuit::figure_2(), "Figure 2: H, Psi and its inverse")
+            }
             Experiment::MarginPursuitFig3(arguments) => trajectories::figure_3(arguments, folder),
             Experiment::MarginPursuitFig4(arguments) => trajectories::figure_4(arguments, folder),
             Experiment::MarginPursuitFig5(arguments) => trajectories::figure_5(arguments, folder),
             Experiment::MarginPursuitFig6 => {
-                figure(margin_pursuit::figure_6(), "where the double-cube condition has its roots")
+                figure(margin_pursuit::figure_6(), "Figure 6: roots of the double-cube condition")
             }
-            Experiment::MarginPursuitFig7 => figure(
-                margin_pursuit::figure_7(),
-                "where the single-cube conditions have their roots",
-            ),
+            Experiment::MarginPursuitFig7 => {
+                figure(margin_pursuit::figure_7(), "Figure 7: roots of the single-cube conditions")
+            }
             Experiment::LhsFig1 => Ok(Document::of(
                 figures::figure_1(),
-                "how the leaky hockey stick differs from the hinge",
+                "Figure 1: the leaky hockey stick and the hinge",
             )),
-            Experiment::LhsFig2(Separators { seed, draws }) => figure(
-                figures::figure_2(*seed, *draws),
-                "how separators with the largest least margin and with the largest product of margins differ",
-            ),
-            Experiment::LhsFig3 => figure(
-                figures::figure_3(),
-                "which losses lie between the line and the leaky hockey stick",
-            ),
+            Experiment::LhsFig2(Separators { seed, draws }) => {
+                figure(figures::figure_2(*seed, *draws), "Figure 2: two kinds of separators")
+            }
+            Experiment::LhsFig3 => {
+                figure(figures::figure_3(), "Figure 3: the family of the leaky hockey stick")
+            }
             Experiment::LhsTable1(settings) => table_1::run(settings, folder),
             Experiment::LhsTable2(arguments) => table_2::run(arguments, folder),
             Experiment::LhsTiming(arguments) => timing::run(arguments),
@@ -226,11 +221,12 @@ impl Call {
         parameters.collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns what the experiment finds, and writes it into a folder, which is made if need be.
-    pub(crate) fn run(&self, folder: &Path) -> Result<Document, Failure> {
+    /// Returns what the experiment finds, and the names of the files that it writes into a folder, which
+    /// is made if need be.
+    pub(crate) fn run(&self, folder: &Path) -> Result<(Document, Vec<String>), Failure> {
         files::make_folder(folder)?;
         let document = self.experiment.run(folder)?;
-        document.write(folder, &self.line)?;
-        Ok(document)
+        let files = document.write(folder, &self.line)?;
+        Ok((document, files))
     }
 }

@@ -106,9 +106,10 @@ fn main() -> ExitCode {
         Task::Formulas(arguments) => formulas::run(&arguments),
         Task::Settings => settings::write(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
-        Task::Experiment { call, out } => {
-            call.run(&out).map(|document| println!("{}", document.finding))
-        }
+        Task::Experiment { call, out } => call.run(&out).map(|(document, files)| {
+            let files = files.iter().map(|name| out.join(name).display().to_string());
+            println!("{}\n\nWrote {}", document.finding, files.collect::<Vec<_>>().join(", "));
+        }),
         Task::Report(arguments) => report::run(&arguments),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
         Task::Peers(arguments) => peers::run(&arguments),

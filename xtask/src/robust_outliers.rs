@@ -192,8 +192,8 @@ pub(crate) fn run(
         errors(row, &data, &mut random)
     })?;
     let means: Vec<Vec<Mean>> = errors.chunks_exact(count).map(means).collect();
-    let document = Document::new("robust-outliers", "which objectives withstand wrong rows")
-        .text(about(settings));
+    let document =
+        Document::new("robust-outliers", "Robust objectives and outliers").text(about(settings));
     let document = document.table(table(&rows, &means)).csv("robust-outliers", csv(&rows, &means));
     Ok(document.figure(picture(&rows, &means)))
 }

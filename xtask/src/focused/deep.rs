@@ -124,10 +124,9 @@ pub(crate) fn run(
         tests[1].rows(),
         settings.trials
     );
-    let document =
-        Document::new("fol-deep", "what focusing does for a multilayer perceptron on a rare digit")
-            .text(about)
-            .table(table(&rows, &trials));
+    let document = Document::new("fol-deep", "A deep learner on a rare digit")
+        .text(about)
+        .table(table(&rows, &trials));
     Ok(document.figure(figure(&trials)))
 }
 

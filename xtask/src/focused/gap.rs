@@ -97,7 +97,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
     );
     let document = Document::new(
         "fol-gap",
-        "how the rounds of focused learning and of stochastic gradient grow",
+        "Rounds until a rare sample is right",
     )
     .text(about)
     .table(table)

@@ -104,7 +104,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          1), and the subsample has the size that theorem 3 is best at.",
         settings.trials
     );
-    let document = Document::new("fol-outliers", "what slack and sub-sampling do about outliers")
+    let document = Document::new("fol-outliers", "Slack and sub-sampling against outliers")
         .text(about)
         .table(table);
     Ok(document.figure(figure(&results)))

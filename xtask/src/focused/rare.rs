@@ -108,9 +108,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          minimises the average loss with lambda = {LAMBDA}, certified.",
         settings.trials
     );
-    let document = Document::new("fol-rare", "what each learner makes of rare samples")
-        .text(about)
-        .table(table);
+    let document = Document::new("fol-rare", "Errors on rare samples").text(about).table(table);
     Ok(document.figure(figure(&results)))
 }
 

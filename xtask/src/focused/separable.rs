@@ -265,12 +265,9 @@ pub(crate) fn run(
             trial(row, data, seed)
         },
     )?;
-    let document = Document::new(
-        "fol-separable",
-        "how long each learner takes until it is right on every sample",
-    )
-    .finding(finding(&sets, &results))
-    .text(about(settings));
+    let document = Document::new("fol-separable", "Passes until every sample is right")
+        .finding(finding(&sets, &results))
+        .text(about(settings));
     Ok(document.table(table(&sets, &results)).figure(figure(&sets, &results)))
 }
 

@@ -39,7 +39,7 @@ impl Settings {
     }
 }
 
-/// A mean with its standard error, both in percent.
+/// A mean with its standard error, both in percent; NaN for what was not run, printed as a dash.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean {
     pub(crate) mean: f64,
@@ -67,7 +67,10 @@ impl Mean {
 
 impl std::fmt::Display for Mean {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.2} ({:.2})", self.mean, self.standard_error)
+        match self.mean.is_nan() {
+            true => f.write_str("-"),
+            false => write!(f, "{:.2} ({:.2})", self.mean, self.standard_error),
+        }
     }
 }
 
@@ -134,7 +137,7 @@ impl Comparison<'_> {
         };
         let results = trials::run(&journal, &self.arguments, &keys, settings.threads, trial)?;
         let results: Vec<&[Trial]> = results.chunks_exact(count).collect();
-        let document = Document::new(self.name, "how close the published errors come out")
+        let document = Document::new(self.name, "Table 1: errors on simulated examples")
             .csv(self.name, self.csv(&results));
         let paragraphs = self.introduction.iter().cloned().chain(legend());
         Ok(paragraphs.fold(document, Document::text).table(self.table(&results)))

@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
         arguments.repetitions,
         pool.current_num_threads()
     );
-    Ok(Document::new("lhs-timing", "how the times of the solvers grow with the number of samples")
+    Ok(Document::new("lhs-timing", "Times along the number of samples")
         .text(text)
         .table(table)
         .csv("lhs-timing", csv))

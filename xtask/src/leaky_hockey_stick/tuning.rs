@@ -177,8 +177,8 @@ fn tuned(
     })
 }
 
-/// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, as in the
-/// package of the paper; our own rule prefers the smallest log-loss among them.
+/// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, for the
+/// machine has no log-loss by which our own rule decides among them.
 pub(super) fn tested(
     settings: Settings,
     Samples { train, test, .. }: &Samples,

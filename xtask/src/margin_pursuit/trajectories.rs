@@ -236,7 +236,7 @@ fn load_all(
 /// Returns the document of a figure without table and picture.
 fn document(
     arguments: &Arguments,
-    name: &'static str,
+    (name, title): (&'static str, &'static str),
     loaded: &[Loaded],
     missing: &[String],
 ) -> Document {
@@ -249,25 +249,28 @@ fn document(
         arguments.seed,
         rows.join(", ")
     );
-    let mut document = Document::new(name, "how margin pursuit compares with Pegasos").text(about);
+    let mut document = Document::new(name, title).text(about);
     if !missing.is_empty() {
-        document = document
-            .text(format!("These data sets are not there, and left out: {}.", missing.join(", ")));
+        document =
+            document.text(format!("These data sets were not available: {}.", missing.join(", ")));
     }
     document
 }
 
 pub(crate) fn figure_3(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
-    naive_scaling("margin-pursuit-fig3", arguments, folder, &["COV", "DIGIT5"])
+    let title = "Figure 3: margin pursuit and Pegasos on COV and DIGIT5";
+    naive_scaling("margin-pursuit-fig3", title, arguments, folder, &["COV", "DIGIT5"])
 }
 
 pub(crate) fn figure_4(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
-    naive_scaling("margin-pursuit-fig4", arguments, folder, &["PROTEIN", "SIDO"])
+    let title = "Figure 4: margin pursuit and Pegasos on PROTEIN and SIDO";
+    naive_scaling("margin-pursuit-fig4", title, arguments, folder, &["PROTEIN", "SIDO"])
 }
 
 /// Returns figure 3 or 4: margin pursuit beside Pegasos, each at its best lambda.
 fn naive_scaling(
     name: &'static str,
+    title: &'static str,
     arguments: &Arguments,
     folder: &Path,
     sets: &[&str],
@@ -323,7 +326,8 @@ fn naive_scaling(
         }
         panels.extend(curves.panels(&shown, None));
     }
-    let document = document(arguments, name, &loaded, &missing).finding(findings.join(" "));
+    let document =
+        document(arguments, (name, title), &loaded, &missing).finding(findings.join(" "));
     Ok(document.table(table).figure(Figure { name, panels }))
 }
 
@@ -401,7 +405,9 @@ pub(crate) fn figure_5(arguments: &Arguments, folder: &Path) -> Result<Document,
             panels.extend(of_scale(curves, &mut table, &mut findings));
         }
         figures.push(Figure { name, panels });
-        about.get_or_insert_with(|| document(arguments, ALL[0].1, &loaded, &missing));
+        about.get_or_insert_with(|| {
+            document(arguments, (ALL[0].1, "Figure 5: a scale from the data"), &loaded, &missing)
+        });
     }
     let document = about.ok_or("no inputs")?.finding(findings.join(" ")).text(SCALES).table(table);
     Ok(figures.into_iter().fold(document, Document::figure))

@@ -64,10 +64,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     let document = guarantee(
         arguments,
         folder,
-        Document::new(
-            "massart-adversaries",
-            "how often each learner misses its bound under each adversary",
-        ),
+        Document::new("massart-adversaries", "Errors under five adversaries"),
     )?;
     comparison(arguments, folder, document)
 }

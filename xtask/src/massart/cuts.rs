@@ -75,13 +75,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          d log d and d^2, rise with d throughout.",
         along[0], along[1]
     );
-    let document = Document::new(
-        "massart-cuts",
-        "how the calls of the separation oracle grow with the dimension",
-    )
-    .finding(finding)
-    .text(about)
-    .table(table);
+    let document = Document::new("massart-cuts", "Oracle calls of the cutting planes")
+        .finding(finding)
+        .text(about)
+        .table(table);
     Ok(document.figure(figure(points)))
 }
 

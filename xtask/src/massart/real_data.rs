@@ -85,13 +85,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     let of_rows = found.chunks_exact(arguments.trials.max(1));
     let finding = finding(&rows, of_rows.clone());
     let (table, panels) = findings(&sets, of_rows)?;
-    let document = Document::new(
-        "massart-real-data",
-        "what learners make of data sets whose labels adversaries flip",
-    )
-    .finding(finding)
-    .text(about)
-    .table(table);
+    let document = Document::new("massart-real-data", "Flipped labels of data sets")
+        .finding(finding)
+        .text(about)
+        .table(table);
     Ok(document.figure(Figure { name: "massart-real-data", panels }))
 }
 

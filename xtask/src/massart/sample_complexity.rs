@@ -138,11 +138,8 @@ fn page(arguments: &Arguments, needed: Needed) -> Document {
          the logarithms.",
         arguments.instances
     );
-    let mut document = Document::new(
-        "massart-sample-complexity",
-        "how many samples the learner under Massart noise needs",
-    )
-    .text(about);
+    let mut document =
+        Document::new("massart-sample-complexity", "Samples that the learners need").text(about);
     let mut figure = Figure { name: "massart-sample-complexity", panels: Vec::new() };
     for ((series, (varied, place, instances)), needed) in SERIES.iter().enumerate().zip(needed) {
         let values = [0, 1, 2, 3, 4].map(|k| setting(series, k)[*place]);

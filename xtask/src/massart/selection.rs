@@ -90,11 +90,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          {GAMMA} and eta = {ETA}.",
         Plan::practical(&Problem::new(ETA, GAMMA)?).selection
     );
-    let document =
-        Document::new("massart-selection", "what it costs to select one of all iterates")
-            .finding(finding)
-            .text(about)
-            .table(table);
+    let document = Document::new("massart-selection", "Time to select an iterate")
+        .finding(finding)
+        .text(about)
+        .table(table);
     Ok(document.figure(figure(&arguments.steps, series)).csv("massart-selection", csv))
 }
 

@@ -213,12 +213,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     let header = ["surrogate", "d", "gamma", "eta", "excess", "sgd", "cuts", "points"];
     let mut table = Table::new(header);
     rows.into_iter().for_each(|row| table.push(row));
-    Ok(Document::new(
-        "massart-surrogates",
-        "how far noise can mislead the minimisers of convex surrogates",
-    )
-    .text(about)
-    .table(table))
+    Ok(Document::new("massart-surrogates", "How far noise misleads convex losses")
+        .text(about)
+        .table(table))
 }
 
 #[cfg(test)]

@@ -110,14 +110,13 @@ impl Layout<'_> {
             return Ok(format!("The experiment is {fault}.\n"));
         }
         let page = std::fs::read_to_string(folder.join(format!("{}.md", section.name)))?;
-        // What follows the heading and the aim is the command line and the findings.
-        let (_, found) = page.split_once("\n\n    ").unwrap_or(("", &page));
-        let (call, found) = found.split_once('\n').unwrap_or((found, ""));
+        // The first line is the title of the page.
+        let (_, found) = page.split_once("\n\n").unwrap_or(("", &page));
         let parameters = match section.parameters.as_str() {
             "" => String::new(),
-            parameters => format!("\nThe parameters are: {parameters}.\n"),
+            parameters => format!("The parameters are: {parameters}.\n\n"),
         };
-        Ok(format!("    {call}\n{parameters}{}", beside(found, self.form)))
+        Ok(format!("{parameters}{}", beside(found, self.form)))
     }
 
     /// Returns the page.
