@@ -4,7 +4,7 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
-use crate::problem::summation::dot;
+use crate::problem::summation::norm;
 use crate::problem::{Extent, MOST_OF_A_PART, Objective, part_of};
 use crate::solve::costs::{Shape, cholesky, eigendecomposition, reflections};
 use crate::solve::{Coordinates, LARGEST_DENSE_ORDER, Method};
@@ -199,10 +199,9 @@ impl Problem {
     }
 }
 
-/// Returns about the largest eigenvalue of `X'X/n`, from below, by the power method on some of the samples
-/// from the squared sizes of the features.
+/// Returns about the largest eigenvalue of `X'X/n`, from below: the Rayleigh quotient on some of the
+/// samples after a step of the power method from the squared sizes of the features.
 fn steepness(design: &Design, extent: &Extent) -> f64 {
-    const STEPS: usize = 2;
     /// The samples, and their stored values, that are enough.
     const SAMPLES: usize = 1000;
     const VALUES: usize = 100_000;
@@ -211,23 +210,14 @@ fn steepness(design: &Design, extent: &Extent) -> f64 {
     // Among features of one size no direction is likelier than another, and the first one must not be
     // orthogonal to the eigenvector: each is multiplied by a number between 0.5 and 1.5 of its own.
     let factor = |j: usize| 0.5 + f64::from((j as u32).wrapping_mul(0x9E37_79B9)) * 2f64.powi(-32);
-    let mut v: Vec<f64> = extent.squares().enumerate().map(|(j, x)| x * factor(j)).collect();
-    let mut largest = 0.0;
-    for _ in 0..STEPS {
-        let norm = dot(&v, &v).sqrt();
-        if norm == 0.0 {
-            break;
-        }
-        let (mut next, mut squares, mut count) = (vec![0.0; v.len()], 0.0, 0.0);
-        for sample in some() {
-            let mut product = 0.0;
-            sample.for_each(|j, x| product += x * v[j]);
-            product /= norm;
-            sample.for_each(|j, x| next[j] += x * product);
-            squares += product * product;
-            count += 1.0;
-        }
-        (v, largest) = (next, squares / count);
+    let first: Vec<f64> = extent.squares().enumerate().map(|(j, x)| x * factor(j)).collect();
+    let mut next = vec![0.0; first.len()];
+    let length_of = |v: &[f64]| norm(v).max(f64::MIN_POSITIVE);
+    let length = length_of(&first);
+    for sample in some() {
+        sample.add_to(sample.dot(&first) / length, &mut next);
     }
-    largest
+    let length = length_of(&next);
+    let squares: f64 = some().map(|sample| (sample.dot(&next) / length).powi(2)).sum();
+    squares / some().count() as f64
 }

@@ -212,7 +212,8 @@ fn iterate<S: Samples>(
 /// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of
 /// the features do not matter.
 pub(crate) struct Factor {
-    /// The factor in the lower triangle.
+    order: usize,
+    /// The factor in the lower triangle; empty before the first one.
     matrix: DMatrix<f64>,
     units: Vec<f64>,
     /// True if a factor has been made.
@@ -223,15 +224,15 @@ pub(crate) struct Factor {
 
 impl Factor {
     fn new(order: usize) -> Self {
-        let matrix = DMatrix::zeros(order, order);
-        Factor { matrix, units: Vec::new(), is_made: false, steps: 0 }
+        let matrix = DMatrix::default();
+        Factor { order, matrix, units: Vec::new(), is_made: false, steps: 0 }
     }
 
     /// Returns the number of steps of conjugate gradients, one product with X and X' each, that
     /// cost as much as a factor: an entry of X takes part in q multiplications there and in four
     /// here, at about a twentieth of the rate.
     fn price<S: Samples>(&self, equation: &mut Equation<'_, S>) -> usize {
-        let (n, q) = (equation.samples.shape().0, self.matrix.nrows());
+        let (n, q) = (equation.samples.shape().0, self.order);
         if equation.samples.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
     }
 
@@ -259,6 +260,10 @@ impl Factor {
 
     /// Makes the factor of the H of an equation; returns true if that is numerically definite.
     fn factorize<S: Samples>(&mut self, equation: &mut Equation<'_, S>) -> bool {
+        // Most fits by dual ascent never factorise: they do not pay for the matrix.
+        if self.matrix.is_empty() {
+            self.matrix = DMatrix::zeros(self.order, self.order);
+        }
         equation.samples.gram(&mut self.matrix);
         self.regularise(equation.ridge, equation.samples.has_intercept());
         self.scale();
