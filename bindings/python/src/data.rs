@@ -132,15 +132,15 @@ impl SparseRows {
         py: Python<'_>,
         first: usize,
         counts: PyReadonlyArray1<'_, i64>,
-        columns: Columns<'_>,
+        columns: Integers<'_, i32, i64>,
         values: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<()> {
         let (counts, values) = (counts.as_slice()?, values.as_slice()?);
         match &columns {
-            Columns::Short(columns) => {
+            Integers::Narrow(columns) => {
                 self.place_all(py, first, counts, columns.as_slice()?, |j| j as usize, values)
             }
-            Columns::Long(columns) => {
+            Integers::Wide(columns) => {
                 self.place_all(py, first, counts, columns.as_slice()?, |j| j as usize, values)
             }
         }
@@ -190,11 +190,23 @@ fn of_one_length(rows: usize, columns: usize, values: usize) -> PyResult<()> {
     Err(PyValueError::new_err(message))
 }
 
-/// The columns of entries, in the whole numbers that scipy keeps them in.
-#[derive(FromPyObject)]
-enum Columns<'py> {
-    Short(PyReadonlyArray1<'py, i32>),
-    Long(PyReadonlyArray1<'py, i64>),
+/// An array of whole numbers of one of two widths.
+enum Integers<'py, A: Element, B: Element> {
+    Narrow(PyReadonlyArray1<'py, A>),
+    Wide(PyReadonlyArray1<'py, B>),
+}
+
+impl<'py, A: Element + 'py, B: Element + 'py> FromPyObject<'_, 'py> for Integers<'py, A, B> {
+    type Error = PyErr;
+
+    // A derived extraction would print why the first type does not fit, which runs code of Python:
+    // a signal that arrives there is lost.
+    fn extract(array: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match array.extract() {
+            Ok(narrow) => Ok(Integers::Narrow(narrow)),
+            Err(_) => array.extract().map(Integers::Wide),
+        }
+    }
 }
 
 /// The samples with their classes, given by index and name, as every fit gives them.
@@ -202,17 +214,11 @@ enum Columns<'py> {
 #[pyo3(from_item_all)]
 struct Given<'py> {
     samples: Bound<'py, PyAny>,
-    targets: Targets<'py>,
+    /// The class of every sample, in a byte where there are few classes.
+    targets: Integers<'py, u8, u32>,
     classes: Vec<String>,
     names: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-}
-
-/// The class of every sample, in a byte where there are few classes.
-#[derive(FromPyObject)]
-enum Targets<'py> {
-    Bytes(PyReadonlyArray1<'py, u8>),
-    Words(PyReadonlyArray1<'py, u32>),
 }
 
 /// What a data set is made of, in memory of its own, so that the job of a fit makes it.
@@ -245,8 +251,8 @@ impl Data {
         };
         drop(samples);
         let targets = match targets {
-            Targets::Bytes(targets) => copied(py, &targets, u32::from)?,
-            Targets::Words(targets) => copied(py, &targets, |class| class)?,
+            Integers::Narrow(targets) => copied(py, &targets, u32::from)?,
+            Integers::Wide(targets) => copied(py, &targets, |class| class)?,
         };
         Ok(Data {
             features,

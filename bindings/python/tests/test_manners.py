@@ -2,11 +2,13 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import margins_learn as ml
 from conftest import clouds
+from margins_learn import _native
 
 
 def slow():
@@ -129,6 +132,32 @@ signal.setitimer(signal.ITIMER_REAL, {after})
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a clock of the system sends the signals")
+def test_no_signal_is_lost_where_arrays_are_passed(monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    one, columns, values = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.ones(1)
+
+    class Signal(Exception):
+        pass
+
+    def arrive(*_):
+        raise Signal
+
+    before = signal.signal(signal.SIGALRM, arrive)
+    try:
+        for _ in range(300):
+            rows = _native.SparseRows(np.ones(100, dtype=np.int64), 1)
+            with suppress(Signal):
+                signal.setitimer(signal.ITIMER_REAL, 1e-4)
+                for row in range(100):
+                    rows.place_rows(row, one, columns, values)
+                time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not lost
 
 
 def test_an_exception_of_a_callback_ends_the_fit_and_arrives():
