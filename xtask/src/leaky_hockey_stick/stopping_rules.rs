@@ -18,7 +18,7 @@ use margins::optim::{Options, Solver, Training};
 use rand_chacha::ChaCha8Rng;
 
 use super::comparison::{Mean, Row, Settings, stream};
-use super::table_2::DATA_SETS;
+use super::data_sets::DATA_SETS;
 use super::tuning::{FOLDS, Samples, Space, lambdas, machine, tested};
 use crate::Failure;
 use crate::document::{Cell, Document, Table};

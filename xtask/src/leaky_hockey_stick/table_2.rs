@@ -8,12 +8,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use margins::data::read::{self, ReadOptions};
 use margins::data::split::hold_out_plain;
 use margins::data::{Dataset, Standardizer};
 use rand_chacha::ChaCha8Rng;
 
-use super::comparison::{Mean, Row, Settings, draw_seed, published};
+use super::comparison::{Row, Settings, draw_seed};
+use super::data_sets::{DATA_SETS, Published};
 use super::stopping_rules;
 use super::tuning::{FOLDS, Samples, Space, protocol};
 use crate::Failure;
@@ -44,69 +44,6 @@ fn none_or_several(text: &str) -> Result<u32, String> {
         Ok(1) => Err("one trial has no standard error; give 0 or at least 2".to_owned()),
         Ok(trials) => Ok(trials),
         Err(_) => Err("not a number of trials".to_owned()),
-    }
-}
-
-/// A data set of the table, under the name that it has in the source and that of its file.
-pub(crate) struct Published {
-    title: &'static str,
-    pub(crate) file: &'static str,
-    n: usize,
-    p: usize,
-    /// Linear, then Gaussian.
-    numbers: [[f64; 4]; 2],
-}
-
-const fn data_set(
-    title: &'static str,
-    file: &'static str,
-    (n, p): (usize, usize),
-    numbers: [[f64; 4]; 2],
-) -> Published {
-    Published { title, file, n, p, numbers }
-}
-
-#[rustfmt::skip]
-pub(crate) const DATA_SETS: [Published; 15] = [
-    data_set("Arrhythmia", "arrhythmia68", (68, 233), [[21.39, 0.84, 21.39, 0.85], [20.13, 0.82, 21.78, 0.85]]),
-    data_set("Australian", "australian", (690, 14), [[13.59, 0.23, 13.62, 0.23], [13.89, 0.23, 13.61, 0.23]]),
-    data_set("Banknote", "banknote", (1372, 4), [[1.07, 0.05, 1.08, 0.05], [0.44, 0.03, 0.01, 0.00]]),
-    data_set("Biodeg", "biodeg", (1055, 41), [[13.56, 0.18, 13.23, 0.18], [12.23, 0.17, 12.28, 0.17]]),
-    data_set("Bupa", "bupa", (345, 6), [[31.59, 0.77, 31.79, 0.77], [31.16, 0.77, 31.34, 0.77]]),
-    data_set("Chess", "chess_krvskp", (3196, 36), [[2.82, 0.05, 3.25, 0.05], [1.70, 0.04, 0.93, 0.03]]),
-    data_set("cle:Heart", "heart_cleveland", (297, 13), [[16.15, 0.37, 15.85, 0.37], [16.47, 0.37, 16.31, 0.37]]),
-    data_set("Hepatitis", "hepatitis", (80, 19), [[14.44, 0.67, 16.19, 0.70], [13.59, 0.65, 13.89, 0.66]]),
-    data_set("Hungarian", "heart_hungarian", (261, 10), [[17.69, 0.41, 18.52, 0.41], [18.69, 0.42, 17.90, 0.41]]),
-    data_set("LSVT", "lsvt", (126, 310), [[14.31, 0.53, 16.69, 0.57], [15.10, 0.55, 16.07, 0.56]]),
-    data_set("Musk", "musk", (475, 166), [[17.08, 0.30, 16.85, 0.30], [10.48, 0.24, 8.29, 0.22]]),
-    data_set("Parkinsons", "parkinsons", (195, 22), [[15.25, 0.40, 14.14, 0.43], [11.68, 0.40, 9.06, 0.35]]),
-    data_set("Sonar", "sonar", (208, 60), [[23.39, 0.51, 25.10, 0.52], [17.36, 0.45, 15.65, 0.43]]),
-    data_set("Spectf", "spect", (80, 22), [[30.07, 0.87, 31.19, 0.88], [26.74, 0.84, 28.04, 0.85]]),
-    data_set("Vertebral", "vertebral", (310, 6), [[14.88, 0.35, 15.18, 0.35], [16.81, 0.37, 15.83, 0.36]]),
-];
-
-impl Published {
-    /// Returns the errors of the leaky hockey stick classifier and of the support vector machine.
-    pub(super) fn published(&self, space: Space) -> [Mean; 2] {
-        published(self.numbers[space as usize])
-    }
-
-    /// Returns the data set, or none where there is no file of it.
-    pub(crate) fn read(&self, folder: &Path) -> Result<Option<Dataset>, Failure> {
-        let names = [format!("{}.csv.gz", self.file), format!("{}.csv", self.file)];
-        let Some(path) = names.iter().map(|name| folder.join(name)).find(|path| path.exists())
-        else {
-            return Ok(None);
-        };
-        let data = read::dataset(&path, &ReadOptions::default())?;
-        let (n, p) = (data.rows(), data.columns());
-        if (n, p) != (self.n, self.p) {
-            let expected = format!("{} x {}", self.n, self.p);
-            return Err(
-                format!("{}: {n} x {p}, not {expected} as published", path.display()).into()
-            );
-        }
-        Ok(Some(data))
     }
 }
 

@@ -58,7 +58,12 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     let seconds = problem.seconds(usual);
     let alone = Choice { method: usual, after_trial: false, seconds, next: None };
     let is_open = matches!(options.solver, Solver::Auto | Solver::Newton | Solver::ProximalNewton);
-    if !is_open || seconds < SHORT || (usual.solver == Solver::SDCA && problem.curvature.is_none() && problem.is_quick_for_ascent()) {
+    if !is_open
+        || seconds < SHORT
+        || (usual.solver == Solver::SDCA
+            && problem.curvature.is_none()
+            && problem.is_quick_for_ascent())
+    {
         return Plan::of(alone);
     }
     let problem = problem.by_values(&objective.design, extent);
