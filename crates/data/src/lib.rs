@@ -9,7 +9,7 @@
 //! * [`Classes`]: labels of several classes, as indices into their names; [`ClassIndex`] finds a
 //!   class by its name.
 //! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
-//! * [`encode`]: tables with words and gaps as features.
+//! * [`encode`]: tables with words and missing values as features.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
 //! * [`blocks`]: files of fixed partitions, for data larger than memory.
@@ -45,6 +45,7 @@ mod codes;
 mod dataset;
 mod decimal;
 mod design;
+pub mod digits;
 pub mod encode;
 mod error;
 mod exact_decimal;

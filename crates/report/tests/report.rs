@@ -410,7 +410,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
         assert!(named(name).all(|node| node.attribute(attribute).is_none()), "{name}");
         assert_eq!(named(name).count(), 0, "{name}");
     }
-    for cell in ["64", "1200", "12.50\u{a0}%", "5.00\u{a0}%", "17.50\u{a0}%"] {
+    for cell in ["64", "1200", "12.5\u{a0}%", "5.00\u{a0}%", "17.5\u{a0}%"] {
         assert!(page.contains(&format!("<td class=\"number\">{cell}</td>")), "{cell}");
     }
     for words in [

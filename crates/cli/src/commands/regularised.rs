@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use margins::data::blocks::BlockFile;
+use margins::data::digits::{self, percent};
 use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
     IterationObserver, KernelChoice, Observer, Regularisation, Settings,
@@ -19,7 +20,6 @@ use crate::failure::Failure;
 use crate::messages::{is_quiet, is_verbose, to_stderr};
 use crate::output::Lines;
 use crate::output::iterations::describe_iteration;
-use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::{Warnings, of_gaps};
 use crate::program;
@@ -178,7 +178,7 @@ impl Task<'_> {
     ) -> Lines {
         let mut lines = vec![("loss", loss)];
         lines.extend(self.objective.map(|objective| ("objective", objective.to_string())));
-        lines.extend(kernel.map(|kernel| ("kernel", kernel)));
+        lines.extend(kernel.map(|kernel| ("kernel", digits::specification(&kernel))));
         let approximation = self.arguments.kernel.approx;
         if approximation != Approximation::None {
             let rank = dimension.map(|dimension| format!(", rank {dimension}"));
@@ -224,8 +224,7 @@ pub(super) fn iterations() -> IterationObserver {
     })
 }
 
-/// Returns a bar on standard error, if that is a terminal that can show one and nothing else is
-/// told there, and the observer that moves it.
+/// Returns a bar on standard error, if that is a terminal that can show one and prints nothing else, and the observer that moves it.
 pub(super) fn progress() -> (ProgressBar, Observer) {
     let hidden = is_quiet() || is_verbose() || terminal::is_dumb();
     let bar = if hidden { ProgressBar::hidden() } else { ProgressBar::new(0) };

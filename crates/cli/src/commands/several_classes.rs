@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use margins::data::Classes;
+use margins::data::digits::percent;
 use margins::estimators::regularised::{DataSummary, Fitted, Settings};
 use margins::optim::Status;
 
@@ -19,7 +20,7 @@ use crate::output::cross_validation::{describe_cv, kernel_documents, summarise_c
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::model::save;
-use crate::output::table::{MOST_LISTED, facts, number, percent};
+use crate::output::table::{MOST_LISTED, facts, number};
 use crate::output::warnings::{Warnings, ends_of, of_gaps, of_members, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;

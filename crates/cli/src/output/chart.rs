@@ -1,10 +1,11 @@
 //! Charts of plain characters for terminals.
 
+use super::table::number;
+use margins::data::digits;
 use std::io::{IsTerminal, Result, Write};
 
 use margins::optim::ErrorCurve;
 
-use super::table::{number, rounded};
 use crate::terminal;
 
 /// The lines of a chart between its frame.
@@ -96,7 +97,7 @@ impl Chart {
             return Ok(());
         }
         let (low, high) = self.range();
-        let labels = [number(rounded(high)), number(rounded(low))];
+        let labels = [digits::number(high, 3), digits::number(low, 3)];
         let margin = labels.iter().map(String::len).max().unwrap_or(0);
         let columns = canvas.width.min(WIDTHS.1) - margin - 3;
         let cells = self.cells(columns, canvas.plain);
@@ -124,12 +125,12 @@ impl Chart {
         Ok(())
     }
 
-    /// Returns the least and the largest lambda.
+    /// Returns the smallest and the largest lambda.
     fn lambdas(&self) -> (f64, f64) {
         extremes(self.points.iter().map(|point| point.lambda))
     }
 
-    /// Returns the least and the largest value, bars included.
+    /// Returns the smallest and the largest value, bars included.
     fn range(&self) -> (f64, f64) {
         let ends = |point: &Point| [point.value - point.spread, point.value + point.spread];
         extremes(self.points.iter().flat_map(ends))

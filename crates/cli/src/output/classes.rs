@@ -1,6 +1,7 @@
 //! Classifiers of several classes.
 
 use margins::MemberReport;
+use margins::data::digits::gap;
 use margins::estimators::regularised::{DataSummary, Fitted};
 use margins::model::Member;
 use margins::optim::{Report, Status};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use super::cross_validation::{KernelDocument, kernel_documents};
 use super::data::ClassDocument;
 use super::fits::state;
-use super::table::{MOST_LISTED, Table, gap, name_cell, number};
+use super::table::{MOST_LISTED, Table, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
 
 /// A classifier of several classes with the certificates of its members.

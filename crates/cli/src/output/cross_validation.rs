@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use margins::data::digits::{self, gap, percent, with_error};
 use margins::data::metrics::Measure;
 use margins::optim::{ErrorCurve, Lambda};
 use margins::{KernelReport, TrainingReport};
@@ -12,7 +13,7 @@ use super::Lines;
 use super::chart::{Chart, write_chart};
 use super::data::DataDocument;
 use super::fits::FitDocument;
-use super::table::{Table, gap, number, percent, rounded, with_error};
+use super::table::{Table, number};
 use super::training::{PlattDocument, TrainingDocument};
 
 /// A cross-validation with the fit that it selects.
@@ -99,7 +100,7 @@ pub(crate) fn summarise_cv(report: &TrainingReport, folds: usize, tolerance: f64
         };
         let (mean, spread) = (curve.mean_error[k], curve.standard_error[k]);
         let error = with_error(100.0 * mean, 100.0 * spread, " %");
-        format!("{}{measured}, error {error}", number(rounded(curve.lambdas[k].get())))
+        format!("{}{measured}, error {error}", digits::number(curve.lambdas[k].get(), 3))
     };
     let mut lines = vec![("folds", folds.to_string())];
     if report.kernels.len() > 1 {
@@ -126,9 +127,23 @@ fn heading(measure: Measure) -> &'static str {
     }
 }
 
-/// Returns the value of a measure for a table: a share in per cent.
-fn shown(measure: Measure, value: f64) -> String {
-    if measure.is_share() { percent(value) } else { number(value) }
+/// How a measure and its standard error are written in the cells of a table: a share in per cent, with
+/// the decimals that one standard error allows.
+#[derive(Clone, Copy)]
+struct Cells {
+    scale: f64,
+    decimals: usize,
+}
+
+impl Cells {
+    fn new(measure: Measure, standard_error: f64) -> Self {
+        let scale = if measure.is_share() { 100.0 } else { 1.0 };
+        Cells { scale, decimals: digits::decimals(scale * standard_error) }
+    }
+
+    fn cell(self, value: f64) -> String {
+        format!("{:.*}", self.decimals, self.scale * value)
+    }
 }
 
 /// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
@@ -207,23 +222,31 @@ fn measure_table(kernels: &[KernelDocument], lambdas: &[Lambda]) -> Table {
     let lambdas = lambdas.iter().map(|lambda| number(lambda.get()));
     let measure = heading(kernels[0].measure).to_owned();
     let header: Vec<String> = [measure].into_iter().chain(lambdas).collect();
-    let mut table = Table::new(&header);
+    let (mut table, cells) = (Table::new(&header), cells_of(kernels));
     for kernel in kernels {
-        let values = kernel.measures.iter().map(|&value| shown(kernel.measure, value));
-        table.row([kernel.kernel.clone()].into_iter().chain(values).collect());
+        let values = kernel.measures.iter().map(|&value| cells.cell(value));
+        table.row([digits::specification(&kernel.kernel)].into_iter().chain(values).collect());
     }
     table
+}
+
+/// Returns the cells of a table of kernels, by the smallest standard error.
+fn cells_of(kernels: &[KernelDocument]) -> Cells {
+    let errors = kernels.iter().map(|kernel| kernel.measure_standard_error);
+    let least = errors.filter(|&error| error > 0.0).fold(f64::INFINITY, f64::min);
+    Cells::new(kernels[0].measure, least)
 }
 
 fn kernel_table(kernels: &[KernelDocument]) -> Table {
     let measure = heading(kernels[0].measure);
     let mut table = Table::new(&["kernel", "best lambda", measure, "se", ""]);
+    let cells = cells_of(kernels);
     for kernel in kernels {
         table.row(vec![
-            kernel.kernel.clone(),
+            digits::specification(&kernel.kernel),
             number(kernel.best_lambda),
-            shown(kernel.measure, kernel.best_measure),
-            shown(kernel.measure, kernel.measure_standard_error),
+            cells.cell(kernel.best_measure),
+            cells.cell(kernel.measure_standard_error),
             if kernel.all_certified { String::new() } else { "not certified".to_owned() },
         ]);
     }
@@ -243,6 +266,8 @@ fn cv_table(curve: &ErrorCurve) -> Table {
         header.splice(1..1, [heading(measure), "se"]);
     }
     let mut table = Table::new(&header);
+    let errors = Cells::new(Measure::Error, curve.standard_error[curve.best]);
+    let measures = Cells::new(measure, curve.measure_standard_error[curve.best]);
     for k in 0..curve.lambdas.len() {
         let mut notes = Vec::new();
         if k == curve.one_standard_error {
@@ -266,17 +291,17 @@ fn cv_table(curve: &ErrorCurve) -> Table {
         }
         let mut row = vec![
             number(curve.lambdas[k].get()),
-            percent(curve.mean_error[k]),
-            percent(curve.standard_error[k]),
+            errors.cell(curve.mean_error[k]),
+            errors.cell(curve.standard_error[k]),
             gap(curve.worst_relative_gap[k]),
             notes.join(", "),
         ];
         if is_looked_at {
-            row.insert(4, curve.unproven[k].map_or(String::new(), percent));
+            row.insert(4, curve.unproven[k].map_or(String::new(), |share| errors.cell(share)));
         }
         if by_other {
             let values = [curve.mean_measure[k], curve.measure_standard_error[k]];
-            row.splice(1..1, values.map(|value| shown(measure, value)));
+            row.splice(1..1, values.map(|value| measures.cell(value)));
         }
         table.row(row);
     }

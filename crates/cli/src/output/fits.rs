@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use margins::data::digits::{self, gap, percent};
 use margins::estimators::regularised;
 use margins::optim::{Certificate, Fit, Status};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::Lines;
 use super::data::DataDocument;
 use super::files::emit;
-use super::table::{Table, gap, number, percent, rounded};
+use super::table::{Table, number};
 use super::training::{PlattDocument, TrainingDocument};
 use crate::failure::Failure;
 
@@ -102,7 +103,7 @@ pub(crate) fn summarise_fit(fit: &Fit, training_error: f64) -> String {
     };
     format!(
         "lambda {}, training error {} %, relative gap {}{state}",
-        number(rounded(fit.lambda.get())),
+        digits::number(fit.lambda.get(), 3),
         percent(training_error),
         gap(fit.report.relative_gap)
     )

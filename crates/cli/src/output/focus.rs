@@ -2,11 +2,12 @@
 
 use margins::boost::Combination;
 use margins::data::Dataset;
+use margins::data::digits::{self, percent};
 use serde::Serialize;
 
 use super::Lines;
 use super::data::{DataDocument, size};
-use super::table::{number, percent};
+use super::table::number;
 
 /// The end of a game.
 #[derive(Serialize)]
@@ -70,7 +71,7 @@ impl FocusedDocument<'_> {
             ("loss", format!("{}, clipped to [0, 1]", self.loss)),
             ("learner", self.learner.to_owned()),
         ];
-        lines.extend(self.kernel.map(|kernel| ("kernel", kernel.to_owned())));
+        lines.extend(self.kernel.map(|kernel| ("kernel", digits::specification(kernel))));
         if self.samples != data.rows() {
             lines.push(("learnt from", format!("{} samples", self.samples)));
         }

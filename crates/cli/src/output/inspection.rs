@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use margins::data::Listed;
+use margins::data::digits::{percent, with_error};
 use margins::data::encode::MOST_LEVELS;
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ pub(crate) struct RawColumnDocument {
     pub(crate) kind: &'static str,
     /// Null but for categorical columns.
     pub(crate) levels: Option<Vec<String>>,
-    /// The number of levels, if there are more than an encoding takes; else null.
+    /// The number of categories, if there are more than an encoding takes; else null.
     pub(crate) too_many_levels: Option<usize>,
     pub(crate) missing: usize,
 }
@@ -74,14 +75,14 @@ impl RawColumnDocument {
     fn levels_in_words(&self) -> String {
         match (&self.levels, self.too_many_levels) {
             (_, Some(count)) => {
-                format!("{count}, more than {MOST_LEVELS}: --drop it, or join its rare levels")
+                format!("{count}, more than {MOST_LEVELS}: --drop it, or merge its rare categories")
             }
             (Some(levels), None) => Listed(levels).to_string(),
             (None, None) => String::new(),
         }
     }
 
-    /// Returns the number of levels, if the column has any.
+    /// Returns the number of categories, if the column has any.
     fn level_count(&self) -> Option<usize> {
         self.too_many_levels.or(self.levels.as_ref().map(Vec::len))
     }
@@ -112,7 +113,7 @@ impl InspectionDocument<'_> {
 
     fn write_raw_columns(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let Some(columns) = &self.raw_columns else { return Ok(()) };
-        let mut table = Table::new(&["raw column", "kind", "missing", "levels"]);
+        let mut table = Table::new(&["raw column", "kind", "missing", "categories"]);
         for column in columns.iter().take(MOST_LISTED) {
             table.row(vec![
                 name_cell(&column.name),
@@ -129,7 +130,7 @@ impl InspectionDocument<'_> {
     }
 
     fn lines(&self) -> Lines {
-        let share = format!("{:.2} %", 100.0 * self.stored_share);
+        let share = format!("{} %", percent(self.stored_share));
         let storage =
             if self.sparse { format!("sparse, {share} stored") } else { "dense".to_owned() };
         let rows = match self.unlabelled_rows {
@@ -150,18 +151,24 @@ impl InspectionDocument<'_> {
         ];
         if !self.determining_columns.is_empty() {
             let columns = Listed(&self.determining_columns);
-            let warning =
-                format!("{columns}: each alone tells every label; leave out what comes with it");
+            let each = if self.determining_columns.len() > 1 {
+                "each of these columns"
+            } else {
+                "this column"
+            };
+            let warning = format!(
+                "{columns}: {each} alone predicts every label, and may leak it: consider --drop"
+            );
             lines.push(("warning", warning));
         }
         let naming = self.naming_columns();
         if !naming.is_empty() {
-            let warning = "every row has a level of its own; leave out what names the rows";
+            let warning =
+                "every row has its own category, which identifies the row: consider --drop";
             lines.push(("warning", format!("{}: {warning}", Listed(&naming))));
         }
         lines.extend(self.bayes_error.as_ref().map(|bayes| {
-            let (rate, error) = (100.0 * bayes.rate, 100.0 * bayes.error);
-            ("Bayes error", format!("{rate:.3} % +- {error:.3}"))
+            ("Bayes error", with_error(100.0 * bayes.rate, 100.0 * bayes.error, " %"))
         }));
         lines
     }
@@ -213,7 +220,7 @@ impl InspectionDocument<'_> {
 
     /// Returns the share of a number of rows.
     fn share(&self, rows: usize) -> String {
-        format!("{:.1} %", 100.0 * rows as f64 / self.rows as f64)
+        format!("{} %", percent(rows as f64 / self.rows as f64))
     }
 }
 

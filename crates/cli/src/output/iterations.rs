@@ -1,8 +1,9 @@
 //! Iterations of a solver, a line each.
 
+use margins::data::digits::gap;
 use margins::optim::solve::Iteration;
 
-use super::table::{gap, number};
+use super::table::number;
 
 /// Returns the line on an iteration.
 pub(crate) fn describe_iteration(at: &Iteration) -> String {

@@ -1,11 +1,12 @@
 //! Halfspaces learned under Massart noise.
 
 use margins::data::Counted;
+use margins::data::digits::percent;
 use serde::Serialize;
 
 use super::Lines;
 use super::data::size;
-use super::table::{number, percent, two_classes};
+use super::table::{number, two_classes};
 
 /// A halfspace with its guarantee.
 #[derive(Serialize)]
@@ -87,7 +88,7 @@ impl MassartDocument<'_> {
         let (error, bound) = (percent(self.held_out_error), percent(self.error_bound));
         lines.extend([
             ("held-out error", format!("{error} % of {held_out}")),
-            ("error bound", format!("{bound} % with probability {}", 1.0 - self.delta)),
+            ("error bound", format!("{bound} % with probability {}", number(1.0 - self.delta))),
             ("intercept", number(self.intercept)),
             ("coefficients", self.coef.len().to_string()),
         ]);

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use margins::Model;
 use margins::data::Listed;
+use margins::data::digits::{self, gap};
 use margins::model::{Format, Functions, Header, Member, Scheme};
 
 use super::Lines;
 use super::files::{emit, is_standard};
-use super::table::{MOST_LISTED, Table, facts, gap, name_cell, number, two_classes};
+use super::table::{MOST_LISTED, Table, facts, name_cell, number, two_classes};
 use crate::failure::Failure;
 use crate::messages::step;
 
@@ -87,7 +88,7 @@ fn description(model: &Model) -> Lines {
             Functions::Sections(_) => "samples",
             Functions::Fourier(_) => "random Fourier features",
         };
-        lines.push(("kernel", basis.kernel().to_owned()));
+        lines.push(("kernel", digits::specification(basis.kernel())));
         let (count, columns) = (basis.len(), basis.columns());
         lines.push(("functions", format!("{count} of {of} with {columns} features")));
     }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use margins::data::Counted;
+use margins::data::digits::{self, percent, with_error};
 use serde::Serialize;
 
 use super::Lines;
-use super::table::{number, percent};
 
 /// Predictions by a model of one member.
 #[derive(Serialize)]
@@ -92,7 +92,7 @@ pub(crate) fn describe(path: &Path, rows: usize, metrics: Option<&Metrics>) -> L
     }
     let others =
         [("AUC", metrics.auc), ("log-loss", metrics.log_loss), ("Brier score", metrics.brier)];
-    lines.extend(others.into_iter().filter_map(|(k, v)| v.map(|v| (k, number(v)))));
+    lines.extend(others.into_iter().filter_map(|(k, v)| v.map(|v| (k, digits::number(v, 4)))));
     lines
 }
 
@@ -112,5 +112,5 @@ fn measured_line(measured: usize, rows: usize) -> Option<(&'static str, String)>
 }
 
 fn error_line(error: f64, standard_error: f64) -> (&'static str, String) {
-    ("error", format!("{} % +- {}", percent(error), percent(standard_error)))
+    ("error", with_error(100.0 * error, 100.0 * standard_error, " %"))
 }

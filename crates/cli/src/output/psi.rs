@@ -23,8 +23,7 @@ pub(crate) struct Value {
 
 impl PsiDocument {
     pub(crate) fn table(&self) -> Table {
-        let mut header =
-            ["misclassification above Bayes", "surrogate risk above the least of all functions"];
+        let mut header = ["excess misclassification risk", "excess surrogate risk"];
         if self.inverse {
             header.reverse();
         }

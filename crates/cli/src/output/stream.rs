@@ -2,11 +2,12 @@
 
 use margins::Model;
 use margins::data::Listed;
+use margins::data::digits::percent;
 use serde::Serialize;
 
 use super::Lines;
 use super::data::size;
-use super::table::{number, percent, two_classes};
+use super::table::{number, two_classes};
 use super::training::TrainingDocument;
 
 /// A fit to a stream.

@@ -2,6 +2,8 @@
 
 use std::io::{Result, Write};
 
+use margins::data::digits;
+
 /// Columns or coefficients listed in a table.
 pub(crate) const MOST_LISTED: usize = 20;
 
@@ -73,58 +75,14 @@ fn escaped(text: impl Iterator<Item = char>) -> String {
     line
 }
 
-/// Returns a number with at most six significant digits, in the notation that is shorter to read.
+/// Returns a number with at most six significant digits.
 pub(crate) fn number(x: f64) -> String {
-    let size = x.abs();
-    if !x.is_finite() {
-        x.to_string()
-    } else if x == 0.0 || (1e-3..1e6).contains(&size) {
-        let digits = if x == 0.0 { 0 } else { (5 - size.log10().floor() as i32).max(0) as usize };
-        trimmed(&format!("{x:.digits$}"))
-    } else {
-        let text = format!("{x:.5e}");
-        match text.split_once('e') {
-            Some((mantissa, exponent)) => format!("{}e{exponent}", trimmed(mantissa)),
-            None => text,
-        }
-    }
-}
-
-/// Returns a decimal without the zeros at its end.
-fn trimmed(decimal: &str) -> String {
-    if decimal.contains('.') {
-        decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        decimal.to_owned()
-    }
-}
-
-/// Returns a gap with two significant digits.
-pub(crate) fn gap(x: f64) -> String {
-    if x == 0.0 { "0".to_owned() } else { format!("{x:.1e}") }
-}
-
-/// Returns a number rounded to three significant digits.
-pub(crate) fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
-}
-
-/// Returns a value and its standard error, both to the second significant digit of the standard
-/// error, as in `15.5 % +- 1.3`; with two decimals if the standard error is 0 or not finite.
-pub(crate) fn with_error(value: f64, standard_error: f64, unit: &str) -> String {
-    let size = standard_error.log10().floor();
-    let decimals = if size.is_finite() { (1.0 - size).clamp(0.0, 9.0) as usize } else { 2 };
-    format!("{value:.decimals$}{unit} +- {standard_error:.decimals$}")
-}
-
-/// Returns a share in per cent.
-pub(crate) fn percent(x: f64) -> String {
-    format!("{:.2}", 100.0 * x)
+    digits::number(x, 6)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, facts, name_cell, number, percent, with_error};
+    use super::{Table, facts, name_cell};
 
     #[test]
     fn cells_and_facts_stay_on_one_line() {
@@ -143,32 +101,5 @@ mod tests {
         table.write(&mut out).unwrap();
         let widths = out.split(|&byte| byte == b'\n').map(<[u8]>::len);
         assert_eq!(widths.collect::<Vec<_>>(), [70_003, 70_003, 0]);
-    }
-
-    #[test]
-    fn values_have_the_digits_of_their_standard_errors() {
-        assert_eq!(with_error(15.488, 1.2632, " %"), "15.5 % +- 1.3");
-        assert_eq!(with_error(16.67, 16.67, ""), "17 +- 17");
-        assert_eq!(with_error(0.91234, 0.000_321, ""), "0.91234 +- 0.00032");
-        assert_eq!(with_error(0.0, 0.0, ""), "0.00 +- 0.00");
-        assert_eq!(with_error(5.0, f64::NAN, ""), "5.00 +- NaN");
-    }
-
-    #[test]
-    fn numbers_have_at_most_six_digits() {
-        let cases = [
-            (0.0, "0"),
-            (1.0, "1"),
-            (-12.3456789, "-12.3457"),
-            (123_456.7, "123457"),
-            (1e-7, "1e-7"),
-            (0.05, "0.05"),
-            (100.0, "100"),
-            (3.5e8, "3.5e8"),
-        ];
-        for (x, text) in cases {
-            assert_eq!(number(x), text);
-        }
-        assert_eq!(percent(0.12345), "12.35");
     }
 }

@@ -1,6 +1,7 @@
 //! Warnings of a run, for standard error and for its page.
 
 use margins::data::Counted;
+use margins::data::digits::{gap, percent};
 use margins::optim::{ErrorCurve, Status, StepRule};
 use margins::{Approximation, TrainingReport};
 
@@ -8,7 +9,6 @@ use crate::arguments::regularised::RegularisedArguments;
 use crate::arguments::values::SolverName;
 use crate::failure::Failure;
 use crate::messages::{note, warn};
-use crate::output::table::{gap, percent};
 
 /// The warnings of a run: the sentences printed to standard error, kept for the page.
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ pub(crate) fn of_end(fits: usize, lambdas: usize, last: f64) -> Option<String> {
     })
 }
 
-/// Returns the sentence on cells with a level that the encoding of a model does not know.
+/// Returns the sentence on cells with a category that the encoding of a model does not know.
 pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
     let cells = (cells > 0).then_some(Counted(cells, "cell"))?;
     Some(format!(
@@ -165,8 +165,7 @@ pub(crate) fn no_better(
     };
     let (error, baseline) = ((error >= baseline).then_some(percent(error))?, percent(baseline));
     Some(format!(
-        "{who} errs on {error} % of {rows}, no less often than always predicting the larger class ({baseline} %). \
-         {advice}."
+        "{who} is wrong on {error} % of {rows}, and always predicting the larger class on {baseline} %. {advice}."
     ))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use margins_data::Listed;
+use margins_data::digits::{self, number, with_error};
 use margins_optim::{ErrorCurve, Report};
 
 use margins_model::{Model, Scheme, TrainingSummary};
@@ -29,7 +30,7 @@ pub struct TrainingReport {
     /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
     pub curve: Option<ErrorCurve>,
     /// The kernels that were chosen from, if there were several, in the order given: that of the
-    /// least error was taken, of several the first. Those for which the time limit left no
+    /// lowest error was taken, of several the first. Those for which the time limit left no
     /// certified lambda are missing.
     pub kernels: Vec<KernelReport>,
     /// Sentences on what the fit did otherwise than asked.
@@ -135,14 +136,14 @@ impl fmt::Display for TrainingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "loss            {}", self.loss)?;
         if let Some(kernel) = &self.kernel {
-            writeln!(f, "kernel          {kernel}")?;
+            writeln!(f, "kernel          {}", digits::specification(kernel))?;
         }
         let (count, names) = (self.classes.len(), Listed(&self.classes));
         writeln!(f, "classes         {count}: {names}, {}", self.scheme)?;
         if let Some(first) = self.members.first() {
             writeln!(f, "rows            {}", first.summary.rows)?;
             if let Some(lambda) = first.lambda {
-                writeln!(f, "lambda          {lambda}")?;
+                writeln!(f, "lambda          {}", number(lambda, 6))?;
             }
         }
         for member in self.members.iter().take(MOST_MEMBERS) {
@@ -166,11 +167,10 @@ impl fmt::Display for TrainingReport {
 
 impl fmt::Display for MemberReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number =
-            |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), |x| format!("{x:.6e}"));
-        writeln!(f, "  objective     {}", number(self.summary.objective))?;
-        let gap = self.summary.relative_gap;
-        let gap = gap.map_or_else(|| "unknown".to_owned(), |gap| format!("{gap:.1e}"));
+        let shown =
+            |x: Option<f64>, text: fn(f64) -> String| x.map_or_else(|| "unknown".to_owned(), text);
+        writeln!(f, "  objective     {}", shown(self.summary.objective, |x| number(x, 6)))?;
+        let gap = shown(self.summary.relative_gap, digits::gap);
         let state = match (&self.report, self.summary.converged) {
             (_, true) => "certified".to_owned(),
             (Some(Report { status, .. }), false) => {
@@ -186,10 +186,6 @@ impl fmt::Display for MemberReport {
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.2} %", 100.0 * share)
-}
-
 fn write_kernels(
     f: &mut fmt::Formatter<'_>,
     kernels: &[KernelReport],
@@ -198,12 +194,17 @@ fn write_kernels(
     if kernels.is_empty() {
         return Ok(());
     }
-    writeln!(f, "least cross-validated error of each kernel")?;
+    writeln!(f, "lowest cross-validated error of each kernel")?;
     for KernelReport { kernel, curve } in kernels {
         let (lambda, error) = (curve.lambdas[curve.best].get(), curve.mean_error[curve.best]);
-        let (error, se) = (percent(error), percent(curve.standard_error[curve.best]));
+        let error = with_error(100.0 * error, 100.0 * curve.standard_error[curve.best], " %");
         let note = if Some(kernel.as_str()) == chosen { ", chosen" } else { "" };
-        writeln!(f, "  {lambda:<12.4e}  {error:>8} +- {se}  {kernel}{note}")?;
+        writeln!(
+            f,
+            "  {:<12}  {error}  {}{note}",
+            number(lambda, 6),
+            digits::specification(kernel)
+        )?;
     }
     Ok(())
 }
@@ -218,29 +219,30 @@ fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve, chosen: Option<f6
     let at = at.unwrap_or(curve.best);
     writeln!(
         f,
-        "cross-validated {count} lambdas from {:.1e} to {:.1e}, {certified} of them certified in all folds",
-        curve.lambdas[0].get(),
-        curve.lambdas[count - 1].get()
+        "cross-validated {count} lambdas from {} to {}, {certified} of them certified in all folds",
+        number(curve.lambdas[0].get(), 2),
+        number(curve.lambdas[count - 1].get(), 2)
     )?;
-    writeln!(f, "  largest gap   {gap:.1e}")?;
+    writeln!(f, "  largest gap   {}", digits::gap(gap))?;
     let first = at.saturating_sub(MOST / 2).min(count.saturating_sub(MOST));
     let mut shown: Vec<usize> = (first..count.min(first + MOST)).collect();
     shown.extend([curve.best, curve.one_standard_error]);
     shown.sort_unstable();
     shown.dedup();
+    let decimals = digits::decimals(100.0 * curve.standard_error[curve.best]);
     let mut next = 0;
     for k in shown {
         if k > next {
             writeln!(f, "  ...")?;
         }
         next = k + 1;
-        write!(f, "  {:<12.4e}  ", curve.lambdas[k].get())?;
+        write!(f, "  {:<12}  ", number(curve.lambdas[k].get(), 6))?;
         if !curve.reached[k] {
             writeln!(f, "not reached")?;
             continue;
         }
-        let (error, se) = (percent(curve.mean_error[k]), percent(curve.standard_error[k]));
-        write!(f, "{error:>8} +- {se}")?;
+        let (error, se) = (100.0 * curve.mean_error[k], 100.0 * curve.standard_error[k]);
+        write!(f, "{error:.decimals$} % +- {se:.decimals$}")?;
         for (holds, note) in [
             (k == at, "chosen"),
             (k == curve.best, "best"),

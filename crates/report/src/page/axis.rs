@@ -3,7 +3,9 @@
 use plotters::coord::ranged1d::Ranged;
 use plotters::coord::types::RangedCoordf64;
 
-use super::number::{power_of_ten, rounded, short};
+use margins_data::digits;
+
+use super::number::{power_of_ten, short};
 
 /// What an axis says.
 #[derive(Clone, Copy)]
@@ -22,7 +24,7 @@ pub struct Axis {
     pub are_shares: bool,
 }
 
-/// The least number that a logarithmic axis shows.
+/// The smallest number that a logarithmic axis shows.
 pub(super) const LEAST: f64 = 1e-18;
 
 /// The significant digits of places, and the most of them where fewer do not tell places apart.
@@ -115,14 +117,14 @@ impl Axis {
         }
         if self.is_log {
             return if digits > DIGITS {
-                rounded(10f64.powf(place), digits)
+                digits::number(10f64.powf(place), digits)
             } else {
                 power_of_ten(place)
             };
         }
         // Ticks are sums of steps, so that 0 comes with rounding.
         let is_zero = place.abs() < 1e-15;
-        rounded(if is_zero { 0.0 } else { place }, digits)
+        digits::number(if is_zero { 0.0 } else { place }, digits)
     }
 
     /// Returns a value for reading.

@@ -3,11 +3,10 @@
 use maud::Markup;
 
 use super::chart::{Axis, Chart, Series, Style};
-use super::number::{percent, short};
+use super::number::{percent, short, with_error};
 use super::tables;
 use crate::class_evaluation::{ClassEvaluation, Curve, ReliabilityDiagram};
 use crate::evaluation::Evaluation;
-use crate::measured::Measured;
 use crate::points::distribution;
 
 /// The most classes that a chart shows.
@@ -153,7 +152,7 @@ impl Kind {
         let mut figures = Vec::with_capacity(charts.len());
         for (number, (data, lines)) in charts.into_iter().enumerate() {
             let area = |(name, curve): &(&str, &Curve)| {
-                let area = with_error(curve.area).replace(' ', "\u{a0}");
+                let area = area_of(curve).replace(' ', "\u{a0}");
                 format!("{area} ({name})")
             };
             let areas: Vec<String> = lines.iter().map(area).collect();
@@ -180,8 +179,8 @@ fn diagonal(name: &str) -> Series {
     Series { name: name.to_owned(), points, style: Style::Dashed }
 }
 
-pub(super) fn with_error(measured: Measured) -> String {
-    format!("{:.4} ± {:.4}", measured.value, measured.standard_error)
+fn area_of(curve: &Curve) -> String {
+    with_error(curve.area.value, curve.area.standard_error, "")
 }
 
 /// Returns the reliability diagrams; nothing without probabilities.
@@ -213,10 +212,10 @@ pub(super) fn reliability(evaluations: &[Evaluation]) -> Vec<Markup> {
 
 fn in_words(name: &str, diagram: &ReliabilityDiagram) -> String {
     format!(
-        "{name}: the calibration error is {:.4} ({:.4} by chance alone), the log-loss {}, the Brier \
+        "{name}: the calibration error is {} ({} by chance alone), the log-loss {}, the Brier \
          score {}.",
-        diagram.calibration_error,
-        diagram.if_calibrated.value,
+        short(diagram.calibration_error),
+        short(diagram.if_calibrated.value),
         short(diagram.log_loss),
         short(diagram.brier)
     )
@@ -227,9 +226,7 @@ pub(super) fn classes(evaluation: &Evaluation) -> Option<Markup> {
     if evaluation.classes.len() == 2 {
         return None;
     }
-    let area = |curve: &Option<Curve>| {
-        curve.as_ref().map_or_else(|| "none".to_owned(), |curve| with_error(curve.area))
-    };
+    let area = |curve: &Option<Curve>| curve.as_ref().map_or_else(|| "none".to_owned(), area_of);
     let of_reliability = |class: &ClassEvaluation, value: fn(&ReliabilityDiagram) -> String| {
         class.reliability.as_ref().map_or_else(|| "none".to_owned(), value)
     };

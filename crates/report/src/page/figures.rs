@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::axis::LEAST;
 use super::chart::{Axis, Chart, Series, Style};
-use super::number::{percent, short};
+use super::number::{percent, short, with_error};
 use super::tables;
 use crate::excess_risk::ExcessRisk;
 use crate::game::Game;
@@ -236,12 +236,11 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let Measured { value, standard_error } = excess.risk;
     let of_it = if value > 0.0 { "of it " } else { "" };
     let description = format!(
-        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the minimal mean loss of all \
+        "The mean loss on {} is {}. If {} {of_it}were excess over the minimal mean loss of all \
          measurable functions, the error would be at most {} above the Bayes error. The excess over the \
          best function of the class fitted bounds nothing.",
         excess.data,
-        short(value),
-        short(standard_error),
+        with_error(value, standard_error, ""),
         short(tenth.excess_risk),
         percent(tenth.excess_error)
     );
@@ -267,7 +266,7 @@ pub(super) fn candidates(choice: &CandidateChoice) -> Option<Markup> {
         key: "candidates".to_owned(),
         title: "Candidates on the rows held out".to_owned(),
         description: format!(
-            "Of {candidates} candidates, {} of them shown, number {chosen} is wrong on the least share of \
+            "Of {candidates} candidates, {} of them shown, number {chosen} is wrong on the smallest share of \
              {held_out} rows held out, {}. With the part for the choice and for chance the bound is {}.",
             errors.len(),
             percent(*error),

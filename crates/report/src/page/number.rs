@@ -1,32 +1,20 @@
-//! Numbers for reading.
+//! Numbers of a page: times, ticks, and values by the rules of [`digits`].
+
+use margins_data::digits;
 
 /// Returns a number with at most four significant digits.
 pub(super) fn short(x: f64) -> String {
-    rounded(x, 4)
-}
-
-/// Returns a number with at most so many significant digits, of at least two.
-pub(super) fn rounded(x: f64, digits: usize) -> String {
-    let size = x.abs();
-    if x == 0.0 {
-        "0".to_owned()
-    } else if !x.is_finite() {
-        x.to_string()
-    } else if (1e-3..1e5).contains(&size) {
-        let decimals = (digits as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
-        let text = format!("{x:.decimals$}");
-        let trimmed =
-            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        trimmed.to_owned()
-    } else {
-        let decimals = digits - 2;
-        format!("{x:.decimals$e}")
-    }
+    digits::number(x, 4)
 }
 
 /// Returns a share in per cent, on one line.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.2}\u{a0}%", 100.0 * share)
+    digits::percent(share) + "\u{a0}%"
+}
+
+/// Returns a number and its standard error, which narrow cells show on two lines.
+pub(super) fn with_error(value: f64, standard_error: f64, unit: &str) -> String {
+    digits::with_error(value, standard_error, unit).replace("+-", "±").replace(" %", "\u{a0}%")
 }
 
 /// Returns a number of seconds.
@@ -66,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn short_times_are_told_in_milliseconds() {
+    fn short_times_are_in_milliseconds() {
         assert_eq!([4.776e-2, 1.25, 75.0].map(duration), ["47.76 ms", "1.25 s", "75 s"]);
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use margins_data::{Counted, Listed};
 
-use super::number::{percent, short};
+use super::number::{percent, short, with_error};
 use crate::data::{DataSummary, RawColumnSummary};
 use crate::evaluation::Evaluation;
 use crate::members::{Coefficient, MemberSummary};
@@ -175,12 +175,8 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
         })
         .collect();
     let error = evaluation.error;
-    let caption = format!(
-        "Decisions on {}: error {} ± {}",
-        evaluation.data,
-        percent(error.value),
-        percent(error.standard_error)
-    );
+    let error = with_error(100.0 * error.value, 100.0 * error.standard_error, " %");
+    let caption = format!("Decisions on {}: error {error}", evaluation.data);
     with_head(&caption, classes.len() + 1, &head, &rows)
 }
 

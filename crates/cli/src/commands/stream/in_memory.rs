@@ -1,5 +1,6 @@
 //! Stochastic gradient in epochs over data in memory, with a certificate.
 
+use margins::data::digits::percent;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::data::{ClassLabels, Dataset};
 use margins::estimators::regularised::DataSummary;
@@ -17,7 +18,7 @@ use crate::output::data::{ClassDocument, DataDocument, describe, size};
 use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
-use crate::output::table::{facts, number, percent};
+use crate::output::table::{facts, number};
 use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
