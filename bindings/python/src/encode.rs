@@ -92,9 +92,9 @@ pub(crate) struct Column {
 }
 
 enum Cells {
-    /// Numbers, in which NaN is a gap.
+    /// Numbers, in which NaN is a missing value.
     Numbers(Vec<f64>),
-    /// Cells as people write them, or gaps.
+    /// Cells as people write them, or missing values.
     Written(Vec<Option<String>>),
 }
 
@@ -112,7 +112,7 @@ fn column_of(given: &Bound<'_, PyAny>) -> PyResult<Column> {
     Ok(Column { name, cells })
 }
 
-/// Returns texts and gaps, and looks for signals on the way.
+/// Returns texts and missing values, and looks for signals on the way.
 fn written(given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
     /// The number of texts between two looks.
     const MANY: usize = 1 << 16;
@@ -126,7 +126,7 @@ fn written(given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
     Ok(cells)
 }
 
-/// Returns the table of columns, in which these words are gaps too; the cells of columns of codes keep
+/// Returns the table of columns, in which these words are missing values too; the cells of columns of codes keep
 /// their texts.
 pub(crate) fn table(
     columns: Vec<Column>,

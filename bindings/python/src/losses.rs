@@ -51,7 +51,7 @@ over_arrays! {
     derivative: |loss: &Loss, u| loss.derivative(u);
     /// Returns the conjugate at -t, `sup_u (-t u - L(u))`, infinite outside its domain.
     conjugate: |loss: &Loss, t| loss.conjugate(t);
-    /// Returns the score of least expected loss where the positive class has the probability eta.
+    /// Returns the score of lowest expected loss where the positive class has the probability eta.
     population_minimizer: |loss: &Loss, eta| loss.population_minimizer(eta);
     /// Returns the probability of the positive class at a score, NaN where the loss has none.
     probability: |loss: &Loss, score| loss.probability(score).unwrap_or(f64::NAN);

@@ -1,4 +1,4 @@
-"""Raw tables, with words and gaps, are encoded as the command does it."""
+"""Raw tables, with words and missing values, are encoded as the command does it."""
 
 import datetime
 import pickle
@@ -93,7 +93,7 @@ def test_the_encoding_is_told_what_becomes_of_gaps_and_levels(table):
     columns, y = table
     X = pd.DataFrame(columns)
     strange = X.assign(town="Genf")
-    with pytest.raises(ValueError, match="'town'.*'Genf' is not a level"):
+    with pytest.raises(ValueError, match="'town'.*'Genf' is not a category"):
         ml.MarginClassifier(encode=True).fit(X, y).predict(strange)
     model = ml.MarginClassifier(encode={"unknown": "none", "categorical": ["zone"]}).fit(X, y)
     levels = [name.startswith("town=") for name in model.encoded_names_]
@@ -148,7 +148,7 @@ def test_hostile_columns_are_refused(spoil, message, table):
 
 def test_too_many_levels_are_refused_with_advice():
     X = pd.DataFrame({"name": [f"row {k}" for k in range(1200)]})
-    with pytest.raises(ValueError, match="'name' has more than 1000 levels: leave it out"):
+    with pytest.raises(ValueError, match="'name' has more than 1000 categories: leave it out"):
         ml.MarginClassifier(encode=True).fit(X, np.arange(1200) % 2)
 
 
@@ -165,7 +165,7 @@ def test_kernels_of_rows_have_no_columns(table):
 
 
 def test_cross_validation_learns_in_its_folds(table):
-    """A level that one fold alone has is known in no training set of the others, and refused in none."""
+    """A category that only one fold has is unknown to the others, and is not refused in any."""
     columns, y = table
     columns["town"][5] = "Genf"
     X = pd.DataFrame(columns)

@@ -118,7 +118,7 @@ impl Source<'_> {
     }
 
     /// Returns the labelled data of any number of classes, to describe them: whichever of two is the
-    /// positive one, and of a raw table without columns that have more levels than an encoding takes and
+    /// positive one, and of a raw table without columns that have more categories than an encoding takes and
     /// without rows that have no label.
     pub(crate) fn to_describe(self) -> Result<Dataset<Classes>, Failure> {
         if self.simulation()?.is_some() {
@@ -192,8 +192,8 @@ impl Source<'_> {
                 ));
             } else if levels > 10 && 2 * levels > rows {
                 note(format_args!(
-                    "{file}: column '{name}' has {levels} levels in {rows} rows, each of them a feature; \
-                     numbers with a unit or a decimal comma are words, and --drop leaves out what names the rows"
+                    "{file}: column '{name}' has {levels} categories in {rows} rows, and each becomes a feature. A number \
+                     with a unit or a decimal comma is read as a word: change it, or pass --drop {name}."
                 ));
             }
         }

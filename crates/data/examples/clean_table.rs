@@ -1,4 +1,4 @@
-//! Makes numbers of a table with words and gaps, learned on the training rows alone.
+//! Makes numbers of a table with words and missing values, learned on the training rows alone.
 //!
 //!     cargo run -p margins-data --example clean_table
 

@@ -1,16 +1,16 @@
-//! Raw tables, with words and gaps, as features.
+//! Raw tables, with words and missing values, as features.
 //!
 //! A [`RawTable`] holds columns as people have them. [`Encoding::learn`] learns from its rows how
 //! to make features of them, and [`Encoding::encode`] makes them, of these rows or of others:
 //!
 //! * A column of numbers is one feature. So is one of booleans, `true` and `false` in any case, as
-//!   1 and 0. A gap becomes the median of the rows learned from.
+//!   1 and 0. A missing value becomes the median of the rows learned from.
 //! * A column with any other word is categorical, as are those that [`EncodeOptions`] name: each of
-//!   its levels is a feature that is 1 in the rows of this level, else 0. Levels keep the order of
-//!   first sight. Numbers are compared as numbers, so that `1`, `+1` and `1.0` are one level, and
+//!   its categories is a feature that is 1 in the rows of this category, else 0. Categories keep the order of
+//!   first sight. Numbers are compared as numbers, so that `1`, `+1` and `1.0` are one category, and
 //!   from 2^53 on by all of their digits. In columns of codes cells keep their texts. Files are read so that the columns named have codes.
-//! * A column with gaps in the rows learned from has an indicator beside that, 1 where there is a
-//!   gap, else 0. A gap in a categorical column is no level.
+//! * A column with missing values in the rows learned from has an indicator beside that, 1 where a value
+//!   is missing, else 0. A missing value in a categorical column is no category.
 //!
 //! The design is sparse where at most a quarter of its values are not zero.
 //!
@@ -102,13 +102,13 @@ impl Encoding {
         Ok(Encoding { options, columns })
     }
 
-    /// Learns from the rows named, or from all, which levels, medians and gaps the columns have.
+    /// Learns from the rows named, or from all, which categories, medians and missing values the columns have.
     /// The kinds of the columns are those of the whole table.
     ///
     /// # Errors
     /// A column in the options that the table does not have, or that is both categorical and left
-    /// out; no column that is left; a gap where [`Missing::Refuse`] is asked for; more than
-    /// [`MOST_LEVELS`] levels; two features of one name.
+    /// out; no column that is left; a missing value where [`Missing::Refuse`] is asked for; more than
+    /// [`MOST_LEVELS`] categories; two features of one name.
     pub fn learn(
         table: &RawTable,
         rows: Option<&[usize]>,
@@ -130,7 +130,7 @@ impl Encoding {
         Encoding::from_columns(options, columns)
     }
 
-    /// Returns options that leave out the columns of a table with more levels than they may have, too.
+    /// Returns options that leave out the columns of a table with more categories than they may have, too.
     pub(crate) fn uncrowded(table: &RawTable, mut options: EncodeOptions) -> EncodeOptions {
         let crowded: Vec<String> = table
             .columns()
@@ -165,7 +165,7 @@ impl Encoding {
         self.columns.iter().flat_map(ColumnEncoding::feature_names).collect()
     }
 
-    /// Returns the same with another rule for levels that are not known.
+    /// Returns the same with another rule for categories that are not known.
     #[must_use]
     pub fn with_unknown(mut self, unknown: Unknown) -> Self {
         self.options.unknown = unknown;
@@ -176,8 +176,8 @@ impl Encoding {
     ///
     /// # Errors
     /// A column that the encoding has and the table has not, or the other way round unless it was
-    /// left out; a word in a column of numbers or booleans; a gap where [`Missing::Refuse`] was
-    /// asked for; an unknown level where [`Unknown::Refuse`] was; no rows.
+    /// left out; a word in a column of numbers or booleans; a missing value where [`Missing::Refuse`] was
+    /// asked for; an unknown category where [`Unknown::Refuse`] was; no rows.
     pub fn encode(&self, table: &RawTable) -> Result<Design, Error> {
         let raw = self.matched(table)?;
         let of_column = |k: usize| self.columns[k].features(raw[k], &self.options);
@@ -189,8 +189,8 @@ impl Encoding {
         AllFeatures { rows: table.rows(), width, columns }.design()
     }
 
-    /// Returns the number of cells with a level that was not learned, which [`Unknown::None`] takes
-    /// as none. Gaps are not counted.
+    /// Returns the number of cells with a category that was not learned, which [`Unknown::None`] takes
+    /// as none. Missing values are not counted.
     ///
     /// # Errors
     /// A column that the encoding has and the table has not, or the other way round unless it was

@@ -89,8 +89,7 @@ pub enum Error {
     },
     /// The copies of a table do not fit in memory beside it.
     #[error(
-        "the copies that fits make of a table of {} and {} do not fit into memory beside it: {shortage}; use fewer \
-         threads",
+        "a table of {} and {} is too large to be copied for each thread: {shortage}. Use fewer threads.",
         Counted(*rows, "row"),
         Counted(*columns, "column")
     )]

@@ -3,7 +3,7 @@
 /// The default words for a missing feature, in lower case; an empty cell is missing too.
 pub(crate) const USUAL_WORDS: [&str; 7] = ["?", "na", "n/a", "nan", "null", "none", "missing"];
 
-/// Returns true if a cell, without blanks around it, is a gap by these words, which are compared in any
+/// Returns true if a cell, without blanks around it, is a missing value by these words, which are compared in any
 /// case.
 pub(crate) fn is_gap<S: AsRef<str>>(cell: &str, words: &[S]) -> bool {
     cell.is_empty() || words.iter().any(|word| word.as_ref().eq_ignore_ascii_case(cell))

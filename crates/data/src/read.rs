@@ -121,7 +121,7 @@ pub struct Unlabelled {
     /// The rows that were left out because they have no label, counted from 0 among all that were read
     /// with these samples.
     pub dropped: Vec<usize>,
-    /// The number of cells with a level that the encoding told does not know and takes as none.
+    /// The number of cells with a category that the given encoding does not know and takes as none.
     pub unknown_levels: usize,
 }
 

@@ -62,8 +62,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Takes the losses and kernels that specifications may name; those of this project unless
-    /// told.
+    /// Takes the losses and kernels that specifications may name; by default those of this
+    /// project.
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
@@ -185,7 +185,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Takes raw tables, with words and gaps, by these rules: [`Estimator::fit_table`] learns the
+    /// Takes raw tables, with words and missing values, by these rules: [`Estimator::fit_table`] learns the
     /// encoding of the columns from the rows, in a cross-validation separately in every fold.
     ///
     /// ```

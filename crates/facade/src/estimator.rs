@@ -79,7 +79,7 @@ impl Estimator {
         self.fit(&dataset(samples, labels)?)
     }
 
-    /// Fits a classifier to the rows of a raw table, with words and gaps, and their labels, as
+    /// Fits a classifier to the rows of a raw table, with words and missing values, and their labels, as
     /// [`fit_samples`](Self::fit_samples) takes them. The encoding of the columns is learned from
     /// the rows, in a cross-validation separately in every fold, and is part of the model:
     /// [`Classifier::encode`] returns the features of raw rows. The rules are those of

@@ -57,9 +57,9 @@ pub struct RawColumnSummary {
     pub name: String,
     /// `number`, `boolean` or `categorical`.
     pub kind: &'static str,
-    /// The number of rows that have a gap there.
+    /// The number of rows that have a missing value there.
     pub missing: usize,
-    /// The levels in the order of first sight, of a categorical column.
+    /// The categories in the order of first sight, of a categorical column.
     pub levels: Option<Vec<String>>,
 }
 

@@ -184,7 +184,7 @@ def _of_column(column: Any, name: str) -> np.ndarray:
             return values.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         reason = str(error).rstrip(".")
-        raise ValueError(f"Column '{name}' does not consist of numbers: {reason}. MarginClassifier(encode=True) takes words and gaps.") from error
+        raise ValueError(f"Column '{name}' does not consist of numbers: {reason}. MarginClassifier(encode=True) takes words and missing values.") from error
     raise _of_times(one_value_a_row(values, name), f"Column '{name}'")
 
 
@@ -255,7 +255,7 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct(y: np.ndarray) -> np.ndarray:
-    """Returns the labels that differ, in order, and refuses gaps and labels without an order.
+    """Returns the labels that differ, in order, and refuses missing labels and labels without an order.
 
     It takes some labels at a time, so that Ctrl-C is heard between them.
     """
@@ -309,7 +309,7 @@ def array_of(values: Any) -> np.ndarray:
     if hasattr(values, "column_names") and len(values.column_names) == 1:
         values = values.column(0)
     if isinstance(values, (list, tuple)) and len(values) > 0 and hasattr(values[0], "as_py"):
-        # Scalars of pyarrow are objects to numpy, gaps as well.
+        # Scalars of pyarrow are objects to numpy, missing values as well.
         values = [value.as_py() for value in values]
     values = _decoded(values)
     array = np.asarray(without_gaps(unmasked(values)))
@@ -327,7 +327,7 @@ def array_of(values: Any) -> np.ndarray:
 def _decoded(column: Any) -> Any:
     """Returns a column of pyarrow, or of pandas that holds one, without dictionaries; anything else as it is.
 
-    Of several chunks numpy takes a gap among the codes for the last category.
+    Of several chunks numpy takes a missing value among the codes for the last category.
     """
     kind = getattr(getattr(column, "dtype", None), "pyarrow_dtype", getattr(column, "type", None))
     nested = [kind]
@@ -460,7 +460,7 @@ def weights_of(sample_weight: Any, X: Any, *, zeros: bool = False) -> np.ndarray
 
 
 def fold_names(folds: np.ndarray, name: str) -> list[str]:
-    """Returns the names of the folds of all rows, and refuses gaps and what is neither a text nor a whole number of at least 0."""
+    """Returns the names of the folds of all rows, and refuses missing names and what is neither a text nor a whole number of at least 0."""
     if folds.ndim == 1:
         refuse_gaps(folds, name)
     if folds.ndim != 1 or folds.dtype.kind not in "OU":

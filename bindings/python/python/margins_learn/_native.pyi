@@ -13,7 +13,7 @@ SETTINGS: dict[str, list[str]]
 __version__: str
 
 class ColumnData(TypedDict):
-    """A column of a raw table: numbers in which NaN is a gap, or texts."""
+    """A column of a raw table: numbers in which NaN is a missing value, or texts."""
 
     name: str
     cells: Array | list[str | None]

@@ -103,7 +103,7 @@ def _ordinal(graph: Graph, step: OrdinalEncoder, features: str) -> str:
     unknown = float(step.unknown_value) if step.handle_unknown == "use_encoded_value" else -1.0
     parts = []
     for levels, categories in _levels(graph, step, features):
-        # Nothing is added for an unknown level.
+        # Nothing is added for an unknown category.
         places = graph.constant(np.arange(len(categories), dtype=np.float64)[None] - unknown)
         ones = graph.add("Mul", graph.add("Cast", levels, to=11), places)
         total = graph.add("ReduceSum", ones, graph.constant(np.array([1])), keepdims=1)

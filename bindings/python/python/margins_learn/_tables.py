@@ -1,4 +1,4 @@
-"""Columns of raw tables, with words and gaps, as the library encodes them."""
+"""Columns of raw tables, with words and missing values, as the library encodes them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _is_categories(column: Any) -> bool:
 
 
 def _cells(name: str, column: Any) -> Any:
-    """Returns the cells of a column: numbers in which NaN is a gap, or texts and None.
+    """Returns the cells of a column: numbers in which NaN is a missing value, or texts and None.
 
     Whole numbers that no float64 holds are texts: they may be levels.
     """

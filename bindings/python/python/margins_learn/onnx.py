@@ -22,7 +22,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     The input is `X` of shape (n_samples, n_features), in float64 or, before an encoder of texts, of texts. A pipeline may have
     `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder` and, as its first step, a `ColumnTransformer` of them, which has one input for each
-    of its transformers, under its name. A level that an encoder does not know has none of the columns of `OneHotEncoder`, and the place
+    of its transformers, under its name. A category that an encoder does not know has none of the columns of `OneHotEncoder`, and the place
     -1 by default. The outputs are `label`, `scores`, and `probabilities`
     where the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
     what `decision_function` returns, relative to the sum of the absolute terms of a score where that is above 1. What

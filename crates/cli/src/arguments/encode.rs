@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use margins::data::encode::{EncodeOptions, Missing, MissingWords, Unknown};
 
-/// The options for columns with words and gaps.
+/// The options for columns with words and missing values.
 #[derive(Debug, Args)]
 #[command(
     next_help_heading = "Data",
@@ -56,7 +56,7 @@ pub(crate) enum UnknownName {
 }
 
 impl EncodeArguments {
-    /// Returns the option by which words and gaps are taken, if they are.
+    /// Returns the option by which words and missing values are taken, if they are.
     pub(crate) fn asked(&self) -> Option<&'static str> {
         let options = [
             ("--encode", self.encode),
@@ -71,7 +71,7 @@ impl EncodeArguments {
         &self.drop
     }
 
-    /// Returns what was asked for, if words and gaps are taken.
+    /// Returns what was asked for, if words and missing values are taken.
     pub(crate) fn options(&self) -> Option<EncodeOptions> {
         self.asked().map(|_| EncodeOptions {
             categorical: self.categorical.clone(),

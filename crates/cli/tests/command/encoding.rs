@@ -1,8 +1,8 @@
-//! Raw tables, with words and gaps, from every command that takes them.
+//! Raw tables, with words and missing values, from every command that takes them.
 
 use crate::{Workshop, number, text};
 
-/// Rows with a number that has gaps, words, booleans, codes and a name of the row.
+/// Rows with a number that has missing values, words, booleans, codes and a name of the row.
 fn raw() -> String {
     let mut table = "id,age,town,member,code,label\n".to_owned();
     for i in 0..24_u32 {
@@ -82,7 +82,7 @@ fn rules_for_gaps_and_unknown_levels_are_kept() {
     insta::assert_snapshot!(
         [text(&refused.stderr), text(&run(&["--categorical", "size"]).stderr)].concat()
     );
-    // Where NA is no word for a gap, it makes a category of the ages.
+    // Where NA is no word for a missing value, it makes a category of the ages.
     assert!(text(&other.stdout).contains("24 rows"), "{}", text(&other.stderr));
     assert!(run(&["--unknown", "none"]).status.success());
     workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
@@ -104,7 +104,7 @@ fn a_column_that_gives_the_label_away_is_named() {
     insta::assert_snapshot!(workshop.output(&["inspect", "--data", "leak.csv"]));
 }
 
-/// A column whose cells are empty in exactly the rows of one class gives the class away by its gaps.
+/// A column whose cells are empty in exactly the rows of one class gives the class away by its missing values.
 #[test]
 fn a_column_that_gives_the_label_away_by_its_gaps_is_named() {
     let workshop = Workshop::new();
@@ -128,7 +128,7 @@ fn a_raw_table_is_described_without_its_rows_that_have_no_label() {
     workshop.write("a.svm", b"1 1:2\n-1 1:3\n");
     let output = workshop.run(&["inspect", "--data", "a.svm", "--encode"]);
     let told = text(&output.stderr);
-    assert!(told.contains("svmlight file, which has no words and no gaps"), "{told}");
+    assert!(told.contains("svmlight file, which has no words and no missing values"), "{told}");
     let table = workshop.output(&inspect);
     assert!(table.contains("3, and 2 without a label; a fit needs --drop-unlabelled"), "{table}");
 }
@@ -210,14 +210,15 @@ fn a_column_of_too_many_levels_is_described() {
     assert_eq!(columns[2]["levels"], serde_json::json!(["a", "b"]));
     assert!(columns[2]["too_many_levels"].is_null() && columns[0]["levels"].is_null());
     let shown = workshop.output(&inspect);
-    let row = "id  categorical        0  1200, more than 1000: --drop it, or join its rare levels";
+    let row =
+        "id  categorical        0  1200, more than 1000: --drop it, or merge its rare categories";
     assert!(shown.contains(row), "{shown}");
-    assert!(shown.contains("'id': every row has a level of its own"), "{shown}");
+    assert!(shown.contains("'id': every row has its own category"), "{shown}");
     let dropped = workshop.json(&[&inspect[..], &["--drop", "id"]].concat());
     assert_eq!(dropped["raw_columns"].as_array().map(Vec::len), Some(2));
     let fit = ["fit", "--lambda", "1", "--data", "crowded.csv", "--encode"];
     let refused = text(&workshop.run(&fit).stderr);
-    assert!(refused.contains("column 'id' has more than 1000 levels"), "{refused}");
+    assert!(refused.contains("column 'id' has more than 1000 categories"), "{refused}");
 }
 
 /// Leaving a column out, or naming one of codes, needs no further option, and the model takes raw rows.
@@ -276,13 +277,13 @@ fn a_column_with_a_level_for_every_row_is_noted() {
     let rows: String = (0..30).map(|i| format!("{i}kg,{},{}\n", i % 7, i % 2)).collect();
     workshop.write("units.csv", format!("mass,size,label\n{rows}").as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--data", "units.csv", "--encode"];
-    let note = "note: units.csv: column 'mass' has 30 levels in 30 rows, each of them a feature; numbers with a \
-                unit or a decimal comma are words, and --drop leaves out what names the rows\n";
+    let note = "note: units.csv: column 'mass' has 30 categories in 30 rows, and each becomes a feature. A number \
+                with a unit or a decimal comma is read as a word: change it, or pass --drop mass.\n";
     assert_eq!(text(&workshop.run(&fit).stderr), note);
     assert_eq!(text(&workshop.run(&[&fit[..], &["--drop", "mass"]].concat()).stderr), "");
 }
 
-/// A word among numbers makes categories of them, which a note tells unless the word stands for gaps.
+/// A word among numbers makes categories of them, which a note tells unless the word stands for missing values.
 #[test]
 fn a_word_among_numbers_is_noted() {
     let workshop = Workshop::new();

@@ -66,7 +66,7 @@ fn large_numbers() -> String {
     table
 }
 
-/// A table whose columns, levels and classes have long names without a blank.
+/// A table whose columns, categories and classes have long names without a blank.
 fn long_names() -> String {
     const LONG: &str = "a_name_that_is_long_and_has_no_blank_at_which_a_line_could_end";
     let mut table = format!("{LONG}_1,{LONG}_2,label\n");

@@ -9,7 +9,7 @@ use super::{EncodeOptions, Missing, RawColumn, Unknown};
 use crate::Error;
 use crate::error::quoted;
 
-/// The most levels that a categorical column may have.
+/// The most categories that a categorical column may have.
 pub const MOST_LEVELS: usize = 1000;
 
 /// The encoding of a column as features.
@@ -19,7 +19,7 @@ pub const MOST_LEVELS: usize = 1000;
 pub struct ColumnEncoding {
     name: String,
     kind: Kind,
-    /// True if there were gaps in the rows learned from.
+    /// True if there were missing values in the rows learned from.
     gaps: bool,
 }
 
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the levels of categories, in the order of first sight; `None` of other columns.
+    /// Returns the categories, in the order of first sight; `None` of other columns.
     pub fn levels(&self) -> Option<&[String]> {
         match self {
             Kind::Number(_) | Kind::Boolean(_) => None,
@@ -88,7 +88,7 @@ impl ColumnEncoding {
         }
     }
 
-    /// Returns true if all rows of a column have more levels than it may have.
+    /// Returns true if all rows of a column have more categories than it may have.
     pub(super) fn is_crowded(column: &RawColumn, options: &EncodeOptions) -> bool {
         let is_category = match column.content() {
             Cells::Numbers(_) => options.categorical.iter().any(|name| name == column.name()),
@@ -128,12 +128,12 @@ impl ColumnEncoding {
         &self.kind
     }
 
-    /// Returns true if a feature tells where the column has gaps.
+    /// Returns true if a feature marks the missing values of the column.
     pub fn has_indicator(&self) -> bool {
         self.gaps
     }
 
-    /// Returns the few words because of which a column is categorical whose other levels are numbers, ten a
+    /// Returns the few words because of which a column is categorical whose other categories are numbers, ten a
     /// word or more: they may be a spelling of missing values.
     pub fn words_among_numbers(&self) -> Vec<&str> {
         let Kind::Categorical(levels) = &self.kind else { return Vec::new() };
@@ -198,7 +198,7 @@ impl ColumnEncoding {
         }
     }
 
-    /// Returns the number of cells with a level that was not learned.
+    /// Returns the number of cells with a category that was not learned.
     pub(super) fn unknown_levels(&self, column: &RawColumn) -> usize {
         let Some(levels) = self.kind.levels() else { return 0 };
         let known: HashSet<&str> = levels.iter().map(String::as_str).collect();
@@ -234,7 +234,7 @@ impl ColumnEncoding {
         }
     }
 
-    /// Returns the features of a gap.
+    /// Returns the features of a missing value.
     fn of_gap(&self) -> Entries {
         let indicator = self.gaps.then(|| (self.own_width(), 1.0));
         match self.kind {
@@ -247,8 +247,7 @@ impl ColumnEncoding {
 }
 
 /// What an unknown word is not, and what to do.
-const LEVEL: &str =
-    "a level learned: a fit that takes unknown levels as none (--unknown none) would allow it";
+const LEVEL: &str = "a category of the fit: fit with --unknown none to allow unknown categories";
 
 fn not(word: &str, what: &str) -> String {
     format!("{} is not {what}", quoted(word))
@@ -259,7 +258,7 @@ pub(super) fn refused_gap(row: usize, name: &str) -> Error {
     Error::Cell { row, column: name.to_owned(), reason }
 }
 
-/// Returns the first of the rows that has a gap.
+/// Returns the first of the rows that has a missing value.
 fn gap(cells: &[Option<u32>], rows: &[usize]) -> Option<usize> {
     rows.iter().copied().find(|&row| cells[row].is_none())
 }
@@ -288,15 +287,15 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// Returns why so many levels are refused, and what to do.
+/// Returns why so many categories are refused, and what to do.
 fn too_many(name: &str) -> String {
     format!(
-        "has more than {MOST_LEVELS} levels: leave it out if it names the rows (--drop \
-         {name}), else join its rare levels"
+        "has more than {MOST_LEVELS} categories: leave it out if it identifies the rows (--drop \
+         {name}), else merge its rare categories"
     )
 }
 
-/// Returns the levels that occur in the rows, in the order of first sight there.
+/// Returns the categories that occur in the rows, in the order of first sight there.
 fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Vec<String>, Error> {
     let mut seen = vec![false; words.names().len()];
     let mut levels = Vec::new();

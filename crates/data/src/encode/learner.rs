@@ -35,18 +35,18 @@ struct Column {
     median: Median,
 }
 
-/// The levels in the order of first sight, with their counts; no more than may be and one.
+/// The categories in the order of first sight, with their counts; no more than may be and one.
 #[derive(Default)]
 struct Levels {
     names: Vec<String>,
     counts: Vec<u64>,
     index: HashMap<String, usize>,
-    /// The levels that are numbers, by their bits.
+    /// The categories that are numbers, by their bits.
     numbers: HashMap<u64, usize>,
 }
 
 impl Levels {
-    /// Takes in the name of a level, and returns its place unless there are too many.
+    /// Takes in the name of a category, and returns its place unless there are too many.
     fn take(&mut self, name: &str) -> Option<usize> {
         if let Some(&level) = self.index.get(name) {
             self.counts[level] += 1;
@@ -61,7 +61,7 @@ impl Levels {
         })
     }
 
-    /// Takes in a number as a level.
+    /// Takes in a number as a category.
     fn take_number(&mut self, number: f64) {
         if let Some(&level) = self.numbers.get(&number.to_bits()) {
             self.counts[level] += 1;
@@ -159,7 +159,7 @@ impl Column {
             Cells::Numbers(cells) => {
                 for (number, digits) in cells.with_digits() {
                     let Some(number) = number else { continue };
-                    // Numbers may turn out to be levels.
+                    // Numbers may turn out to be categories.
                     match digits {
                         Some(digits) => _ = self.levels.take(digits),
                         None => self.levels.take_number(number),

@@ -1,9 +1,9 @@
-//! The names that numbers have as levels.
+//! The names that numbers have as categories.
 
 use crate::decimal;
 use crate::exact_decimal::ExactDecimal;
 
-/// Returns a number as the name of a level.
+/// Returns a number as the name of a category.
 pub(super) fn name_of(number: f64) -> String {
     // Minus zero is zero.
     (number + 0.0).to_string()
@@ -12,7 +12,7 @@ pub(super) fn name_of(number: f64) -> String {
 /// The magnitude below which 64 bits tell all whole numbers apart.
 pub(super) const MOST_EXACT: f64 = (1_u64 << 53) as f64;
 
-/// Returns a number that is written like this as the name of a level. From 2^53 on, where whole
+/// Returns a number that is written like this as the name of a category. From 2^53 on, where whole
 /// numbers share a value in 64 bits, the name has all of the digits written.
 pub(super) fn name_of_written(number: f64, written: &str) -> String {
     let exact = if number.abs() < MOST_EXACT { None } else { ExactDecimal::parse(written) };

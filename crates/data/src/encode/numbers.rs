@@ -1,24 +1,24 @@
-//! Raw columns of numbers with gaps.
+//! Raw columns of numbers with missing values.
 
 use super::level_name::{MOST_EXACT, name_of, name_of_written};
 
-/// Numbers with gaps, in the order of the rows.
+/// Numbers with missing values, in the order of the rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Numbers {
-    /// The numbers, all finite, and NaN for gaps.
+    /// The numbers, all finite, and NaN for missing values.
     cells: Vec<f64>,
     /// The rows, ascending, whose numbers have other digits in the file than in 64 bits, with these
-    /// digits: the cells may turn out to be levels.
+    /// digits: the cells may turn out to be categories.
     digits: Vec<(usize, Box<str>)>,
 }
 
 impl Numbers {
-    /// Takes numbers of which none is infinite, and NaN is a gap.
+    /// Takes numbers of which none is infinite, and NaN is a missing value.
     pub(super) fn new(cells: Vec<f64>) -> Self {
         Numbers { cells, digits: Vec::new() }
     }
 
-    /// Takes in the finite number of the next row; `None` for a gap.
+    /// Takes in the finite number of the next row; `None` for a missing value.
     #[inline]
     pub(super) fn push(&mut self, number: Option<f64>) {
         self.cells.push(number.unwrap_or(f64::NAN));
@@ -71,19 +71,19 @@ impl Numbers {
         }
     }
 
-    /// Returns the number of a row; `None` for a gap.
+    /// Returns the number of a row; `None` for a missing value.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<f64> {
         let number = self.cells[row];
         (!number.is_nan()).then_some(number)
     }
 
-    /// Returns the number of every row; `None` for a gap.
+    /// Returns the number of every row; `None` for a missing value.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<f64>> {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Returns the number of every row, `None` for a gap, with its digits where 64 bits do not hold
+    /// Returns the number of every row, `None` for a missing value, with its digits where 64 bits do not hold
     /// them.
     pub(super) fn with_digits(&self) -> impl Iterator<Item = (Option<f64>, Option<&str>)> {
         let mut digits = self.digits.iter().peekable();

@@ -13,9 +13,9 @@ pub struct EncodeOptions {
     pub drop: Vec<String>,
     /// How missing values are encoded.
     pub missing: Missing,
-    /// How levels that were not seen in the training rows are encoded.
+    /// How categories that were not seen in the training rows are encoded.
     pub unknown: Unknown,
-    /// The words that stand for a gap.
+    /// The words that stand for a missing value.
     pub missing_words: MissingWords,
 }
 
@@ -38,20 +38,20 @@ pub enum Missing {
     Refuse,
 }
 
-/// How a level that was not seen in the training rows is encoded.
+/// How a category that was not seen in the training rows is encoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Unknown {
-    /// An unknown level is an error, except in the folds of a cross-validation, whose training rows
-    /// may lack a level that other rows have.
+    /// An unknown category is an error, except in the folds of a cross-validation, whose training rows
+    /// may lack a category that other rows have.
     #[default]
     Refuse,
-    /// The features of all levels are 0 for an unknown one.
+    /// The features of all categories are 0 for an unknown one.
     None,
 }
 
-/// The words that stand for a gap, in any case; an empty cell always is one.
+/// The words that stand for a missing value, in any case; an empty cell always is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -68,18 +68,18 @@ impl MissingWords {
         &self.0
     }
 
-    /// Returns true if a cell, without blanks around it, is a gap.
+    /// Returns true if a cell, without blanks around it, is a missing value.
     pub fn contains(&self, cell: &str) -> bool {
         is_gap(cell, &self.0)
     }
 }
 
-/// Words for gaps, prepared for many cells.
+/// Words for missing values, prepared for many cells.
 pub(crate) struct Gaps {
     words: MissingWords,
     /// True for the bytes that a word may begin with.
     begins: [bool; 256],
-    /// True if a number in digits may be a gap.
+    /// True if a number in digits may be a missing value.
     have_numbers: bool,
 }
 
@@ -94,7 +94,7 @@ impl Gaps {
         Gaps { words, begins, have_numbers }
     }
 
-    /// Returns true if a cell, without blanks around it, is a gap.
+    /// Returns true if a cell, without blanks around it, is a missing value.
     #[inline]
     pub(crate) fn contains(&self, cell: &str) -> bool {
         cell.bytes()
@@ -102,7 +102,7 @@ impl Gaps {
             .is_none_or(|first| self.begins[usize::from(first)] && self.words.contains(cell))
     }
 
-    /// Returns true if a number in digits may be a gap.
+    /// Returns true if a number in digits may be a missing value.
     pub(crate) fn have_numbers(&self) -> bool {
         self.have_numbers
     }

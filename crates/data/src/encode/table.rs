@@ -1,4 +1,4 @@
-//! Raw tables: named columns of numbers or words, with gaps.
+//! Raw tables: named columns of numbers or words, with missing values.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::words::Words;
 use crate::error::{check_count, quoted};
 use crate::{Error, Memory, Shortage, decimal};
 
-/// A table as people have it: named columns of numbers, or of words, with gaps.
+/// A table as people have it: named columns of numbers, or of words, with missing values.
 ///
 /// The cells of a column are numbers until the first word; from there on all of them are words. Those
 /// of a column of codes are texts.
@@ -36,7 +36,7 @@ pub(super) enum Cells {
 }
 
 impl RawColumn {
-    /// Makes a column of numbers, in which NaN is a gap.
+    /// Makes a column of numbers, in which NaN is a missing value.
     ///
     /// # Errors
     /// An infinite number.
@@ -49,7 +49,7 @@ impl RawColumn {
         Ok(RawColumn { name, cells: Cells::Numbers(Numbers::new(numbers.to_vec())) })
     }
 
-    /// Makes a column of words; `None` is a gap.
+    /// Makes a column of words; `None` is a missing value.
     pub fn words<S: AsRef<str>>(
         name: impl Into<String>,
         words: impl IntoIterator<Item = Option<S>>,
@@ -60,7 +60,7 @@ impl RawColumn {
     }
 
     /// Makes a column of cells as people write them: numbers until the first word, from there on
-    /// words; `None` is a gap, as the words for missing values are.
+    /// words; `None` is a missing value, as the words for missing values are.
     ///
     /// ```
     /// use margins_data::encode::{MissingWords, RawColumn};
@@ -89,7 +89,7 @@ impl RawColumn {
         Ok(column)
     }
 
-    /// Makes a column of codes, which keep their texts: `7`, `007` and `7.0` differ. `None` is a gap, as
+    /// Makes a column of codes, which keep their texts: `7`, `007` and `7.0` differ. `None` is a missing value, as
     /// the words for missing values are.
     pub fn codes<S: AsRef<str>>(
         name: impl Into<String>,
@@ -109,7 +109,7 @@ impl RawColumn {
         &self.name
     }
 
-    /// Returns the number of gaps.
+    /// Returns the number of missing values.
     pub fn missing(&self) -> usize {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().filter(Option::is_none).count(),
@@ -119,7 +119,7 @@ impl RawColumn {
         }
     }
 
-    /// Returns the number of different cells, without gaps.
+    /// Returns the number of different cells, without missing values.
     pub fn distinct(&self) -> usize {
         match &self.cells {
             Cells::Words(words) | Cells::Codes(words) => words.names().len(),
@@ -127,7 +127,7 @@ impl RawColumn {
         }
     }
 
-    /// Returns the first row that has a gap.
+    /// Returns the first row that has a missing value.
     pub(super) fn first_gap(&self) -> Option<usize> {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().position(|cell| cell.is_none()),
@@ -156,7 +156,7 @@ impl RawColumn {
         }
     }
 
-    /// Takes in a cell, without blanks around it; `None` is a gap.
+    /// Takes in a cell, without blanks around it; `None` is a missing value.
     fn push(&mut self, cell: Option<&str>) -> Result<(), String> {
         let Some(cell) = cell else {
             match &mut self.cells {
@@ -268,7 +268,7 @@ impl RawTable {
         Ok(())
     }
 
-    /// Takes in a cell of the next row, without blanks around it; `None` is a gap.
+    /// Takes in a cell of the next row, without blanks around it; `None` is a missing value.
     #[inline]
     pub(crate) fn push_cell(&mut self, column: usize, cell: Option<&str>) -> Result<(), String> {
         self.columns[column].push(cell)

@@ -31,7 +31,7 @@ impl Words {
         words
     }
 
-    /// Takes in the word of the next row; `None` for a gap.
+    /// Takes in the word of the next row; `None` for a missing value.
     pub(crate) fn push(&mut self, word: Option<&str>) {
         let cell = word.map(|word| self.number_of(word));
         self.cells.push(cell);
@@ -82,7 +82,7 @@ impl Words {
         &self.names
     }
 
-    /// Returns the word of every row, by its number; `None` for a gap.
+    /// Returns the word of every row, by its number; `None` for a missing value.
     pub(crate) fn cells(&self) -> &[Option<u32>] {
         &self.cells
     }

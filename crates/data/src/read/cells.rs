@@ -23,7 +23,7 @@ pub(super) struct RawStart {
 }
 
 impl RawStart {
-    /// Returns what features of these names begin with, if words and gaps are taken.
+    /// Returns what features of these names begin with, if words and missing values are taken.
     pub(super) fn new(names: &[String], columns: &FeatureColumns) -> Option<Self> {
         let gaps = Gaps::new(columns.missing_words()?.clone());
         let empty = RawTable::new(names.to_vec()).with_codes(&columns.codes());
@@ -32,7 +32,7 @@ impl RawStart {
 }
 
 impl<'m> Cells<'m> {
-    /// Returns no rows; of a raw table words and gaps are taken.
+    /// Returns no rows; of a raw table words and missing values are taken.
     pub(super) fn new(start: Option<&'m RawStart>) -> Self {
         match start {
             None => Cells::Numbers(Vec::new()),

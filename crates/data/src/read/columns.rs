@@ -10,12 +10,12 @@ pub enum FeatureColumns {
     /// Columns of finite numbers, as they are.
     #[default]
     Numbers,
-    /// Columns with words and gaps, by an encoding that is learned from the rows read.
+    /// Columns with words and missing values, by an encoding that is learned from the rows read.
     Learn(EncodeOptions),
-    /// Columns with words and gaps by an encoding to be learned, which leaves out those of more levels than
+    /// Columns with words and missing values by an encoding to be learned, which leaves out those of more categories than
     /// it takes, to describe a table.
     LearnUncrowded(EncodeOptions),
-    /// Columns with words and gaps, by an encoding learned before.
+    /// Columns with words and missing values, by an encoding learned before.
     Known(Box<Encoding>),
 }
 
@@ -51,7 +51,7 @@ impl FeatureColumns {
         self.options().is_some_and(|options| options.drops(""))
     }
 
-    /// Returns the words that stand for gaps, where there may be any.
+    /// Returns the words that stand for missing values, where there may be any.
     pub(super) fn missing_words(&self) -> Option<&MissingWords> {
         self.options().map(|options| &options.missing_words)
     }
@@ -156,7 +156,7 @@ impl RowPlaces {
 }
 
 impl Features {
-    /// Returns the number of cells with a level that an encoding does not know and takes as none.
+    /// Returns the number of cells with a category that an encoding does not know and takes as none.
     pub(super) fn unknown_levels(&self, columns: &FeatureColumns) -> Result<usize, Error> {
         match (self, columns) {
             (Features::Raw(raw, _), FeatureColumns::Known(encoding))

@@ -43,7 +43,7 @@ struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,
     feature_names: Vec<String>,
-    /// What raw tables begin with, where words and gaps are taken.
+    /// What raw tables begin with, where words and missing values are taken.
     raw: Option<RawStart>,
     gaps: LabelGaps,
 }

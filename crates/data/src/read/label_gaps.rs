@@ -8,7 +8,7 @@ use crate::missing::is_missing_label;
 
 /// Which cells of the label column are missing labels, and whether their rows are left out.
 pub(super) struct LabelGaps {
-    /// The words for gaps among features, where they are not the usual ones.
+    /// The words for missing values among features, where they are not the usual ones.
     words: Option<MissingWords>,
     purpose: Purpose,
     drop: bool,

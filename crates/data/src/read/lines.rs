@@ -17,7 +17,7 @@ use crate::{Column, Error, Place, RowNumber, blocks};
 /// The bytes that are read at a time.
 const READ: usize = 1 << 16;
 
-/// The least bytes of a block that another follows. What is made of so few stays near the processor.
+/// The fewest bytes of a block that another follows. What is made of so few stays near the processor.
 const BLOCK: usize = 1 << 16;
 
 /// The same where all rows are kept: what is made of them leaves the processor anyway, and threads wait for
@@ -45,7 +45,7 @@ pub(super) struct Lines<'a> {
     further: VecDeque<PathBuf>,
     /// False if there is no quote in the whole text.
     quotes: bool,
-    /// The least bytes of a block.
+    /// The fewest bytes of a block.
     block: usize,
 }
 

@@ -74,7 +74,7 @@ impl Stream<'static> {
     ///
     /// # Errors
     /// The file cannot be read, its format is not known, its header is malformed; an svmlight file
-    /// whose number of columns is not told; a fold column; fewer than two classes, or two names of
+    /// whose number of columns is not specified; a fold column; fewer than two classes, or two names of
     /// one; other classes than those of a block file.
     pub fn open(
         path: impl AsRef<Path>,
@@ -123,7 +123,7 @@ impl<'a> Stream<'a> {
         }
         if format == Format::Svmlight && options.columns.is_none() {
             let requirement =
-                "told for a stream of svmlight: its largest index stands anywhere in the file";
+                "given for a stream of svmlight, whose largest index may be anywhere in the file";
             return Err(Error::parameter("the number of columns", "unknown", requirement));
         }
         let rows = Rows::open(source, name, format, options, Purpose::Fit)?;
@@ -216,7 +216,7 @@ impl<'a> Stream<'a> {
     ///
     /// # Errors
     /// Malformed content, with its place; a label of a third class; where the classes were not
-    /// told, labels of one class in the whole of the first chunk, and labels that are measurements.
+    /// given, labels of one class in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         self.next_chunk_of()
     }

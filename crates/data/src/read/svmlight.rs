@@ -32,7 +32,7 @@ pub(super) const NO_FEATURE: &str = "no line has a feature (index:value) that is
 pub(super) struct Rows<'a> {
     lines: Lines<'a>,
     columns: Option<usize>,
-    /// The least number of columns if it was not told: rows of a part may have no feature.
+    /// The smallest number of columns if it was not given: rows of a part may have no feature.
     least: usize,
 }
 
@@ -40,7 +40,8 @@ impl<'a> Rows<'a> {
     pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
         refuse_column_names(options)?;
         if options.features != FeatureColumns::Numbers {
-            let requirement = "numbers in an svmlight file, which has no words and no gaps";
+            let requirement =
+                "numbers in an svmlight file, which has no words and no missing values";
             return Err(Error::parameter("the kind of feature columns", "encoded", requirement));
         }
         if options.drop_unlabelled {

@@ -20,7 +20,7 @@ use crate::{Design, Error, Place};
 /// says which labels are taken for measurements; a positive class is for two classes. Returns the
 /// number of rows that were left out because they have no label.
 ///
-/// A table with words and gaps is read several times: to learn its encoding from all rows, and to
+/// A table with words and missing values is read several times: to learn its encoding from all rows, and to
 /// write them.
 ///
 /// # Errors

@@ -72,7 +72,7 @@ impl<E, F: FnMut(&mut SeeRows<'_>) -> Result<(), E>> WeightedRows<F> {
         })
     }
 
-    /// Returns the least and the largest value of every column, zeros that are not stored included.
+    /// Returns the smallest and the largest value of every column, zeros that are not stored included.
     pub(super) fn ranges(&mut self) -> Result<Vec<(f64, f64)>, E> {
         let p = self.columns;
         let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); p];

@@ -89,7 +89,7 @@ fn codes_keep_their_texts() {
     let again = read::features_from(CODES.as_bytes(), "t.csv", Format::Csv, &known).unwrap();
     assert_eq!(&again.design, data.design());
     let near = read::features_from("code,x\n0007,1\n".as_bytes(), "t.csv", Format::Csv, &known);
-    assert!(near.unwrap_err().to_string().contains("'0007' is not a level learned"));
+    assert!(near.unwrap_err().to_string().contains("'0007' is not a category of the fit"));
 
     // A word among numbers makes names of them.
     let mixed = read("code,label\n7,a\n007,b\nx7,a\n", EncodeOptions::default()).unwrap();
@@ -142,7 +142,7 @@ fn a_known_encoding_takes_raw_rows() {
     let towns: Vec<f64> = (2..5).map(|k| taken.design.to_dense()[(0, k)]).collect();
     assert_eq!(towns, [0.0; 3]);
     assert_eq!((turned.unknown_levels, taken.unknown_levels), (0, 1));
-    // Neither a gap nor a level that was learned counts.
+    // Neither a missing value nor a category that was learned counts.
     let more = from(&format!("{rome}31,,true,1\n31,Bern,true,1\n31,Oslo,,1\n"), &lenient).unwrap();
     assert_eq!(more.unknown_levels, 2);
     let message = |text: &str| from(text, &encoding).unwrap_err().to_string();
@@ -240,7 +240,7 @@ fn many_levels_are_stored_sparse() {
 }
 
 proptest! {
-    /// Every row has one level or the indicator; numbers are kept; the median splits the values.
+    /// Every row has one category or the indicator; numbers are kept; the median splits the values.
     #[test]
     fn features_are_what_the_cells_say(
         cells in prop::collection::vec(

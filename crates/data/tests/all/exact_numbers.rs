@@ -1,4 +1,4 @@
-//! Labels, levels and folds that are whole numbers of more digits than 64 bits of floating point hold.
+//! Labels, categories and folds that are whole numbers of more digits than 64 bits of floating point hold.
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::{EncodeOptions, MissingWords, RawColumn, RawTable};

@@ -108,7 +108,7 @@ fn given_words_are_missing_labels() {
     );
 }
 
-/// Levels and medians are those of the rows that stay.
+/// Categories and medians are those of the rows that stay.
 #[test]
 fn an_encoding_learns_nothing_from_them() {
     let raw = "size,town,label\n1,Bern,a\n900,Chur,\n3,Basel,b\n,Genf,NA\n5,Bern,a\n";
@@ -132,7 +132,7 @@ fn later_faults_keep_their_lines() {
         &dropping(),
     );
     assert!(message(two).starts_with("t.csv, line 15, column 'label': label 'third' is a third"));
-    // The error for a gap among the features of a raw table names its line as well.
+    // The error for a missing value among the features of a raw table names its line as well.
     let missing = margins_data::encode::Missing::Refuse;
     let features = FeatureColumns::Learn(EncodeOptions { missing, ..Default::default() });
     let options = ReadOptions { features, drop_unlabelled: true, ..ReadOptions::default() };

@@ -8,7 +8,7 @@ use margins::data::{ClassLabels, Classes, Dataset};
 
 use crate::output::inspection::RawColumnDocument;
 
-/// Returns the kinds of the raw columns but those that were to be left out, with their levels and gaps;
+/// Returns the kinds of the raw columns but those that were to be left out, with their categories and missing values;
 /// `None` for data that were not encoded.
 pub(super) fn raw_columns(
     data: &Dataset<Classes>,
@@ -19,7 +19,7 @@ pub(super) fn raw_columns(
         encoding.columns().iter().map(|column| (column.name(), column.kind())).collect();
     let document = |column: &RawColumn| {
         let kind = kinds.get(column.name()).copied();
-        // Columns that were to be left out are not described, those of too many levels are.
+        // Columns that were to be left out are not described, those of too many categories are.
         let is_crowded = kind.is_none() && !dropped.iter().any(|name| name == column.name());
         (kind.is_some() || is_crowded).then(|| RawColumnDocument {
             name: column.name().to_owned(),
@@ -68,8 +68,8 @@ struct Range {
 }
 
 /// Returns the columns, by their names or numbers from 1, each of which alone determines the class
-/// of every row: a number whose ranges in the classes do not touch, or whose gaps are all rows of one
-/// of two classes, or a category all of whose levels, at most half as many as rows, have one class
+/// of every row: a number whose ranges in the classes do not touch, or whose missing values are all rows of one
+/// of two classes, or a categorical column all of whose categories, at most half as many as rows, have one class
 /// each.
 pub(super) fn determining(data: &Dataset<Classes>) -> Vec<String> {
     let ranges = ranges(data);

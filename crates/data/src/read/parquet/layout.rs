@@ -20,7 +20,7 @@ pub(super) struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,
     feature_names: Vec<String>,
-    /// The options of an encoding, where words and gaps are taken.
+    /// The options of an encoding, where words and missing values are taken.
     encode: Option<EncodeOptions>,
     /// The columns whose cells keep their texts.
     codes: Vec<String>,
@@ -162,7 +162,7 @@ impl Layout {
             .map(|((name, _), cells)| (name.as_str(), cells.as_ref()))
     }
 
-    /// Returns the features as they are, with words and gaps.
+    /// Returns the features as they are, with words and missing values.
     fn raw(&self, part: &Part, options: &EncodeOptions) -> Result<RawTable, Error> {
         let raw = |(name, cells): (&str, Option<&Cells>)| match cells {
             Some(cells) => {
