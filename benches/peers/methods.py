@@ -37,7 +37,7 @@ SHAPES = [
 
 
 def cells():
-    """Three cells a table, so that losses and lambdas take turns."""
+    """Three cells a table, so that losses and lambdas alternate."""
     for s, shape in enumerate(SHAPES):
         for j in range(3):
             loss = LOSSES[(s + j) % 4]

@@ -3,8 +3,8 @@
     cargo build --release -p margins-benches --example multiclass
     python multiclass.py [--runs 5]
 
-Writes the 1797 digits (64 features over 16) to two CSV files, 70 % of every class to train on, and fits each problem by
-turns with `multiclass` and with scikit-learn, one thread each, training alone without reading. C = 1/(2 n lambda) with n the
+Writes the 1797 digits (64 features over 16) to two CSV files, 70 % of every class to train on, and fits each problem
+alternately with `multiclass` and with scikit-learn, one thread each, training alone without reading. C = 1/(2 n lambda) with n the
 samples that a binary problem has. Prints a table: medians of the seconds, the test errors with the standard error of
 their difference, and for probabilities the mean log-loss.
 """

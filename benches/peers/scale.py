@@ -1,6 +1,6 @@
 """Fits beyond memory and beyond one process, beside the same fit in memory and beside Spark MLlib.
 
-Runs take turns, and the medians of several turns count. Every objective is computed again here, from the coefficients alone.
+Runs alternate, and the medians of several runs count. Every objective is computed again here, from the coefficients alone.
 Starting a cluster, and bringing the data to it, are left out of the times of Dask and Spark.
 
     python benches/peers/scale.py dense --rows 2000000 --spark
@@ -116,7 +116,7 @@ def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
             name = "LinearSVC" if loss == "hinge" else "LogisticRegression"
             fits[f"Spark MLlib {name}, local[2]"] = spark_fit(loss, X, y)
         times, objectives = {name: [] for name in fits}, {}
-        for _ in range(arguments.turns):
+        for _ in range(arguments.runs):
             for name, fit in fits.items():
                 seconds, fitted = timed(fit)
                 times[name].append(seconds)
@@ -144,7 +144,7 @@ def cost(arguments: argparse.Namespace) -> None:
     for count in (1, 2):
         with LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
             for setting in (setting for setting in known + asked if setting[0] == count):
-                rounds[setting], seconds[setting] = waited(client, *setting[1], arguments.turns)
+                rounds[setting], seconds[setting] = waited(client, *setting[1], arguments.runs)
 
     def terms(setting: Any) -> list[float]:
         # Every round has its latency, goes over the rows of a worker, and over their features.
@@ -163,7 +163,7 @@ def cost(arguments: argparse.Namespace) -> None:
         print(f"| {workers} | {rows:,} x {features} | {rounds[setting]} | {seconds[setting]:.2f} | {np.dot(terms(setting), constants):.2f}{told} |")
 
 
-def waited(client: Any, rows: int, features: int, turns: int) -> tuple[int, float]:
+def waited(client: Any, rows: int, features: int, runs: int) -> tuple[int, float]:
     """Returns the number of rounds of a fit to drawn rows, and the median of the seconds that the driver waits for answers."""
     import margins_learn.dask as md
 
@@ -181,7 +181,7 @@ def waited(client: Any, rows: int, features: int, turns: int) -> tuple[int, floa
     md._Cluster.ask = asked
     try:
         # The first fit starts what later ones find.
-        for _ in range(turns + 1):
+        for _ in range(runs + 1):
             waits.clear()
             classifier.fit(*parts)
             fits.append(sum(waits))
@@ -257,7 +257,7 @@ def file(arguments: argparse.Namespace) -> None:
     limits = {"all in memory": 4 * whole, "nine tenths in memory": int(0.9 * whole), "1 GB": 10**9}
     times = {name: [] for name in limits}
     facts: dict[str, Any] = {}
-    for _ in range(arguments.turns):
+    for _ in range(arguments.runs):
         for name, limit in limits.items():
             command = [arguments.margins, "fit", "--data", str(path), "--loss", "logistic", "--lambda", str(LAMBDA), "--memory", f"{limit}B"]
             run = subprocess.run(["/usr/bin/time", "-f", "peak %M kB", *command, "--verbose", "--format", "json"], capture_output=True, text=True, check=True)
@@ -305,7 +305,7 @@ def main() -> None:
     kinds = parser.add_subparsers(required=True)
     for kind in (dense, copies, file, text, cost):
         own = kinds.add_parser(kind.__name__, help=kind.__doc__)
-        own.add_argument("--turns", type=int, default=3)
+        own.add_argument("--runs", type=int, default=3)
         own.set_defaults(run=kind)
         if kind is copies:
             own.add_argument("data", help="a file of svmlight")

@@ -1,9 +1,10 @@
 //! Linear paths beside the published algorithm: the same folds, lambdas, machine and run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use margins::data::Dataset;
+use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, ReadOptions};
 use margins::losses::LeakyHockeyStick;
 use margins::optim::{
@@ -42,19 +43,26 @@ impl<'a> Contestant<'a> {
 
 pub(crate) fn compare(files: &[PathBuf], repetitions: usize) -> Outcome {
     println!(
-        "| file | n | p | method | seconds | ratio | certified lambdas | worst relative gap | most above the optimum |"
+        "| data | n | p | method | seconds | ratio | certified lambdas | worst relative gap | most above the optimum |"
     );
     println!("| --- | --: | --: | --- | --: | --: | --: | --: | --: |");
+    let simulated = [("example 3", Example::Three { p: 30 }), ("example 1", Example::One)];
+    for (name, example) in simulated.into_iter().filter(|_| files.is_empty()) {
+        let data = GaussianMixture::example(example, 1)?.sample(900, 1)?;
+        let folds = (0..data.rows()).map(|row| row % 5).collect();
+        compare_on(name, &data.with_folds(folds)?, repetitions.max(1))?;
+    }
     for file in files {
-        compare_on(file, repetitions.max(1))?;
+        let fold_column = Some("fold".to_owned());
+        let data = read::dataset(file, &ReadOptions { fold_column, ..ReadOptions::default() })?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        compare_on(&name, &data, repetitions.max(1))?;
     }
     Ok(())
 }
 
-fn compare_on(file: &Path, repetitions: usize) -> Outcome {
-    let options = ReadOptions { fold_column: Some("fold".to_owned()), ..ReadOptions::default() };
-    let data = read::dataset(file, &options)?;
-    let folds = data.folds().ok_or("the file has no folds")?;
+fn compare_on(name: &str, data: &Dataset, repetitions: usize) -> Outcome {
+    let folds = data.folds().ok_or("the data have no folds")?;
     let lambdas = lambda_grid(1.0, 1e-7, 100)?;
     let published = Options { solver: Solver::MM_PUBLISHED, ..Options::default() };
     let mut contestants = [
@@ -64,7 +72,7 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for _ in 0..repetitions {
         for contestant in &mut contestants {
-            pool.install(|| contestant.run(&data, folds, &lambdas).map_err(|e| e.to_string()))?;
+            pool.install(|| contestant.run(data, folds, &lambdas).map_err(|e| e.to_string()))?;
         }
     }
     let reference = contestants[0].median();
@@ -73,7 +81,6 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
         .iter()
         .flat_map(|cv| cv.fits.iter().map(|fit| fit.report.dual_objective))
         .collect();
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     for contestant in &mut contestants {
         let seconds = contestant.median();
         let Some(cv) = &contestant.result else { continue };

@@ -17,7 +17,7 @@ use crate::{Failure, Outcome, machine};
 use rows::Row;
 
 /// The result of one run of either program.
-struct Turn {
+struct Run {
     seconds: f64,
     /// True if the program finished within the limit.
     ended: bool,
@@ -38,10 +38,10 @@ pub(crate) struct Arguments {
     /// The command of ours that is timed
     #[arg(long, default_value = "target/release/margins")]
     margins: PathBuf,
-    /// Alternating turns of each row, of which the median counts
+    /// Alternating repetitions of each row, of which the median counts
     #[arg(long, default_value_t = 3)]
     runs: usize,
-    /// Seconds after which an opponent is stopped; its row then shows a lower bound, from one turn
+    /// Seconds after which an opponent is stopped; its row then shows a lower bound, from one repetition
     #[arg(long, default_value_t = 1800)]
     limit: u64,
     /// Run the rows whose name holds this text, all by default; may be repeated
@@ -83,48 +83,44 @@ fn result_file(row: &Row, work: &Path) -> PathBuf {
     work.join(format!("{}.json", row.name()))
 }
 
-/// Runs our program and the opponent in turn, and recomputes the objective of the opponent.
+/// Runs our program and the opponent alternately, and recomputes the objective of the opponent.
 fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Failure> {
     let file = files::find(&row.file, &arguments.shared, &arguments.work)?;
     let coefs = arguments.work.join("coefficients.bin");
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
-    for turn in 0..arguments.runs.max(1) {
-        eprintln!("  turn {} of {}", turn + 1, arguments.runs.max(1));
+    for run in 0..arguments.runs.max(1) {
+        eprintln!("  repetition {} of {}", run + 1, arguments.runs.max(1));
         ours.push(ours::run(row, &arguments.margins, &file)?);
         match opponent::run(row, arguments, &file, &coefs)? {
             Some(result) => theirs.push(result),
             None => break,
         }
-        if theirs.iter().any(|turn| !turn.ended) {
+        if theirs.iter().any(|run| !run.ended) {
             break;
         }
     }
     let above = match theirs.last() {
-        Some(turn) if turn.ended => {
-            excess::above_the_optimum(row, arguments, &file, &coefs, &turn.answer)?
+        Some(run) if run.ended => {
+            excess::above_the_optimum(row, arguments, &file, &coefs, &run.answer)?
         }
         _ => None,
     };
-    let mut ratios: Vec<f64> =
-        ours.iter().zip(&theirs).map(|(a, b)| a.seconds / b.seconds).collect();
     Ok(json!({
         "date": machine::today(),
         "machine": machine::name(),
-        "runs": ours.len(),
         "ours": summary(&ours),
         "theirs": if theirs.is_empty() { Value::Null } else { summary(&theirs) },
-        "ratio": (!ratios.is_empty()).then(|| median(&mut ratios)),
         "above": above,
     }))
 }
 
-fn summary(turns: &[Turn]) -> Value {
-    let mut seconds: Vec<f64> = turns.iter().map(|turn| turn.seconds).collect();
-    let last = turns.last().map(|turn| turn.answer.clone());
-    let memory = turns.iter().filter_map(|turn| turn.memory).max();
-    // Of the turn whose seconds are the median.
-    let ended = 2 * turns.iter().filter(|turn| !turn.ended).count() < turns.len();
+fn summary(runs: &[Run]) -> Value {
+    let mut seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
+    let last = runs.last().map(|run| run.answer.clone());
+    let memory = runs.iter().filter_map(|run| run.memory).max();
+    // Of the run whose seconds are the median.
+    let ended = 2 * runs.iter().filter(|run| !run.ended).count() < runs.len();
     json!({ "seconds": median(&mut seconds), "ended": ended, "memory": memory, "answer": last })
 }
 

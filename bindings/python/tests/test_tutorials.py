@@ -24,11 +24,12 @@ def test_tutorial(path, tmp_path, capsys):
     assert (tmp_path / f"{path.stem}.png").stat().st_size > 10_000 and capsys.readouterr().out
 
 
-def test_first_page_of_the_book(monkeypatch):
+@pytest.mark.parametrize(("page", "folder"), [("README.md", "."), ("docs/start/python.md", "fixtures")])
+def test_pages_with_examples(page, folder, monkeypatch):
     root = Path(__file__).parents[3]
-    page = root / "docs" / "start" / "python.md"
-    monkeypatch.chdir(root / "crates" / "test-support" / "fixtures")
-    results = doctest.testfile(str(page), module_relative=False)
+    monkeypatch.chdir(root / "crates" / "test-support" / folder)
+    text = (root / page).read_text().replace("```", "")
+    results = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(text, {}, page, page, 0))
     assert results.attempted >= 7 and not results.failed
 
 

@@ -12,7 +12,7 @@ use margins::losses::MarginLoss;
 use nalgebra::DMatrix;
 use serde_json::Value;
 
-use super::rows::{Opponent, Row, Work};
+use super::rows::{Row, Work};
 use super::{Arguments, ours};
 use crate::Failure;
 
@@ -25,7 +25,7 @@ struct Problem {
 /// Returns the largest relative excess of the objective of the opponent over the minimum, over the lambdas of a path. `None`
 /// if the opponent reports no coefficients, or has another kernel than ours.
 ///
-/// The objective is `F = mean L(y f(x)) + lambda ||f||^2` with the intercept as the opponent gives it; the least is known from
+/// The objective is `F = mean L(y f(x)) + lambda ||f||^2` with the intercept as the opponent gives it; the minimum is known from
 /// a certified fit of ours to the same problem, which is not timed.
 pub(super) fn above_the_optimum(
     row: &Row,
@@ -34,7 +34,7 @@ pub(super) fn above_the_optimum(
     coefs: &Path,
     answer: &Value,
 ) -> Result<Option<f64>, Failure> {
-    if row.opponent == Opponent::Logistic || !coefs.exists() {
+    if !coefs.exists() {
         return Ok(None);
     }
     let sigma = row.sigma().or(answer["sigma"].as_f64());
@@ -52,7 +52,7 @@ pub(super) fn above_the_optimum(
     let intercepts: Vec<f64> = solutions.row(0).iter().copied().collect();
     let coefs = solutions.rows(1, size - 1).into_owned();
     let (scores, squares) = scores(&data, sigma, &coefs)?;
-    let loss = Registry::standard().losses.parse(row.loss_of_opponent())?;
+    let loss = Registry::standard().losses.parse(row.loss)?;
     let objectives = problems.iter().enumerate().map(|(k, problem)| {
         let risk = mean_loss(&*loss, &data, scores.column(k).as_slice(), intercepts[k]);
         (risk + problem.lambda * squares[k]) / problem.lower_bound - 1.0
@@ -68,7 +68,6 @@ fn problems(
     sigma: Option<f64>,
     answer: &Value,
 ) -> Result<Vec<Problem>, Failure> {
-    let loss = row.loss_of_opponent();
     let mut words = match &row.work {
         Work::Path { lambdas, .. } => {
             vec!["path".to_owned(), "--lambdas".to_owned(), ours::grid(*lambdas)]
@@ -77,10 +76,9 @@ fn problems(
             vec!["fit".to_owned(), "--lambda".to_owned(), lambda.to_string()]
         }
         Work::Grid => {
-            let lambda = answer["lambda"].as_f64().ok_or("the opponent told no lambda")?;
+            let lambda = answer["lambda"].as_f64().ok_or("the opponent reported no lambda")?;
             vec!["fit".to_owned(), "--lambda".to_owned(), lambda.to_string()]
         }
-        Work::LinearPath => return Ok(Vec::new()),
     };
     match sigma {
         Some(sigma) => words.extend(["--kernel".to_owned(), format!("gaussian:sigma={sigma}")]),
@@ -89,7 +87,7 @@ fn problems(
     if let Some(column) = row.file.fold_column() {
         words.extend(["--fold-column".to_owned(), column.to_owned()]);
     }
-    words.extend(["--loss".to_owned(), loss.to_owned()]);
+    words.extend(["--loss".to_owned(), row.loss.to_owned()]);
     words.extend(["--data".to_owned(), file.display().to_string()]);
     let fitted = ours::run_with(&arguments.margins, &words)?.answer;
     let fits = fitted["fits"].as_array().cloned().unwrap_or_else(|| vec![fitted["fit"].clone()]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ours::{self, End};
 use super::rows::{Opponent, Row, SIGMAS, Work};
-use super::{Arguments, Turn};
+use super::{Arguments, Run};
 use crate::Failure;
 use crate::peers::rows::Lambdas;
 
@@ -21,11 +21,8 @@ pub(super) fn run(
     arguments: &Arguments,
     file: &Path,
     coefs: &Path,
-) -> Result<Option<Turn>, Failure> {
-    let Some((job, options)) = job(row)? else {
-        return ours::run_with(&arguments.margins, &ours::arguments(row, "logistic", file))
-            .map(Some);
-    };
+) -> Result<Option<Run>, Failure> {
+    let (job, options) = job(row)?;
     let _ = std::fs::remove_file(coefs);
     let python = arguments.venv.join("bin/python");
     let began = Instant::now();
@@ -49,17 +46,17 @@ pub(super) fn run(
         End::Failed(words) => return Err(format!("{SCRIPT} {job}: {words}").into()),
         End::Stopped => {
             let seconds = began.elapsed().as_secs_f64();
-            return Ok(Some(Turn { seconds, ended: false, memory, answer: Value::Null }));
+            return Ok(Some(Run { seconds, ended: false, memory, answer: Value::Null }));
         }
     }
     let text = out.map(std::io::read_to_string).transpose()?.unwrap_or_default();
     let answer: Value = serde_json::from_str(text.trim())?;
-    let seconds = answer["seconds"].as_f64().ok_or("the opponent told no seconds")?;
-    Ok(Some(Turn { seconds, ended: true, memory, answer }))
+    let seconds = answer["seconds"].as_f64().ok_or("the opponent reported no seconds")?;
+    Ok(Some(Run { seconds, ended: true, memory, answer }))
 }
 
-/// Returns the job of the script and its options; `None` if the opponent is our own command.
-fn job(row: &Row) -> Result<Option<(&'static str, Vec<String>)>, margins::optim::Error> {
+/// Returns the job of the script and its options.
+fn job(row: &Row) -> Result<(&'static str, Vec<String>), margins::optim::Error> {
     let list = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let mut options = Vec::new();
     let mut add = |name: &str, value: String| options.extend([format!("--{name}"), value]);
@@ -80,21 +77,19 @@ fn job(row: &Row) -> Result<Option<(&'static str, Vec<String>)>, margins::optim:
             add("lambdas", lambda.to_string());
         }
         Work::Linear { lambda } => add("lambdas", lambda.to_string()),
-        Work::LinearPath => {}
     }
     let job = match row.opponent {
         Opponent::LiquidSvm => "liquidsvm",
         Opponent::Svc => "svc",
         Opponent::Intelex => "intelex",
-        Opponent::TorchKm { loss } => {
-            add("model", if loss == "hinge" { "svm" } else { "logistic" }.to_owned());
+        Opponent::TorchKm => {
+            add("model", if row.loss == "hinge" { "svm" } else { "logistic" }.to_owned());
             "torchkm"
         }
         Opponent::Cyanure => {
             add("model", if row.loss == "squared-hinge" { "sqhinge" } else { row.loss }.to_owned());
             "cyanure"
         }
-        Opponent::Logistic => return Ok(None),
     };
-    Ok(Some((job, options)))
+    Ok((job, options))
 }

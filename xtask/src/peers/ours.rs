@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Turn;
+use super::Run;
 use super::rows::{Lambdas, Row, SIGMAS, Work};
 use crate::Failure;
 
@@ -15,12 +15,12 @@ use crate::Failure;
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Times the whole process of ours on the row.
-pub(super) fn run(row: &Row, margins: &Path, file: &Path) -> Result<Turn, Failure> {
-    run_with(margins, &arguments(row, row.loss, file))
+pub(super) fn run(row: &Row, margins: &Path, file: &Path) -> Result<Run, Failure> {
+    run_with(margins, &arguments(row, file))
 }
 
 /// Times the whole process of ours with these arguments; its answer is read as JSON.
-pub(super) fn run_with(margins: &Path, arguments: &[String]) -> Result<Turn, Failure> {
+pub(super) fn run_with(margins: &Path, arguments: &[String]) -> Result<Run, Failure> {
     let began = Instant::now();
     // The answer goes to a file: a pipe that is full would hold the process up.
     let mut out = tempfile::tempfile()?;
@@ -38,7 +38,7 @@ pub(super) fn run_with(margins: &Path, arguments: &[String]) -> Result<Turn, Fai
     }
     std::io::Seek::rewind(&mut out)?;
     let answer: Value = serde_json::from_reader(std::io::BufReader::new(out))?;
-    Ok(Turn { seconds, ended: true, memory, answer })
+    Ok(Run { seconds, ended: true, memory, answer })
 }
 
 /// How a process ended.
@@ -81,11 +81,11 @@ fn peak(process: u32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Returns the arguments of our command for a row with this loss.
-pub(super) fn arguments(row: &Row, loss: &str, file: &Path) -> Vec<String> {
+/// Returns the arguments of our command for a row.
+fn arguments(row: &Row, file: &Path) -> Vec<String> {
     let file = file.display().to_string();
     let words = |parts: &[&str]| parts.iter().map(|&part| part.to_owned()).collect::<Vec<_>>();
-    let common = ["--data", &file, "--loss", loss, "--threads", "2"];
+    let common = ["--data", &file, "--loss", row.loss, "--threads", "2"];
     let kernel = row.sigma().map(|sigma| format!("gaussian:sigma={sigma}")).unwrap_or_default();
     match &row.work {
         Work::Grid => {
@@ -111,7 +111,6 @@ pub(super) fn arguments(row: &Row, loss: &str, file: &Path) -> Vec<String> {
             let rest = ["--lambda", &lambda.to_string(), "--no-intercept"];
             [words(&["fit"]), words(&common), words(&rest)].concat()
         }
-        Work::LinearPath => [words(&["path"]), words(&common)].concat(),
     }
 }
 

@@ -1,5 +1,6 @@
-//! The rows of the table: what is fitted, with which loss, beside whom, and how much faster ours should be.
+//! The rows of the table: what is fitted, with which loss, and by which other program.
 
+use margins::data::digits::number;
 use margins::optim::lambda_grid;
 
 /// The widths of the grids.
@@ -38,8 +39,6 @@ pub(super) enum Work {
     Fit { sigma: f64, lambda: f64, gap: f64 },
     /// One linear fit without an intercept.
     Linear { lambda: f64 },
-    /// A linear path of 100 lambdas.
-    LinearPath,
 }
 
 /// The other program.
@@ -47,13 +46,9 @@ pub(super) enum Work {
 pub(super) enum Opponent {
     LiquidSvm,
     Svc,
-    TorchKm {
-        loss: &'static str,
-    },
+    TorchKm,
     Intelex,
     Cyanure,
-    /// Ours with the logistic loss.
-    Logistic,
 }
 
 pub(super) struct Row {
@@ -61,8 +56,6 @@ pub(super) struct Row {
     pub(super) work: Work,
     pub(super) loss: &'static str,
     pub(super) opponent: Opponent,
-    /// The largest ratio of times that ours aims at.
-    pub(super) goal: f64,
 }
 
 impl Row {
@@ -74,26 +67,15 @@ impl Row {
             Work::Path { landmarks: Some(m), .. } => format!("nystrom{m}"),
             Work::Fit { lambda, gap, .. } => format!("fit-{lambda:e}-to-{gap:e}"),
             Work::Linear { lambda } => format!("linear-{lambda:e}"),
-            Work::LinearPath => "linear-path".to_owned(),
         };
         format!("{work}-{}-{}-{}", self.loss, self.file.name(), self.opponent.name())
-    }
-
-    /// Returns the loss that the opponent minimises.
-    pub(super) fn loss_of_opponent(&self) -> &'static str {
-        match self.opponent {
-            Opponent::LiquidSvm | Opponent::Svc | Opponent::Intelex => "hinge",
-            Opponent::TorchKm { loss } => loss,
-            Opponent::Cyanure => self.loss,
-            Opponent::Logistic => "logistic",
-        }
     }
 
     /// Returns the width of the kernel, where the row has one.
     pub(super) fn sigma(&self) -> Option<f64> {
         match self.work {
             Work::Path { sigma, .. } | Work::Fit { sigma, .. } => Some(sigma),
-            Work::Grid | Work::Linear { .. } | Work::LinearPath => None,
+            Work::Grid | Work::Linear { .. } => None,
         }
     }
 
@@ -102,21 +84,18 @@ impl Row {
         let file = self.file.name();
         let loss = self.loss;
         match &self.work {
-            Work::Grid => format!("grid of 10 widths x 10 lambdas x 5 folds, {loss}, `{file}`"),
+            Work::Grid => format!("grid, {loss}, `{file}`"),
             Work::Path { sigma, lambdas, landmarks } => {
-                let how = landmarks.map_or("exact".to_owned(), |m| format!("Nystrom m = {m}"));
-                let Lambdas { first, last, count } = lambdas;
-                format!(
-                    "path of {count} lambdas ({first:e} to {last:e}) x 5 folds, {how}, sigma = {sigma:.4}, {loss}, `{file}`"
-                )
+                let how = landmarks.map_or(String::new(), |m| format!(", {m} landmarks"));
+                let (count, sigma) = (lambdas.count, number(*sigma, 3));
+                format!("{count} lambdas x 5 folds, sigma = {sigma}{how}, {loss}, `{file}`")
             }
-            Work::Fit { sigma, lambda, gap } => format!(
-                "one exact fit, sigma = {sigma}, lambda = {lambda:e}, to a gap of {gap:e}, {loss}, `{file}`"
-            ),
+            Work::Fit { sigma, lambda, .. } => {
+                format!("one fit, sigma = {sigma}, lambda = {lambda:e}, {loss}, `{file}`")
+            }
             Work::Linear { lambda } => {
                 format!("one linear fit, lambda = {lambda:e}, {loss}, `{file}`")
             }
-            Work::LinearPath => format!("linear path of 100 lambdas, {loss}, `{file}`"),
         }
     }
 }
@@ -146,24 +125,20 @@ impl Opponent {
         match self {
             Opponent::LiquidSvm => "liquidsvm",
             Opponent::Svc => "svc",
-            Opponent::TorchKm { loss: "hinge" } => "torchkm-svm",
-            Opponent::TorchKm { .. } => "torchkm-logistic",
+            Opponent::TorchKm => "torchkm",
             Opponent::Intelex => "intelex",
             Opponent::Cyanure => "cyanure",
-            Opponent::Logistic => "our-logistic-path",
         }
     }
 
     /// Returns the name of the program in the table.
     pub(super) fn in_words(self) -> &'static str {
         match self {
-            Opponent::LiquidSvm => "liquidSVM, its own grid, hinge",
+            Opponent::LiquidSvm => "liquidSVM, its own grid",
             Opponent::Svc => "GridSearchCV of SVC, 2 jobs",
-            Opponent::TorchKm { loss: "hinge" } => "TorchKM SVM",
-            Opponent::TorchKm { .. } => "TorchKM logistic",
+            Opponent::TorchKm => "TorchKM",
             Opponent::Intelex => "scikit-learn-intelex SVC",
             Opponent::Cyanure => "cyanure",
-            Opponent::Logistic => "our own logistic path",
         }
     }
 }
@@ -179,46 +154,33 @@ pub(super) fn all() -> Vec<Row> {
 }
 
 fn grids() -> Vec<Row> {
-    let grid = |file: &File, loss, opponent, goal| Row {
+    let grid = |file: &File, opponent| Row {
         file: file.clone(),
         work: Work::Grid,
-        loss,
+        loss: "hinge",
         opponent,
-        goal,
     };
-    let mut rows = Vec::new();
-    for (file, goal) in [(MIXTURE_1, 1.5), (MIXTURE_3, 1.5), (CHESS, 3.0)] {
-        rows.push(grid(&file, "lhs", Opponent::LiquidSvm, goal));
-        rows.push(grid(&file, "hinge", Opponent::LiquidSvm, 0.7));
-        rows.push(grid(&file, "lhs", Opponent::Svc, 0.1));
-        rows.push(grid(&file, "hinge", Opponent::Svc, 0.1));
-    }
-    rows
+    let of_file = |file| [grid(&file, Opponent::LiquidSvm), grid(&file, Opponent::Svc)];
+    [MIXTURE_1, MIXTURE_3, CHESS].into_iter().flat_map(of_file).collect()
 }
 
 fn paths() -> Vec<Row> {
-    let torch = |file: &File, (sigma, lambdas), loss, theirs, goal| Row {
-        file: file.clone(),
+    let torch = |file, loss, sigma, lambdas| Row {
+        file,
         work: Work::Path { sigma, lambdas, landmarks: None },
         loss,
-        opponent: Opponent::TorchKm { loss: theirs },
-        goal,
+        opponent: Opponent::TorchKm,
     };
-    let chess = (1.0 / 7.0, LONG);
-    let large = (0.05, Lambdas { first: 1e-1, last: 1e-6, count: 50 });
-    let covtype = File::Covtype(10_000);
+    let large = Lambdas { first: 1e-1, last: 1e-6, count: 50 };
     vec![
-        torch(&MIXTURE_1, (1.0, LONG), "hinge", "hinge", 0.15),
-        torch(&CHESS, chess, "logistic", "logistic", 0.12),
-        torch(&CHESS, chess, "lhs", "logistic", 0.12),
-        torch(&covtype, large, "hinge", "hinge", 0.07),
-        torch(&covtype, large, "lhs", "hinge", 0.2),
-        torch(&covtype, large, "logistic", "hinge", 0.2),
+        torch(MIXTURE_1, "hinge", 1.0, LONG),
+        torch(CHESS, "logistic", 1.0 / 7.0, LONG),
+        torch(File::Covtype(10_000), "hinge", 0.05, large),
     ]
 }
 
 fn low_rank() -> Vec<Row> {
-    let nystrom = |rows, loss, theirs, goal| Row {
+    let nystrom = |rows, loss| Row {
         file: File::Covtype(rows),
         work: Work::Path {
             sigma: 0.05,
@@ -226,58 +188,29 @@ fn low_rank() -> Vec<Row> {
             landmarks: Some(1000),
         },
         loss,
-        opponent: Opponent::TorchKm { loss: theirs },
-        goal,
+        opponent: Opponent::TorchKm,
     };
-    vec![
-        nystrom(20_000, "hinge", "hinge", 0.3),
-        nystrom(20_000, "logistic", "logistic", 0.2),
-        nystrom(20_000, "lhs", "logistic", 0.2),
-        nystrom(100_000, "logistic", "logistic", 0.2),
-        nystrom(100_000, "lhs", "logistic", 0.2),
-    ]
+    vec![nystrom(20_000, "hinge"), nystrom(20_000, "logistic"), nystrom(100_000, "logistic")]
 }
 
 fn fits() -> Vec<Row> {
-    let fit = |rows, loss, lambda, gap, goal| Row {
+    let fit = |rows, lambda| Row {
         file: File::Covtype(rows),
-        work: Work::Fit { sigma: 0.05, lambda, gap },
-        loss,
+        work: Work::Fit { sigma: 0.05, lambda, gap: 1e-6 },
+        loss: "hinge",
         opponent: Opponent::Intelex,
-        goal,
     };
-    let mut rows = Vec::new();
-    for lambda in [1e-4, 1e-5, 1e-6] {
-        for (loss, goal) in [("hinge", 1.0), ("lhs", 2.5), ("logistic", 2.5)] {
-            rows.push(fit(10_000, loss, lambda, 1e-6, goal));
-        }
-    }
-    for lambda in [1e-4, 1e-5] {
-        rows.push(fit(100_000, "hinge", lambda, 1e-3, 1.0));
-        rows.push(fit(100_000, "hinge", lambda, 1e-6, 2.5));
-    }
-    rows
+    let small = [1e-4, 1e-5, 1e-6].map(|lambda| fit(10_000, lambda));
+    let large = [1e-4, 1e-5].map(|lambda| fit(100_000, lambda));
+    small.into_iter().chain(large).collect()
 }
 
 fn linear() -> Vec<Row> {
-    let news = |loss, goal| Row {
+    let news = |loss| Row {
         file: File::Shared("data/news20_half.svm.gz"),
         work: Work::Linear { lambda: 1e-6 },
         loss,
         opponent: Opponent::Cyanure,
-        goal,
     };
-    let path = |file| Row {
-        file: File::Shared(file),
-        work: Work::LinearPath,
-        loss: "hinge",
-        opponent: Opponent::Logistic,
-        goal: 3.0,
-    };
-    vec![
-        news("squared-hinge", 0.2),
-        news("hinge", 0.5),
-        path("data/a9a.svm.gz"),
-        path("data/ijcnn1.svm.gz"),
-    ]
+    ["squared-hinge", "hinge"].map(news).into()
 }

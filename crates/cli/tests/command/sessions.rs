@@ -43,11 +43,12 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
 }
 
 /// Returns a page with its sessions run again, one after the other in one folder, and the number of
-/// their commands. A folder `data` has the small tables of the repository.
+/// their commands. The folders `data` and `fixtures/data` have the small tables of the repository.
 fn replayed(page: &str) -> (String, usize) {
     let folder = TempDir::new().expect("a temporary folder");
-    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/fixtures/data");
-    std::os::unix::fs::symlink(tables, folder.path().join("data")).expect("a link");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/fixtures");
+    std::os::unix::fs::symlink(fixtures.join("data"), folder.path().join("data")).expect("a link");
+    std::os::unix::fs::symlink(fixtures, folder.path().join("fixtures")).expect("a link");
     let (mut result, mut commands) = (String::new(), 0);
     let mut rest = page;
     while let Some((before, after)) = rest.split_once("```console\n") {
