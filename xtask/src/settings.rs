@@ -117,7 +117,7 @@ fn with_stubs(stub: &str, estimators: &[Estimator]) -> Result<String, String> {
 fn page(estimators: &[Estimator]) -> String {
     let mut page = "# Settings\n\nLook up a setting of an estimator: the keyword in Python, the option of \
                     the command, type and\nrange, default, and meaning. [The command](command.md) and \
-                    `help(margins_learn)` say more about each.\n"
+                    `help(margins_learn)` say more about\neach.\n"
         .to_owned();
     for estimator in estimators {
         let commands = estimator.commands.iter().map(|name| format!("`margins {name}`"));
@@ -233,6 +233,7 @@ mod tests {
             range: "in [0, 1)",
             default: "0.9",
             sentence: "Share of the step before",
+            more: "",
             python: "It is 0 for others than {method}.",
             ..estimators[4].settings[0]
         };

@@ -39,7 +39,7 @@ impl Scorer for Stump {
     }
 }
 
-/// A search for the stump of least weighted error, again and again for other weights.
+/// A search for the stump of lowest weighted error, again and again for other weights.
 ///
 /// The nonzero values of every feature are sorted once; all others are one group at 0, so that a
 /// search takes the time of a pass over the stored values.

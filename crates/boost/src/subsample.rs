@@ -25,7 +25,7 @@ pub struct Subsample {
 }
 
 impl Subsample {
-    /// Returns a subsample of the size with the least bound, at most m.
+    /// Returns a subsample of the size with the smallest bound, at most m.
     ///
     /// # Errors
     /// More outliers or rare samples than samples, no rare samples, or so many outliers that no

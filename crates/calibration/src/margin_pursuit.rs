@@ -84,7 +84,7 @@ impl MarginPursuitPsi {
         MarginPursuitPsi { gamma, scale, level, delta }
     }
 
-    /// Returns the least minimiser in size of the conditional risk at the class probability `eta`,
+    /// Returns the smallest minimiser in size of the conditional risk at the class probability `eta`,
     /// in [-gamma, gamma].
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl MarginPursuitPsi {
         Ok(self.at(a).minimizer.copysign(eta - 0.5))
     }
 
-    /// Returns `H(eta)`, the least conditional risk.
+    /// Returns `H(eta)`, the lowest conditional risk.
     ///
     /// # Errors
     /// [`Error::Parameter`]: `eta` is outside [0, 1].
@@ -134,8 +134,8 @@ impl MarginPursuitPsi {
     /// Returns `Psi^{-1}(risk)`: the excess misclassification risk that an excess surrogate risk
     /// allows, 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
     ///
-    /// This is the least double at which [`value`](Self::value) reaches the risk, accurate to a few
-    /// units of rounding of itself; a risk below the normal numbers counts as the least of those.
+    /// This is the smallest double at which [`value`](Self::value) reaches the risk, accurate to a few
+    /// units of rounding of itself; a risk below the normal numbers counts as the smallest of those.
     pub fn inverse(&self, risk: f64) -> f64 {
         search::inverse(|a| self.value(a), risk)
     }

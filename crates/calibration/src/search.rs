@@ -1,6 +1,6 @@
 //! Bisection of the positive doubles.
 
-/// Returns the least double in (0, `top`] at which `reached` holds, if it stays so from there on;
+/// Returns the smallest double in (0, `top`] at which `reached` holds, if it stays so from there on;
 /// `top` if it holds nowhere below. The bit patterns of positive doubles are in their order, so
 /// that halving the patterns takes at most 64 steps to the last bit at every size.
 pub(crate) fn first(top: f64, reached: impl Fn(f64) -> bool) -> f64 {
@@ -16,9 +16,9 @@ pub(crate) fn first(top: f64, reached: impl Fn(f64) -> bool) -> f64 {
     f64::from_bits(above)
 }
 
-/// Returns `Psi^{-1}(risk)`: the least double in [0, 1] at which `psi` reaches the risk, 0 for a
+/// Returns `Psi^{-1}(risk)`: the smallest double in [0, 1] at which `psi` reaches the risk, 0 for a
 /// risk of at most 0, 1 for one of at least `psi(1)`; NaN for NaN. A risk below the normal numbers,
-/// near which Psi is rounded coarsely, counts as the least of those, which is on the safe side.
+/// near which Psi is rounded coarsely, counts as the smallest of those, which is on the safe side.
 pub(crate) fn inverse(psi: impl Fn(f64) -> f64, risk: f64) -> f64 {
     if risk.is_nan() {
         return risk;

@@ -159,13 +159,13 @@ impl<L: MarginLoss> PsiTransform<L> {
     /// risk allows, both over all measurable functions; 0 for a risk of at most 0, 1 for one of at
     /// least `Psi(1)`; NaN for NaN.
     ///
-    /// This is the least double at which [`value`](Self::value) reaches the risk; a risk below the
-    /// normal numbers counts as the least of those.
+    /// This is the smallest double at which [`value`](Self::value) reaches the risk; a risk below the
+    /// normal numbers counts as the smallest of those.
     pub fn inverse(&self, risk: f64) -> f64 {
         search::inverse(|a| self.value(a), risk)
     }
 
-    /// Returns `H(eta)`, the least conditional risk; `-inf` where the loss has no lower bound on
+    /// Returns `H(eta)`, the lowest conditional risk; `-inf` where the loss has no lower bound on
     /// it.
     ///
     /// # Errors
@@ -183,12 +183,12 @@ impl<L: MarginLoss> PsiTransform<L> {
     /// [`Error::Parameter`]: a risk is not finite, or the surrogate risk is below the minimum.
     pub fn excess_misclassification(&self, risk: f64, least_of_all: f64) -> Result<f64, Error> {
         let least_of_all = OutOfRange::check(
-            "the least surrogate risk of all functions",
+            "the lowest surrogate risk of all functions",
             least_of_all,
             "finite",
             |_| true,
         )?;
-        let requirement = "at least the least surrogate risk of all functions";
+        let requirement = "at least the lowest surrogate risk of all functions";
         let risk =
             OutOfRange::check("the surrogate risk", risk, requirement, |r| r >= least_of_all)?;
         Ok(self.inverse(risk - least_of_all))

@@ -57,7 +57,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Takes a format that is not told as a matter of usage, and all else as one of the job.
+/// An unknown format is an error of usage, any other error one of the job.
 impl From<Data> for Failure {
     fn from(error: Data) -> Self {
         match error {

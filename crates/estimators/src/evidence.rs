@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// The objective of every member is within a known distance of the least.
+    /// The objective of every member is within a known distance of the minimum.
     Gap {
         /// The largest relative duality gap of the members.
         relative: f64,

@@ -107,7 +107,7 @@ struct Square {
 }
 
 impl Square {
-    /// The least square that has lost no digits to the least positive number.
+    /// The smallest square that has lost no digits to the smallest positive number.
     const LEAST: f64 = 1e-290;
 
     /// Returns the square for two rows, `None` if they are equal.

@@ -213,7 +213,7 @@ pub enum Error {
     /// A feature map of no features.
     #[error("a feature map needs at least {least} features, found {found}")]
     TooFewFeatures {
-        /// The least number.
+        /// The smallest number.
         least: usize,
         /// The number given.
         found: usize,

@@ -16,7 +16,7 @@ use crate::gram::Entries;
 use crate::single_scale::SingleScale;
 use crate::sparse_inverse::SparseInverse;
 
-/// The least and the largest number of landmarks, and with it of the rank.
+/// The smallest and the largest number of landmarks, and with it of the rank.
 const RANKS: (usize, usize) = (100, 300);
 /// The samples a landmark.
 const SAMPLES: usize = 16;

@@ -121,7 +121,7 @@ pub fn text_violations(kernel: &dyn Kernel, registry: &KernelRegistry) -> Vec<St
     found
 }
 
-/// A reference is a kernel value that is known from elsewhere.
+/// A reference is a kernel value that is known from another source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference<'a> {
     /// The one sample.

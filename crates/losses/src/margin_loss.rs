@@ -221,7 +221,7 @@ pub trait MarginLoss: Debug + Send + Sync {
     }
 
     /// Returns the Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where
-    /// it has a closed form: with `H(eta)` the least conditional risk, `Psi(a) = L(0) - H((1 +
+    /// it has a closed form: with `H(eta)` the lowest conditional risk, `Psi(a) = L(0) - H((1 +
     /// a)/2)` for a convex calibrated loss. An excess surrogate risk of `Psi(a)` bounds the excess
     /// misclassification risk by `a`. A closed form must be accurate relative to its value, as the
     /// inverse at a small risk depends on `Psi` near 0. `None` without a closed form: the

@@ -29,7 +29,7 @@ pub fn did_you_mean_of<'n>(
     known: impl IntoIterator<Item = &'n str>,
     foreign: &[(&str, &str)],
 ) -> String {
-    /// The least share of a name that is right in one that is near.
+    /// The smallest share of a name that is right in one that is near.
     const NEAR: f64 = 0.6;
     let given = asked.to_lowercase();
     let spelled = given.replace(['_', ' '], "-");

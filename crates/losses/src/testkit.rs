@@ -92,7 +92,7 @@ struct Examination<'a> {
     found: Vec<String>,
 }
 
-/// Returns true if `x` lies between the least and the greatest of `ends`, give or take `slack`.
+/// Returns true if `x` lies between the smallest and the largest of `ends`, give or take `slack`.
 fn within_hull(x: f64, ends: [f64; 3], slack: f64) -> bool {
     let low = ends.into_iter().fold(f64::INFINITY, f64::min);
     let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);

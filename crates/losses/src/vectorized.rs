@@ -115,7 +115,7 @@ fn ln_parts(x: f64) -> (f64, f64) {
 
 /// The largest argument with a finite exponential.
 const EXP_MAX: f64 = 709.782_712_893_384;
-/// The least argument whose exponential is not taken for 0, of size 1e-307.
+/// The smallest argument whose exponential is not taken for 0, of size 1e-307.
 const EXP_MIN: f64 = -708.0;
 
 /// Returns `t` and `p` with `exp x = (1 + t) 2 p`, for arguments from [`EXP_MIN`] to [`EXP_MAX`].

@@ -60,7 +60,7 @@ pub struct LearnedByCuts {
 /// Returns the halfspace of appendix B: cutting planes in the unit ball with the oracle
 /// [`separate`] on one sample, until the error on it is at most `eta + epsilon/2`.
 ///
-/// The halfspace of the least empirical error comes back in any case. A sample that is too small
+/// The halfspace of the lowest empirical error comes back in any case. A sample that is too small
 /// for the problem may give cuts that contradict each other; then the search ends as
 /// [`End::Empty`].
 pub fn learn_by_cuts(

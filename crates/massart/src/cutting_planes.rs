@@ -82,14 +82,14 @@ pub fn localize(
     (End::CallLimit, most_calls)
 }
 
-/// The least value of a convex function on the unit ball, to a certain gap.
+/// The smallest value of a convex function on the unit ball, to a certain gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
     /// The best point found.
     pub point: Vec<f64>,
     /// The value of the function there.
     pub value: f64,
-    /// The gap: the value is at most this above the least one.
+    /// The gap: the value is at most this much above the minimum.
     pub gap: f64,
     /// The number of evaluations of the function.
     pub calls: usize,

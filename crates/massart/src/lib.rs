@@ -3,7 +3,7 @@
 //! Every unit sample has the label `sign(<w*, x>)`, which an adversary flips with a probability
 //! `eta(x) <= eta < 1/2` of its choice, and `|<w*, x>| >= gamma`. The learners here find a
 //! halfspace with an error of at most `eta + epsilon`, the best that is known to be possible in
-//! polynomial time; the least error, `E eta(x)`, may be much smaller. No fixed convex surrogate has
+//! polynomial time; the lowest error, `E eta(x)`, may be much smaller. No fixed convex surrogate has
 //! this guarantee: see [`baselines`].
 //!
 //! * [`learn`], [`learn_from`], [`OnePass`], [`Sgd`]: stochastic gradient on losses that are

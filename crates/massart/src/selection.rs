@@ -1,4 +1,4 @@
-//! Selection of the candidate with the least empirical error, without evaluating every candidate on
+//! Selection of the candidate with the lowest empirical error, without evaluating every candidate on
 //! every sample.
 //!
 //! Neighbours in time are neighbours in space. If the unit vectors along w and v are at most r
@@ -50,7 +50,7 @@ impl Candidates {
         self.inverse_norms.push(inverse_norm(coef));
     }
 
-    /// Puts another candidate in the place of one.
+    /// Replaces a candidate.
     ///
     /// # Panics
     /// The method panics if there is no candidate at the index, or the number of coefficients
@@ -127,7 +127,7 @@ pub(crate) fn inverse_norm(coef: &[f64]) -> f64 {
 /// The outcome of a selection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Selected {
-    /// The index of the first candidate with the least error.
+    /// The index of the first candidate with the lowest error.
     pub index: usize,
     /// The share of samples that it gets wrong.
     pub error: f64,

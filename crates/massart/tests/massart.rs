@@ -359,8 +359,8 @@ fn only_the_surrogate_fails(
     }
 }
 
-/// The minimiser puts the noisy points exactly on its boundary: whoever takes a tie for a mistake
-/// (`y <w, x> <= 0`) finds an error of 0.774, and just beyond the boundary it is 0.542.
+/// The minimiser puts the noisy points exactly on its boundary: counting a tie as a mistake
+/// (`y <w, x> <= 0`) gives an error of 0.774, and just beyond the boundary it is 0.542.
 #[test]
 fn leaky_relu_fails_in_the_plane() {
     let (eta, gamma) = (0.3, 0.1);

@@ -15,7 +15,7 @@ use margins_optim::solve::Limits;
 const ROWS: usize = 900;
 const COLUMNS: usize = 6;
 
-/// Samples in parts of unlike sizes, of which so many rows may be in memory.
+/// Samples in parts of unlike sizes, of which at most this many rows may be in memory.
 struct Parts {
     design: Design,
     signs: Arc<[f64]>,
@@ -62,7 +62,7 @@ impl SamplesInParts for Parts {
     }
 }
 
-/// Returns draws of a halfspace with noise, of unlike weights if told.
+/// Returns draws of a halfspace with noise, of unlike weights if asked for.
 fn parts(weighted: bool, most_rows: usize) -> Parts {
     let halfspace = MarginHalfspace::new(COLUMNS, 0.2, 1).expect("a halfspace");
     let points = halfspace.points(600, 1).expect("points");

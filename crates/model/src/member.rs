@@ -32,7 +32,7 @@ pub struct TrainingSummary {
     pub standardize: bool,
     /// The objective reached; `None` where nobody knows it, as of a stream.
     pub objective: Option<f64>,
-    /// A lower bound on the least objective, where one is known.
+    /// A lower bound on the minimum of the objective, where one is known.
     pub dual_objective: Option<f64>,
     /// The gap between objective and bound relative to their size, where it is known.
     pub relative_gap: Option<f64>,

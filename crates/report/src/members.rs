@@ -16,7 +16,7 @@ pub struct MemberSummary {
     pub lambda: Option<f64>,
     /// The objective reached, where it is known.
     pub objective: Option<f64>,
-    /// A lower bound on the least objective, where one is known.
+    /// A lower bound on the minimum of the objective, where one is known.
     pub dual_objective: Option<f64>,
     /// The gap between them relative to their size, where it is known.
     pub relative_gap: Option<f64>,

@@ -148,8 +148,8 @@ impl Report {
         self.facts.extend(facts.into_iter().map(|(name, value)| Fact { name: name.into(), value }));
     }
 
-    /// Adds the members of a model with their certificates and coefficients. The data fitted to, if they are
-    /// told, name the rows of support samples and standardise coefficients of features.
+    /// Adds the members of a model with their certificates and coefficients. The training data, if
+    /// given, name the rows of support samples and standardise coefficients of features.
     pub fn describe(&mut self, model: &Model, fitted_to: Option<&Design>) {
         self.members = members(model, fitted_to);
     }

@@ -45,8 +45,8 @@ impl Report {
             let deviation = one.standard_error.hypot(other.standard_error);
             if other.value - one.value > FAR * deviation {
                 found.push(format!(
-                    "The error on {} is more than {FAR} standard errors above that on {}: the model is \
-                     too rich for its data, or the two are not alike.",
+                    "The error on {} is more than {FAR} standard errors above that on {}: the model \
+                     overfits, or the two data sets differ.",
                     test.data, training.data
                 ));
             }
@@ -124,7 +124,7 @@ fn of_error(evaluation: &Evaluation) -> Option<String> {
     let says_nothing = evaluation.error.value >= trivial && trivial > 0.0;
     says_nothing.then(|| {
         format!(
-            "The error on {} is no less than that of always deciding for the most frequent class.",
+            "The error on {} is not below the error of always predicting the most frequent class.",
             evaluation.data
         )
     })

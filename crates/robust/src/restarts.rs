@@ -28,7 +28,7 @@ pub struct Restarts {
 }
 
 impl Restarts {
-    /// Returns the fit of least objective among those of all starts, the first of equals.
+    /// Returns the fit of lowest objective among those of all starts, the first of equals.
     pub(super) fn best<L: MarginLoss + ?Sized, R: MeanEstimate>(
         &self,
         objective: &Objective<'_, L>,

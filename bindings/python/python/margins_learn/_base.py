@@ -448,11 +448,11 @@ def warn_of_time(status: str, work: str) -> None:
 
 
 def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
-    """Says that a classifier errs no less often than the larger class alone, if it does not."""
+    """Warns if a classifier is not better than always predicting the larger class."""
     if error >= baseline:
         remedy = "The features may not separate the classes." if standardized else "Set standardize=True."
         warnings.warn(
-            f"{who} errs on {error:.1%} of {rows}, no less often than always predicting the larger class ({baseline:.1%}). {remedy}",
+            f"{who} is wrong on {error:.1%} of {rows}, and always predicting the larger class on {baseline:.1%}. {remedy}",
             UserWarning,
             stacklevel=caller_level(),
         )

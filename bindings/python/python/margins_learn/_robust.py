@@ -24,9 +24,9 @@ class RobustClassifier(OneKernel, ModelClassifier):
         Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
-        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex and needs its robust objective. The
-        parameters shown are the defaults. The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`,
-        `squared_error` and `modified_huber`.
+        `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
+        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     C : float > 0, default=1.0
         Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
         for differentiable losses. It has no gap; its evidence is `gradient_norm_`.

@@ -1,7 +1,7 @@
 """Samples that workers hold: the partitions of an estimator that another engine places.
 
-Nothing here knows the engine. A class of it places partitions on workers, carries one message a round to them, and makes anew
-what is lost; `margins_learn.dask` and `margins_learn.ray` have one each.
+Nothing here knows the engine. A class of it places partitions on workers, sends them one message a round, and
+replaces those that are lost; `margins_learn.dask` and `margins_learn.ray` have one each.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Engine(Protocol):
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
         """Sends a message to the workers named, or to all.
 
-        Returns their answers, and the names of those that were lost and made anew.
+        Returns their answers, and the names of those that were lost and replaced.
         """
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ def is_path(X: Any) -> bool:
     return isinstance(X, str) or hasattr(X, "__fspath__")
 
 
-class Elsewhere:
+class Distributed:
     """What estimators have in common whose samples workers hold."""
 
     _local: type
@@ -312,7 +312,7 @@ class Elsewhere:
             The fold of every sample, a whole number or a name, for a cross-validation; drawn in every partition for None.
         checkpoint : path of a file or None, default=None
             The file that keeps intercept, coefficients and lambda of the points reached; where it is there already, the fit goes
-            on from them, and certifies them anew.
+            on from them, and certifies them again.
 
         Returns
         -------

@@ -27,9 +27,9 @@ __all__ = [
 
 
 def psi(loss: str, at: Any) -> np.ndarray | float:
-    """Returns the Psi-transform: the least excess surrogate risk at an excess misclassification risk in [0, 1].
+    """Returns the Psi-transform: the lowest excess surrogate risk at an excess misclassification risk in [0, 1].
 
-    Both are excesses over the least risks of all measurable functions, not over those of a class.
+    Both are excesses over the lowest risks of all measurable functions, not over those of a class.
     A loss that is not calibrated is refused with the reason.
     """
     _refuse(at, lambda risks: (risks >= 0) & (risks <= 1), "in [0, 1]")
@@ -60,7 +60,7 @@ class Location:
     estimate : float
         The estimate.
     roots : tuple of float
-        The least and the largest root of its equation.
+        The smallest and the largest root of its equation.
     scale : float
         The scale that it was found at.
     interval : tuple of float or None

@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
 
 from . import _path, _regularised, _search
 from ._dask_partitions import cut, delayed_parts, has_known_rows, predictions_of, rows_of
-from ._shards import Elsewhere, Holder, is_path, peak_of, shares_of, with_client
+from ._shards import Distributed, Holder, is_path, peak_of, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 
@@ -153,7 +153,7 @@ class _Cluster:
     def partitions(self, *parts: Any) -> list[Delayed]:
         """Returns partitions that hold features, labels, weights and folds."""
         named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
-        # The scheduler hears of what is persisted from another client, maybe later than from this one.
+        # Another client tells the scheduler what is persisted, perhaps later than this one does.
         self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
         # Features that the caller has persisted stay in memory beside the copies.
         self._kept = bool(futures_of(named["X"]))
@@ -398,7 +398,7 @@ def _missing(client: Client, workers: dict[str, Any]) -> list[str]:
     return [str(name) for name, spec in asked.items() if "group" not in spec and str(name) not in names]
 
 
-class _Predicting(Elsewhere):
+class _Predicting(Distributed):
     """What classifiers of Dask have in common: they predict lazily, a partition at a time."""
 
     def _lazily(self, method: str, X: Any) -> Any:
@@ -452,5 +452,5 @@ class MarginClassifierCV(_Predicting, _search.MarginClassifierCV):
 
 
 @with_client(_path.MarginPath, _Cluster)
-class MarginPath(Elsewhere, _path.MarginPath):
+class MarginPath(Distributed, _path.MarginPath):
     """`margins_learn.MarginPath`, of samples that the workers of a Dask cluster hold."""

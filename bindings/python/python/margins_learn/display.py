@@ -388,7 +388,7 @@ class PsiDisplay(Display):
         ax = self._axes(ax)
         for number, (loss, values) in enumerate(curves.items()):
             ax.plot(risks, values, label=loss, linestyle=style_of(number))
-        ax.set(xlabel="misclassification risk above the Bayes error", ylabel="surrogate risk above the least of all functions", xlim=(0, 1))
+        ax.set(xlabel="excess misclassification risk", ylabel="excess surrogate risk", xlim=(0, 1))
         ax.set_ylim(0, height_shown(list(curves.values())))
         ax.legend(frameon=False, fontsize="small")
         return self

@@ -39,7 +39,7 @@ def conjugate(loss: str, t: Any) -> np.ndarray | float:
 
 
 def population_minimizer(loss: str, eta: Any) -> np.ndarray | float:
-    """Returns the score of the least expected loss where the positive class has the probability eta.
+    """Returns the score of the lowest expected loss where the positive class has the probability eta.
 
     It is infinite where no score attains the least, and the one nearest to 0 where several do.
     """

@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from . import _path, _regularised, _search
 from ._inputs import count_of
-from ._shards import Elsewhere, FilePart, Holder, shares_of, with_client
+from ._shards import Distributed, FilePart, Holder, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 
@@ -55,7 +55,7 @@ def _look(function: Callable[..., Any], part: Sequence[Any], number: int) -> Any
 
 
 class _Cluster:
-    """The actors of a Ray cluster during one fit; `client` is their number, one a processor unless told."""
+    """The actors of a Ray cluster during one fit; `client` is their number, by default one a processor."""
 
     TRIALS = 4
 
@@ -119,10 +119,10 @@ class _Cluster:
         return name, self._actors[name].take.remote(self._made_of, numbers, *(self._partitions[k] for k in numbers))
 
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
-        """Sends a message to actors; those that have died are made anew."""
+        """Sends a message to actors; replaces those that have died."""
         sent = ray.put(message)
         asked = {name: self._actors[name].call.remote("answer", sent) for name in to or list(self._actors)}
-        answers, anew = [], []
+        answers, replaced = [], []
         for name, reference in asked.items():
             try:
                 answers.append(self._get(reference))
@@ -130,8 +130,8 @@ class _Cluster:
                 del self._actors[name]
                 made, taken = self._hold(self._shares.pop(name))
                 self._get(taken)
-                anew.append(made)
-        return answers, anew
+                replaced.append(made)
+        return answers, replaced
 
     def close(self) -> None:
         """Ends the actors."""
@@ -141,15 +141,15 @@ class _Cluster:
 
 
 @with_client(_regularised.MarginClassifier, _Cluster)
-class MarginClassifier(Elsewhere, _regularised.MarginClassifier):
+class MarginClassifier(Distributed, _regularised.MarginClassifier):
     """`margins_learn.MarginClassifier`, of samples that actors of Ray hold; `client` is the number of actors."""
 
 
 @with_client(_search.MarginClassifierCV, _Cluster)
-class MarginClassifierCV(Elsewhere, _search.MarginClassifierCV):
+class MarginClassifierCV(Distributed, _search.MarginClassifierCV):
     """`margins_learn.MarginClassifierCV`, of samples that actors of Ray hold; `client` is the number of actors."""
 
 
 @with_client(_path.MarginPath, _Cluster)
-class MarginPath(Elsewhere, _path.MarginPath):
+class MarginPath(Distributed, _path.MarginPath):
     """`margins_learn.MarginPath`, of samples that actors of Ray hold; `client` is the number of actors."""

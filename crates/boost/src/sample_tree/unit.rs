@@ -6,7 +6,7 @@ use super::page::{PAGE, Page};
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
 
-/// The least exponent of a leaf that is not 0: leaves are below `2^TOTAL_EXPONENTS.end`.
+/// The smallest exponent of a leaf that is not 0: leaves are below `2^TOTAL_EXPONENTS.end`.
 pub(super) const LEAST_EXPONENT: i64 = -900;
 
 /// The total is at least 2 to the first and below 2 to the last of these.

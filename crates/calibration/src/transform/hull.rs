@@ -183,7 +183,7 @@ fn least_wrong_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
     risk(0.0).min(golden_section(risk, left, right))
 }
 
-/// Returns the least value that golden section finds of a function with one minimum in [low, high].
+/// Returns the smallest value that golden section finds of a function with one minimum in [low, high].
 fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     const RATIO: f64 = 0.618_033_988_749_894_9;
     const STEPS: usize = 60;

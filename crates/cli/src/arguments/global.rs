@@ -11,7 +11,7 @@ pub(crate) struct MessageArguments {
     /// Print only the result: no warnings, no progress
     #[arg(long, global = true)]
     quiet: bool,
-    /// Print steps, times and iterations to standard error; cv also prints its tables
+    /// Print steps and times to standard error, and tables in full
     #[arg(long, global = true, conflicts_with = "quiet")]
     verbose: bool,
 }

@@ -42,7 +42,7 @@ impl ReportArguments {
         Source { file, positive: None, weights_column, encode: None }
     }
 
-    /// Returns the file of the training data, which is read as that of the test data is.
+    /// Returns the file of the training data, which is read with the options of `--data`.
     pub(crate) fn training(&self) -> Option<FileArguments> {
         self.training.as_ref().map(|file| self.file.of(file))
     }
@@ -74,7 +74,7 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// Returns the format that the name of a file asks for, or why there is none.
+    /// Returns the format by the ending of a file name, or the error for an unknown ending.
     fn of(path: &Path) -> Result<Self, String> {
         let Some(ending) = path.extension() else { return Ok(ReportFormat::Html) };
         let ending = ending.to_string_lossy();

@@ -1,6 +1,7 @@
 //! The command that learns halfspaces under Massart noise.
 
 use margins::Registry;
+use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
 use margins::estimators::massart::{Fitted, Method, RowScaling, Selection, Settings};
@@ -17,7 +18,7 @@ use crate::messages::step;
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
-use crate::output::table::{facts, percent};
+use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 use crate::program;
@@ -95,7 +96,7 @@ fn missed(fitted: &Fitted, settings: &Settings) -> Option<String> {
     let (error, most) = (fitted.selection.error, problem.noise.get() + problem.target.epsilon());
     (error > most).then(|| {
         format!(
-            "The halfspace errs on {} % of the {} held out, above eta + epsilon, {} %; eta or gamma may be wrong, or \
+            "The halfspace is wrong on {} % of the {} held out, above eta + epsilon, {} %; eta or gamma may be wrong, or \
              the rows too few for {}.",
             percent(error),
             Counted(fitted.selection.held_out, "row"),

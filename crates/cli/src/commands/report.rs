@@ -33,7 +33,8 @@ pub(super) fn report(
     let mut show =
         |name: &str, file| evaluate(&mut report, name, arguments.source(file), &model, registry);
     let fitted_to = training.as_ref().map(|file| show("training", file)).transpose()?;
-    show("test", &arguments.file)?;
+    let name = if fitted_to.is_some() { "test" } else { "the data" };
+    show(name, &arguments.file)?;
     report.describe(&model, fitted_to.as_ref());
     let mut warnings = Warnings::default();
     report.uncertified().into_iter().for_each(|sentence| warnings.add(sentence));

@@ -28,12 +28,12 @@ const SCREEN: usize = 50;
 const HEAD: &str = "\
 # The command
 
-Look up an option of a command. `margins COMMAND --help` prints the same text, and `margins COMMAND -h`
-a line for each option.
+Look up an option of a command. `margins COMMAND --help` prints the same text, and
+`margins COMMAND -h` a line for each option.
 
 The exit status is 0, 1 if the job failed, and 2 for invalid arguments. [JSON documents](json.md),
-[data formats](data-formats.md) and [model files](model-files.md) have their own pages. The build has
-the feature `parquet`.
+[data formats](data-formats.md) and [model files](model-files.md) have their own pages. The texts
+are those of a build with the feature `parquet`.
 
 ```text
 ";

@@ -12,10 +12,10 @@ use crate::Error;
 /// The rule by which a classifier takes a lambda of a cross-validated path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Selection {
-    /// The lambda of the least mean error; of several the largest.
+    /// The lambda of the lowest mean error; of several the largest.
     #[default]
     Best,
-    /// The largest lambda whose mean error is within one standard error of the least.
+    /// The largest lambda whose mean error is within one standard error of the lowest.
     OneStandardError,
 }
 

@@ -23,7 +23,7 @@ pub struct Progress<'a> {
     pub fold: Option<usize>,
     /// The regularisation.
     pub lambda: f64,
-    /// The least cross-validated error of the kernels whose fits are all done, if there are any.
+    /// The lowest cross-validated error of the kernels whose fits are all done, if there are any.
     pub best_error: Option<f64>,
     /// The report of the solver.
     pub report: &'a Report,

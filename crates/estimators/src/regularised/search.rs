@@ -169,7 +169,7 @@ impl Settings {
         let total = spaces.len() * self.fits_at_most(&spaces, contests.len(), folds);
         #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
-        // Told once: what is free changes while kernels are at work, and with it which matrices are held.
+        // Measured once: free memory changes while kernels are at work, and with it which matrices are held.
         let memory = self.memory_of_matrix(spaces.len());
         let at_once = self.spaces_at_once(contests, folds, memory).clamp(1, spaces.len().max(1));
         let others = if spaces.len() > 1 { at_once } else { 0 };

@@ -218,7 +218,7 @@ impl Settings {
             (self.class_weights, self.class_costs.first())
         {
             let other = format!("class_cost {cost} of '{class}'");
-            let reason = "the weights of classes are told or balanced";
+            let reason = "class weights are either given or balanced";
             return Err(Error::contradiction("balanced_classes".to_owned(), other, reason));
         }
         #[cfg(feature = "rayon")]

@@ -370,7 +370,7 @@ const SOLVER: Setting = Setting {
     ]),
     default: "\"auto\"",
     sentence: "Algorithm",
-    command: "--verbose prints the solver that auto takes.",
+    command: "--verbose prints the solver that auto chooses.",
     ..NONE
 };
 

@@ -6,7 +6,7 @@
 //!
 //! `(1+a) 2 x P = (1-a) b Q`, (1)
 //!
-//! which makes x increase with a. The least conditional risk at `eta = (1+a)/2` is h(a) for a
+//! which makes x increase with a. The lowest conditional risk at `eta = (1+a)/2` is h(a) for a
 //! calibrated loss, and that over the scores of the wrong sign is the smaller of 1 and h(-a), so
 //! that `psi~(a) = min(1, h(-a)) - h(a)`.
 //!

@@ -8,7 +8,7 @@ use crate::cutting_planes::Cut;
 use crate::sphere::is_wrong;
 use crate::{CutOptions, LearnedByCuts, Problem, Separation, SphereSample};
 
-/// Returns the halfspace of cutting planes with the oracle [`separate`], in the place of the
+/// Returns the halfspace of cutting planes with the oracle [`separate`] instead of the
 /// reweighted one.
 pub fn learn(
     problem: &Problem,

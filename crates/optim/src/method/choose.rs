@@ -37,7 +37,7 @@ impl Plan {
 /// Returns the plan for a problem at some lambdas, largest first, with features of this extent.
 ///
 /// Features of very different sizes need the dense systems, whose equations are scaled; all other
-/// problems take the least predicted seconds. Methods that would not be ready for their first step
+/// problems take the shortest predicted time. Methods that would not be ready for their first step
 /// before the deadline are left out if another one would. How many steps L-BFGS takes depends on more
 /// than shapes: it has a trial of about the seconds that are predicted for the method.
 pub(crate) fn choose<L: MarginLoss + ?Sized>(

@@ -22,7 +22,7 @@ pub enum Aggressiveness {
 }
 
 /// The passive-aggressive learner: a sample with a margin of at least 1 changes nothing; any other
-/// adds `tau y` to the intercept and `tau y x` to the coefficients, the least change that the
+/// adds `tau y` to the intercept and `tau y x` to the coefficients, the smallest change that the
 /// [`Aggressiveness`] asks for.
 ///
 /// The intercept is the coefficient of a feature of value 1.

@@ -192,7 +192,7 @@ impl ErrorCurve {
     }
 }
 
-/// Returns the first index of the least value among those that count.
+/// Returns the first index of the smallest value among those that count.
 pub(super) fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
     let mut at = (0..values.len()).filter(|&k| counts(k));
     let first = at.next().unwrap_or(0);

@@ -68,7 +68,7 @@ impl Fold {
 }
 
 /// Returns true for every lambda, among the first `count`, that is wrong on far more of the weight than
-/// the one of the least error: the difference is a sum over the samples on which the two disagree, each of which counts
+/// the one of the lowest error: the difference is a sum over the samples on which the two disagree, each of which counts
 /// its weight to either side.
 pub(super) fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;

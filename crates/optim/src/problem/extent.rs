@@ -16,7 +16,7 @@ pub struct Extent {
     columns: Vec<Column>,
     /// The largest size of feature j.
     sizes: Vec<f64>,
-    /// The least size of a feature that is not zero throughout.
+    /// The smallest size of a feature that is not zero throughout.
     least_size: f64,
     /// The largest size of a feature.
     largest_size: f64,

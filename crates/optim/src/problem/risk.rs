@@ -217,7 +217,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
 
     /// Writes `L''(u_i)`, one a sample, of the samples from a row on.
     pub(crate) fn second_derivatives(&self, from: usize, margins: &[f64], out: &mut [f64]) {
-        // The least relative difference of slopes that is no rounding.
+        // The smallest relative difference of slopes that is no rounding.
         const APART: f64 = 1e-9;
         let has_kinks = !self.loss.is_differentiable();
         match &self.smoothing {

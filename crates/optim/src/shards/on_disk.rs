@@ -27,7 +27,7 @@ impl OnDisk {
     /// a [`Shard`](crate::shards::Shard) keeps for the solver.
     pub const BYTES_A_ROW: usize = 64;
 
-    /// Returns the least memory for a file in so many shares: that of its rows without features, and
+    /// Returns the smallest memory for a file in so many shares: that of its rows without features, and
     /// of the blocks in use.
     pub fn least(file: &BlockFile, shares: usize) -> Memory {
         // A block is in use, as it is and in other units, one is read ahead, and one is made of its

@@ -192,7 +192,7 @@ pub enum Ask {
         factors: Option<Vec<f64>>,
     },
     /// The sums over stored values `z = x/m_j - a_j` of `c`, `c z` and `c z^2`, three a feature. `largest`
-    /// holds the least value with its sign changed and the largest value, two a feature; values that
+    /// holds the smallest value with its sign changed and the largest value, two a feature; values that
     /// are not stored count as 0.
     Columns {
         /// The magnitudes `m_j`.

@@ -69,7 +69,7 @@ impl Sharded<'_> {
         Some(Start { point: Some((intercept, coef)), nearness })
     }
 
-    /// Returns the least number of samples whose fit is a start for all. Where every product takes a
+    /// Returns the smallest number of samples whose fit is a start for all. Where every product takes a
     /// round, a start saves so many that fewer will do, and any number where samples are merged, which
     /// needs a point whose margins are not all the same.
     fn fewest(&self) -> usize {

@@ -13,7 +13,7 @@ pub trait Descent {
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
     fn certify(&mut self, lambda: Lambda, point: &mut Point<Self::Products>) -> Certificate;
 
-    /// Returns `point + t direction` at the intercept of the least F, without products, and its
+    /// Returns `point + t direction` at the intercept of the lowest F, without products, and its
     /// certificate.
     fn certify_step(
         &mut self,
@@ -152,7 +152,7 @@ struct Step<'a, P> {
     /// The decrease of F that can be expected.
     decrease: f64,
     from: &'a Certificate,
-    /// The least gap of all points so far.
+    /// The smallest gap of all points so far.
     least_gap: f64,
 }
 
@@ -169,7 +169,7 @@ impl<P: Products> Step<'_, P> {
     }
 
     /// Returns true if a step has kept next to nothing of the decrease that its direction promised,
-    /// and has not halved the least gap either.
+    /// and has not halved the smallest gap either.
     fn creeps(&self, reached: &Certificate) -> bool {
         const LEAST: f64 = 1e-3;
         let decrease = self.from.objective - reached.objective;

@@ -81,7 +81,7 @@ struct Forecast {
     /// The steps that it may take.
     share: usize,
     steps: usize,
-    /// The least duality gap so far, which rises in some steps, and its value at the last look.
+    /// The smallest duality gap so far, which rises in some steps, and its value at the last look.
     gap: f64,
     before: f64,
 }

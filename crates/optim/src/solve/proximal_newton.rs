@@ -139,7 +139,7 @@ impl ProximalNewton {
 
     /// Sets the radius for the next lambda by how far margins have moved at this one.
     fn expect(&mut self, moved: f64) {
-        /// The least factor by which the radius shrinks from lambda to lambda.
+        /// The smallest factor by which the radius shrinks from lambda to lambda.
         const SHRINK: f64 = 0.25;
         let least = if self.radius.is_finite() { SHRINK * self.radius } else { 0.0 };
         self.radius = (AMPLE * moved).max(least);
@@ -243,7 +243,7 @@ pub(crate) struct ProximalSteps {
     pub(super) system: System,
     /// The strength of the next proximal step, in [units](unit) that the duals set.
     sigma: f64,
-    /// The least strength that a search begins with.
+    /// The smallest strength that a search begins with.
     least: f64,
 }
 

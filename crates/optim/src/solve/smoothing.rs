@@ -148,7 +148,7 @@ impl SmoothedNewton {
     ) {
         /// The radius in units of the largest change.
         const AMPLE: f64 = 2.0;
-        /// The least factor by which the radius shrinks from lambda to lambda.
+        /// The smallest factor by which the radius shrinks from lambda to lambda.
         const SHRINK: f64 = 0.25;
         if let Some(Nearness { radius, samples }) = &mut self.nearness {
             let moved = evaluator.samples.farthest(from, to);
@@ -206,7 +206,7 @@ impl SmoothedNewton {
     /// Sets the strength of the next step by how Newton's method ended in this one, and by the factor
     /// that may be enough.
     fn adapt(&mut self, ending: &Ending, enough: f64) {
-        /// The least factor from one strength to the next: a minimum is a good start for one this near.
+        /// The smallest factor from one strength to the next: a minimum is a good start for one this near.
         const LEAST: f64 = 0.25;
         /// The largest number of Newton steps at which the strength becomes smaller.
         const FEW: usize = 12;

@@ -24,7 +24,7 @@ pub(super) struct Mixture {
 
 impl Mixture {
     /// Returns the shares of the experts in the score: exponential weights by their losses, at the
-    /// rate `1/sqrt(least loss)`, at most 1 (Auer, Cesa-Bianchi and Gentile 2002).
+    /// rate `1/sqrt(lowest loss)`, at most 1 (Auer, Cesa-Bianchi and Gentile 2002).
     #[inline(always)]
     pub(super) fn shares(&self, experts: Experts) -> [f64; EXPERTS] {
         if experts == Experts::Coin {

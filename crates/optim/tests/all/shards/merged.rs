@@ -118,7 +118,7 @@ fn take_no_more_iterations_than_the_limit() {
 }
 
 /// Rows with ten informative features and three of many others, more than a factorised system of equations
-/// may have: with so few rows for them, a fit to a part does not predict how far margins move.
+/// may have: with few rows for so many features, a fit to a part does not predict how far margins move.
 fn wide_rows() -> Dataset {
     const FEATURES: usize = 3600;
     let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");

@@ -30,8 +30,8 @@ pub(in crate::regularised::prepared) struct FeatureSpace {
 }
 
 impl FeatureSpace {
-    /// Takes features and the memory that their inner products may have, half of what is free unless
-    /// told.
+    /// Takes features and the memory that their inner products may have, by default half of the free
+    /// memory.
     pub(super) fn new(
         features: Design,
         map: FeatureMap,
