@@ -1,6 +1,6 @@
 //! The results of fits as dictionaries.
 
-use margins::estimators::regularised::{Fitted, Path};
+use margins::estimators::regularised::{FittedClassifier, Path};
 use margins::optim::solve::Iteration;
 use margins::optim::{Certificate, ErrorCurve, Fit, Report, Status};
 use numpy::ndarray::{Array2, Array3};
@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::model::Model;
 
 /// Returns the model of a fit with its evidence.
-pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound<'_, PyDict>> {
     let result = of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
     let members = fitted.model.members();
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;

@@ -2,7 +2,7 @@
 
 use margins::data::blocks::BlockFile;
 use margins::data::{ClassLabels, Dataset, Memory};
-use margins::estimators::regularised::{DataSummary, FileRows, Fitted, Path, Settings};
+use margins::estimators::regularised::{DataSummary, FileRows, FittedClassifier, Path, Settings};
 use margins::optim::shards::OnDisk;
 
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ impl<Y: ClassLabels> Rows<Y> {
     }
 
     /// Returns what settings fit to the rows.
-    pub(crate) fn fit(&mut self, settings: &Settings) -> Result<Fitted, Failure> {
+    pub(crate) fn fit(&mut self, settings: &Settings) -> Result<FittedClassifier, Failure> {
         Ok(match self {
             Rows::Here(data) => settings.fit(data),
             Rows::OnDisk(rows) => settings.fit_file(rows),

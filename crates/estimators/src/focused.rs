@@ -23,7 +23,7 @@ mod settings;
 mod specification;
 
 pub use committee::Committee;
-pub use fit::Fitted;
+pub use fit::FittedEnsemble;
 pub use learner::Learner;
 #[cfg(feature = "serde")]
 pub use settings::Checkpointing;

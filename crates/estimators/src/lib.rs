@@ -1,5 +1,7 @@
-//! The ways to get a margin classifier. Each is a module with settings, a fit, and a result of the
-//! model and the evidence for it: `Settings -> fit(&data) -> Fitted { model, evidence }`.
+//! Estimators of margin classifiers, a module each. Their settings have a method `fit(&data)`, which
+//! returns the model with the evidence for it: [`FittedClassifier`](regularised::FittedClassifier),
+//! [`FittedStream`](stream::FittedStream), [`FittedHalfspace`](massart::FittedHalfspace) and
+//! [`FittedEnsemble`](focused::FittedEnsemble).
 //!
 //! * [`regularised`]: the regularised risk minimised, with a duality gap: one lambda, a path, or
 //!   cross-validation over lambdas and kernels; two classes or more; probabilities; robust

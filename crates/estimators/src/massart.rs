@@ -102,7 +102,7 @@ pub enum Method {
 /// A halfspace learned under Massart noise.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Fitted {
+pub struct FittedHalfspace {
     /// The halfspace, with the loss that its learner reweights.
     pub model: Model,
     /// The bound on the error, from samples held out.
@@ -169,7 +169,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled, too few rows for the problem, dimensions out
     /// of range. [`Error::Data`]: a feature that overflows when it is scaled.
-    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
+    pub fn fit(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_here(data));
         #[cfg(not(feature = "rayon"))]
@@ -177,7 +177,7 @@ impl Settings {
         fitted
     }
 
-    fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
+    fn fit_here(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
         let copies = usize::from(self.intercept) + usize::from(self.standardize);
         data.design().check_fits(1, copies, 0)?;
         let limits = self.iterations.limits(self.time_limit);
@@ -209,7 +209,7 @@ impl Settings {
             },
         )?;
         let model = fitted.model.with_encoding(data.encoding().cloned())?;
-        Ok(Fitted { model, training_error: Some(wrong / total), ..fitted })
+        Ok(FittedHalfspace { model, training_error: Some(wrong / total), ..fitted })
     }
 
     /// Returns the features that the learner sees.
@@ -248,7 +248,7 @@ impl Settings {
     /// [`Error::Contradiction`]: a method or a scaling that needs all rows at once, or rows with
     /// weights, for the one pass counts every row. [`Error::Data`]: a row that cannot be read.
     /// [`Error::Massart`]: a row that cannot be scaled, or too few rows.
-    pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Fitted, Error> {
+    pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<FittedHalfspace, Error> {
         let refuse = |one: &str, reason| {
             Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
         };

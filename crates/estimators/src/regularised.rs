@@ -4,7 +4,7 @@
 //! classifiers, kernels and their approximations. [`Settings`] say which loss and which functions;
 //! how lambda is found ([`Regularisation`]: a single one, a path, cross-validation over lambdas and
 //! kernels or leave-one-out); what several classes are broken into; and where probabilities come
-//! from. [`Settings::fit`] makes a [`Fitted`] classifier, [`Settings::path`] the fits at every
+//! from. [`Settings::fit`] makes a [`FittedClassifier`] classifier, [`Settings::path`] the fits at every
 //! lambda of a [`Path`].
 //!
 //! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger
@@ -49,7 +49,7 @@ pub use cross_validation::{
 pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
 pub(crate) use fit::{bytes_of_members, check_members};
-pub use fitted::{Fitted, Path};
+pub use fitted::{FittedClassifier, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;
 pub use model::{model_of_fit, model_of_kernel_fit};

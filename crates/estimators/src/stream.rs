@@ -21,7 +21,7 @@ mod rescaling;
 mod settings;
 
 pub use class_order::ClassOrder;
-pub use fit::{Fitted, Streamed};
+pub use fit::{FittedStream, Streamed};
 pub use learner::{Learner, State};
 pub use rescaling::data_driven_scale;
 pub use settings::{Method, Projection, Settings, StepSchedule};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use margins_data::encode::RawTable;
 use margins_data::metrics::{ErrorRate, mistake_rate};
 use margins_data::{ClassLabels, Dataset, Design};
-use margins_estimators::regularised::{Fitted, Settings, TrainingReport};
+use margins_estimators::regularised::{FittedClassifier, Settings, TrainingReport};
 use margins_model::{Model, Predictor, ProbabilityTable, Registry};
 use nalgebra::DMatrix;
 
@@ -46,11 +46,11 @@ pub struct Classifier {
 impl Classifier {
     /// Returns the classifier that was fitted by the settings.
     pub(crate) fn new(
-        fitted: Fitted,
+        fitted: FittedClassifier,
         settings: &Settings,
         registry: &Registry,
     ) -> Result<Self, Error> {
-        let Fitted { model, report, .. } = fitted;
+        let FittedClassifier { model, report, .. } = fitted;
         let predictor = Predictor::with_loss(model, Arc::clone(&settings.loss), registry)?;
         Ok(Classifier { predictor, report })
     }

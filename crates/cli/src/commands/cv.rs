@@ -1,7 +1,7 @@
 //! The command that cross-validates.
 
 use margins::data::ClassLabels;
-use margins::estimators::regularised::{DataSummary, Fitted, Regularisation, Settings};
+use margins::estimators::regularised::{DataSummary, FittedClassifier, Regularisation, Settings};
 use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
 use margins_report::LambdaError;
@@ -105,18 +105,18 @@ fn check_named(arguments: &CvArguments) -> Result<(), Failure> {
 }
 
 /// Returns the lines on a cross-validation and the fit that it selects.
-fn describe_found(fitted: &Fitted, tolerance: f64) -> Result<Lines, Failure> {
+fn describe_found(fitted: &FittedClassifier, tolerance: f64) -> Result<Lines, Failure> {
     let of_fit = describe_fit(&fitted.fits[0], exact(fitted), fitted.training_error()?);
     Ok([describe_cv(&fitted.report, folds(fitted), tolerance), of_fit].concat())
 }
 
 /// Returns the number of folds.
-fn folds(fitted: &Fitted) -> usize {
+fn folds(fitted: &FittedClassifier) -> usize {
     fitted.folds.as_ref().map_or(0, |folds| folds.count)
 }
 
 /// Returns the few lines that matter most: the lambdas, the final fit and the file written.
-fn summarise(fitted: &Fitted, arguments: &CvArguments) -> Result<Lines, Failure> {
+fn summarise(fitted: &FittedClassifier, arguments: &CvArguments) -> Result<Lines, Failure> {
     let tolerance = arguments.common.solver.tolerance();
     let mut lines = summarise_cv(&fitted.report, folds(fitted), tolerance);
     lines.push(("final fit", summarise_fit(&fitted.fits[0], fitted.training_error()?)));
@@ -128,7 +128,7 @@ fn summarise(fitted: &Fitted, arguments: &CvArguments) -> Result<Lines, Failure>
 fn with_progress<Y: ClassLabels>(
     settings: Settings,
     rows: &mut Rows<Y>,
-) -> Result<Fitted, Failure> {
+) -> Result<FittedClassifier, Failure> {
     let (bar, observer) = progress();
     let settings = Settings { progress: observer, ..settings };
     let fitted = step("fitting", || rows.fit(&settings));
@@ -140,7 +140,7 @@ fn document<'a>(
     task: Task<'_>,
     arguments: &CvArguments,
     table: &DataSummary,
-    fitted: &'a Fitted,
+    fitted: &'a FittedClassifier,
     kernels: &'a [KernelDocument],
 ) -> Result<CvDocument<'a>, Failure> {
     let curve = curve_of(fitted)?;
@@ -191,12 +191,12 @@ fn settings(
 }
 
 /// Returns the curve of a cross-validated classifier.
-pub(super) fn curve_of(fitted: &Fitted) -> Result<&ErrorCurve, Failure> {
+pub(super) fn curve_of(fitted: &FittedClassifier) -> Result<&ErrorCurve, Failure> {
     fitted.report.curve.as_ref().ok_or_else(|| Failure::job("the fit was not cross-validated"))
 }
 
 /// Returns the kernels tried, of which there may be one.
-fn kernels(fitted: &Fitted, curve: &ErrorCurve) -> Vec<KernelDocument> {
+fn kernels(fitted: &FittedClassifier, curve: &ErrorCurve) -> Vec<KernelDocument> {
     match &fitted.report.kernel {
         Some(kernel) if fitted.report.kernels.is_empty() => {
             vec![KernelDocument::new(kernel.clone(), curve)]

@@ -1,7 +1,7 @@
 //! The command that fits at one lambda.
 
 use margins::Registry;
-use margins::estimators::regularised::{Fitted, Regularisation, Settings};
+use margins::estimators::regularised::{FittedClassifier, Regularisation, Settings};
 use margins::optim::Certificate;
 
 use super::page::{Invocation, Page, classifier_of, title};
@@ -116,12 +116,12 @@ fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
 }
 
 /// Returns the certificate of the only member for the kernel itself, if it was asked for.
-pub(super) fn exact(fitted: &Fitted) -> Option<&Certificate> {
+pub(super) fn exact(fitted: &FittedClassifier) -> Option<&Certificate> {
     fitted.exact.as_ref().map(|exact| &exact[0])
 }
 
 /// Returns the document on the scaling of the only member, if there is one.
-pub(super) fn platt(fitted: &Fitted) -> Option<PlattDocument> {
+pub(super) fn platt(fitted: &FittedClassifier) -> Option<PlattDocument> {
     let member = fitted.model.members().first()?;
     member.platt.as_ref().map(PlattDocument::from)
 }

@@ -1,6 +1,6 @@
 //! The command that makes the largest loss small, by focused online learning.
 
-use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
+use margins::estimators::focused::{Checkpointing, FittedEnsemble, Learner, Settings};
 use margins::estimators::regularised::DataSummary;
 use margins::{Registry, Scheme};
 use margins_report::Game;
@@ -72,14 +72,14 @@ pub(super) fn focus(
 
 /// Returns the sentence on an ensemble that errs no less often than the larger class alone, at the end of
 /// a game that was not cut short.
-fn worthless(fitted: &Fitted, rows: usize, standardized: bool) -> Option<String> {
+fn worthless(fitted: &FittedEnsemble, rows: usize, standardized: bool) -> Option<String> {
     let error = fitted.evaluation.mistakes as f64 / rows as f64;
     let sentence = no_better("The ensemble", error, "the rows", fitted.baseline, standardized);
     sentence.filter(|_| fitted.is_finished())
 }
 
 /// Returns the end of the game for the page.
-fn game(fitted: &Fitted) -> Result<Game, Failure> {
+fn game(fitted: &FittedEnsemble) -> Result<Game, Failure> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
     let (rounds, most) = (ending.rounds, fitted.max_steps);
     let (losses, mistakes) = (&evaluation.losses, evaluation.mistakes);
@@ -129,7 +129,7 @@ fn document<'a>(
     arguments: &'a FocusArguments,
     settings: &Settings,
     data: DataDocument,
-    fitted: &'a Fitted,
+    fitted: &'a FittedEnsemble,
 ) -> FocusedDocument<'a> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
     let single = fitted.model.as_ref().filter(|model| model.scheme() == Scheme::Binary);

@@ -4,7 +4,7 @@ use margins::Registry;
 use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
-use margins::estimators::massart::{Fitted, Method, RowScaling, Selection, Settings};
+use margins::estimators::massart::{FittedHalfspace, Method, RowScaling, Selection, Settings};
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
 use margins_report::CandidateChoice;
@@ -67,7 +67,7 @@ pub(super) fn massart(
 }
 
 /// Returns the sentence on a learner that did not come to its end.
-fn unfinished(fitted: &Fitted) -> Option<String> {
+fn unfinished(fitted: &FittedHalfspace) -> Option<String> {
     const NO_HALFSPACE: &str = "The cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
          on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project.";
     match fitted.status {
@@ -80,7 +80,7 @@ fn unfinished(fitted: &Fitted) -> Option<String> {
 }
 
 /// Returns the sentence on a halfspace that errs no less often than the larger class alone.
-fn worthless(fitted: &Fitted, standardized: bool) -> Option<String> {
+fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
     let held_out = format!("the {}", Counted(fitted.selection.held_out, "row held out"));
     let on =
         |error, rows: &str| no_better("The halfspace", error, rows, fitted.baseline, standardized);
@@ -89,7 +89,7 @@ fn worthless(fitted: &Fitted, standardized: bool) -> Option<String> {
 }
 
 /// Returns the sentence on a halfspace that errs more often than a learner promises with a known eta.
-fn missed(fitted: &Fitted, settings: &Settings) -> Option<String> {
+fn missed(fitted: &FittedHalfspace, settings: &Settings) -> Option<String> {
     let (Method::Gradient { problem } | Method::Cuts { problem, .. }) = settings.method else {
         return None;
     };
@@ -138,7 +138,7 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
 fn fit(
     arguments: &MassartArguments,
     settings: &Settings,
-) -> Result<(Fitted, usize, Option<Dataset>), Failure> {
+) -> Result<(FittedHalfspace, usize, Option<Dataset>), Failure> {
     let source = arguments.source();
     if !arguments.stream {
         let file = source.block_file()?;
@@ -168,7 +168,7 @@ fn fit(
 }
 
 /// Returns the choice among candidates with the bound that it gives, if there was one.
-fn choice(fitted: &Fitted) -> Option<CandidateChoice> {
+fn choice(fitted: &FittedHalfspace) -> Option<CandidateChoice> {
     let Evidence::ErrorBound { bound, delta } = fitted.evidence else { return None };
     let selection = &fitted.selection;
     // Cutting planes have no choice.
@@ -192,7 +192,7 @@ fn candidate_errors(selection: &Selection) -> Vec<(usize, f64)> {
 
 fn document<'a>(
     arguments: &'a MassartArguments,
-    fitted: &'a Fitted,
+    fitted: &'a FittedHalfspace,
     rows: usize,
 ) -> MassartDocument<'a> {
     let (classes, problem) = (fitted.model.classes(), &fitted.problem);

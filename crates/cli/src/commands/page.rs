@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
 use margins::data::{ClassLabels, Counted, Dataset, Design};
-use margins::estimators::regularised::{Fitted, Settings};
+use margins::estimators::regularised::{FittedClassifier, Settings};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
@@ -119,7 +119,7 @@ impl<'a> Page<'a> {
     pub(super) fn describe_fitted<Y: ClassLabels>(
         self,
         report: &mut Report,
-        fitted: &Fitted,
+        fitted: &FittedClassifier,
         settings: &Settings,
         data: Option<&Dataset<Y>>,
     ) -> Result<(), Failure> {

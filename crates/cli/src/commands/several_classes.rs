@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use margins::data::Classes;
 use margins::data::digits::percent;
-use margins::estimators::regularised::{DataSummary, Fitted, Settings};
+use margins::estimators::regularised::{DataSummary, FittedClassifier, Settings};
 use margins::optim::Status;
 
 use super::page::{Page, chosen, classifier_of, title};
@@ -100,7 +100,7 @@ pub(super) fn fit(
 }
 
 /// Writes the tables of a cross-validation, if there was one, and of the members.
-fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Result<()> {
+fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier) -> io::Result<()> {
     let summary = &fitted.report;
     if let Some(curve) = &summary.curve {
         write_tables(out, &kernel_documents(summary), curve)?;
@@ -118,7 +118,7 @@ fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Re
 /// file written.
 fn summarise(
     task: Task<'_>,
-    fitted: &Fitted,
+    fitted: &FittedClassifier,
     training_error: Option<f64>,
     to: &ModelArguments,
 ) -> Lines {
@@ -132,21 +132,21 @@ fn summarise(
 }
 
 /// Returns the number of folds.
-fn folds(fitted: &Fitted) -> usize {
+fn folds(fitted: &FittedClassifier) -> usize {
     fitted.folds.as_ref().map_or(0, |folds| folds.count)
 }
 
 /// Returns what came out, in lines.
-fn outcome(task: Task<'_>, fitted: &Fitted, training_error: Option<f64>) -> Lines {
+fn outcome(task: Task<'_>, fitted: &FittedClassifier, training_error: Option<f64>) -> Lines {
     [describe_folds(task, fitted), chosen_lambda(fitted, training_error)].concat()
 }
 
 /// Returns the lines on the cross-validation, if there was one.
-fn describe_folds(task: Task<'_>, fitted: &Fitted) -> Lines {
+fn describe_folds(task: Task<'_>, fitted: &FittedClassifier) -> Lines {
     describe_cv(&fitted.report, folds(fitted), task.arguments.solver.tolerance())
 }
 
-fn chosen_lambda(fitted: &Fitted, training_error: Option<f64>) -> Lines {
+fn chosen_lambda(fitted: &FittedClassifier, training_error: Option<f64>) -> Lines {
     let error = training_error.map_or_else(
         || "not counted: the time limit was reached first".to_owned(),
         |error| format!("{} %", percent(error)),
@@ -154,7 +154,7 @@ fn chosen_lambda(fitted: &Fitted, training_error: Option<f64>) -> Lines {
     vec![("lambda", number(lambda_of(fitted))), ("training error", error)]
 }
 
-fn describe(task: Task<'_>, fitted: &Fitted, rows: &Rows<Classes>) -> Lines {
+fn describe(task: Task<'_>, fitted: &FittedClassifier, rows: &Rows<Classes>) -> Lines {
     let (report, table) = (&fitted.report, rows.summary());
     let mut lines = vec![
         size(&task.arguments.data.name(), table.rows(), table.features),
@@ -168,7 +168,7 @@ fn describe(task: Task<'_>, fitted: &Fitted, rows: &Rows<Classes>) -> Lines {
 
 fn document<'c>(
     task: Task<'c>,
-    fitted: &'c Fitted,
+    fitted: &'c FittedClassifier,
     table: &'c DataSummary,
     training_error: Option<f64>,
     selection: Option<String>,
@@ -190,6 +190,6 @@ fn document<'c>(
 }
 
 /// Returns the lambda that all members have in common.
-fn lambda_of(fitted: &Fitted) -> f64 {
+fn lambda_of(fitted: &FittedClassifier) -> f64 {
     fitted.fits.first().map_or(f64::NAN, |fit| fit.lambda.get())
 }

@@ -2,7 +2,7 @@
 
 use margins::MemberReport;
 use margins::data::digits::gap;
-use margins::estimators::regularised::{DataSummary, Fitted};
+use margins::estimators::regularised::{DataSummary, FittedClassifier};
 use margins::model::Member;
 use margins::optim::{Report, Status};
 use margins_report::LambdaError;
@@ -109,7 +109,7 @@ pub(crate) struct CurveDocument {
 
 impl CurveDocument {
     /// Returns the document on a cross-validation, if the classifier comes from one.
-    pub(crate) fn new(fitted: &Fitted, selection: String) -> Option<Self> {
+    pub(crate) fn new(fitted: &FittedClassifier, selection: String) -> Option<Self> {
         let (curve, folds) = (fitted.report.curve.as_ref()?, fitted.folds.as_ref()?);
         Some(CurveDocument {
             folds: folds.count,

@@ -18,7 +18,7 @@ use crate::{Error, Evidence};
 /// The ensemble at the end of a game.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Fitted {
+pub struct FittedEnsemble {
     /// The ensemble of linear classifiers or of combinations of kernel sections; `None` of stumps and
     /// networks, which no model holds, and before the first classifier was taken. No probabilities
     /// follow from a game, so that its loss is the 0-1 loss.
@@ -58,7 +58,7 @@ const GAME: Kind = Kind {
     method: "focused online learning",
 };
 
-impl Fitted {
+impl FittedEnsemble {
     /// Returns true if the game ended by consistency or by the most steps, and not by a pause or the
     /// clock.
     pub fn is_finished(&self) -> bool {
@@ -74,7 +74,7 @@ impl Settings {
     /// a number outside its range, or a learner whose numbers overflow. [`Error::Boost`] too: the
     /// function of [`iterations`](Self::iterations) ended the game. `Error::Checkpoint`: a file that
     /// is not the state of this game.
-    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
+    pub fn fit(&self, data: &Dataset) -> Result<FittedEnsemble, Error> {
         self.check()?;
         let standardization = self.standardization(data);
         let scaled = match &standardization {
@@ -143,7 +143,7 @@ impl Settings {
         rows: usize,
         horizon: &Horizon,
         outcome: Outcome,
-    ) -> Result<Fitted, Error> {
+    ) -> Result<FittedEnsemble, Error> {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
         let positives = data.labels().signs().iter().filter(|&&sign| sign > 0.0).count();
         let share = positives as f64 / data.rows() as f64;
@@ -153,7 +153,7 @@ impl Settings {
             None if ending.rounds == horizon.rounds() => Status::IterationLimit,
             None => Status::Paused,
         };
-        Ok(Fitted {
+        Ok(FittedEnsemble {
             model: self.model(data, rows, &outcome.ensemble)?,
             evidence: Evidence::Played {
                 max_loss: evaluation.max_loss(),

@@ -7,7 +7,7 @@ use margins_model::TrainingSummary;
 use margins_optim::Status;
 
 use super::features::{Features, distance};
-use super::{Fitted, Selection};
+use super::{FittedHalfspace, Selection};
 use crate::{Error, Evidence, linear_model};
 
 /// The answer of a learner about the features that it sees.
@@ -86,7 +86,11 @@ impl Answer {
     }
 
     /// Returns the result, with the classifier of the features as given.
-    pub(super) fn fitted(self, features: &Features, source: Source<'_>) -> Result<Fitted, Error> {
+    pub(super) fn fitted(
+        self,
+        features: &Features,
+        source: Source<'_>,
+    ) -> Result<FittedHalfspace, Error> {
         // The loss that the learner reweights.
         let loss = LeakyRelu::new(self.problem.noise.get())?;
         let Source { classes, feature_names, rows, baseline, divisor } = source;
@@ -97,7 +101,7 @@ impl Answer {
         let of = |divisor| distance(gamma, divisor, &self.halfspace, &classifier);
         let distance = divisor.map(of).filter(|distance| distance.is_finite());
         let model = linear_model(&loss, None, classes, feature_names, training, &classifier)?;
-        Ok(Fitted {
+        Ok(FittedHalfspace {
             model,
             evidence: self.evidence,
             problem: self.problem,

@@ -15,7 +15,7 @@ use margins_optim::solve::Limits;
 
 use super::answer::{Answer, Source};
 use super::features::{Features, baseline, wrong_weight};
-use super::{Fitted, Method, RowScaling, Settings};
+use super::{FittedHalfspace, Method, RowScaling, Settings};
 use crate::Error;
 
 impl Settings {
@@ -27,7 +27,7 @@ impl Settings {
     /// # Errors
     /// The errors of [`fit`](Self::fit). [`Error::Optim`]: a block is damaged, or the memory does not suffice for what
     /// every row takes.
-    pub fn fit_file(&self, file: &BlockFile, memory: Memory) -> Result<Fitted, Error> {
+    pub fn fit_file(&self, file: &BlockFile, memory: Memory) -> Result<FittedHalfspace, Error> {
         file.check_classes::<Labels>()?;
         let fit = || self.fit_rows(file, &mut FileSample::open(file, memory, self)?);
         #[cfg(feature = "rayon")]
@@ -37,7 +37,11 @@ impl Settings {
         fitted
     }
 
-    fn fit_rows(&self, file: &BlockFile, sample: &mut FileSample) -> Result<Fitted, Error> {
+    fn fit_rows(
+        &self,
+        file: &BlockFile,
+        sample: &mut FileSample,
+    ) -> Result<FittedHalfspace, Error> {
         let limits = self.iterations.limits(self.time_limit);
         let answer = self.learn_from_parts(file, sample, &limits)?;
         let classifier = sample.features.classifier(&answer.halfspace);
@@ -51,7 +55,7 @@ impl Settings {
         };
         let fitted = answer.fitted(&sample.features, source)?;
         let model = fitted.model.with_encoding(file.encoding().cloned())?;
-        Ok(Fitted { model, training_error, ..fitted })
+        Ok(FittedHalfspace { model, training_error, ..fitted })
     }
 
     fn learn_from_parts(

@@ -16,7 +16,7 @@ use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
 use super::fit::check_time;
-use super::fitted::{Choice, Fitted, Path, TrainingData};
+use super::fitted::{Choice, FittedClassifier, Path, TrainingData};
 use super::prepared::{approach_to, constant_fits};
 use super::progress::Progress;
 use super::settings::{Probabilities, Regularisation, Settings};
@@ -83,7 +83,7 @@ impl Settings {
         &self,
         workers: &mut dyn Workers,
         table: &DataSummary,
-    ) -> Result<Fitted, Error> {
+    ) -> Result<FittedClassifier, Error> {
         self.check()?;
         self.check_distributed(table)?;
         if let Some(features) = self.features_of(workers, table)? {
@@ -104,7 +104,7 @@ impl Settings {
         found: Found,
         basis: Option<Basis>,
         coefs: Vec<Vec<f64>>,
-    ) -> Result<Fitted, Error> {
+    ) -> Result<FittedClassifier, Error> {
         let Found { mut path, curve, errors, scheme, folds, note } = found;
         let fits = path.pop().unwrap_or_default();
         let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
@@ -122,7 +122,7 @@ impl Settings {
         let choice = Choice { curve, kernels: Vec::new(), folds };
         let errors = errors.last().copied().into_iter().collect();
         let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
-        let mut fitted = Fitted::of_model(model, kernel, fits, choice, training_data);
+        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
         fitted.report.notes.extend(note);
         Ok(fitted)
     }

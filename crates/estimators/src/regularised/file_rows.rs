@@ -9,7 +9,7 @@ use margins_losses::MarginLoss;
 use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, Threads};
 
 use super::data_summary::DataSummary;
-use super::fitted::{Fitted, Path};
+use super::fitted::{FittedClassifier, Path};
 use super::landmarks::LandmarkBlocks;
 use super::settings::Settings;
 use crate::Error;
@@ -154,7 +154,7 @@ impl Settings {
     /// assert!(fitted.report.is_certified());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit_file(&self, rows: &mut FileRows) -> Result<Fitted, Error> {
+    pub fn fit_file(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
         self.check()?;
         self.on_threads(|| {
             if let Some((_, landmarks)) = self.landmarks()? {

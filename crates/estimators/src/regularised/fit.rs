@@ -8,7 +8,7 @@ use margins_optim::Fit;
 
 use super::contests::Contests;
 use super::cross_validation::{DEFAULT_FOLDS, Folds};
-use super::fitted::{Choice, Fitted, InMemory, Path, TrainingData};
+use super::fitted::{Choice, FittedClassifier, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
 use super::search::Selected;
 use super::settings::{Probabilities, Regularisation, Settings};
@@ -24,7 +24,7 @@ impl Settings {
     /// [`Scheme::Binary`]. [`Error::Members`]: more members than fit in memory. A cost of a class
     /// that the data do not have; data that the loss, the kernel, the solver or the folds cannot
     /// take; a fit whose numbers overflowed. [`Error::PathEnded`]: the path ends before the lambda asked for.
-    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<FittedClassifier, Error> {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
@@ -95,12 +95,12 @@ impl Settings {
         job()
     }
 
-    fn fit_classes(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+    fn fit_classes(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {
         self.check()?;
         self.on_threads(|| self.fit_here(data))
     }
 
-    fn fit_here(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+    fn fit_here(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {
         let limit = self.time_limit.map(TimeLimit::new);
         let rows = data.rows();
         data.design().check_fits(1, 0, 0)?;
@@ -124,7 +124,8 @@ impl Settings {
         }
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
-        let mut fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
+        let mut fitted =
+            FittedClassifier::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
         fitted.report.notes.extend([note, note_on_folds.flatten()].into_iter().flatten());
         let fitted = fitted.certified(self)?;
         Ok(fitted)

@@ -19,7 +19,7 @@ use crate::{Error, Evidence};
 /// A classifier fitted to the regularised risk.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Fitted {
+pub struct FittedClassifier {
     /// The classifier.
     pub model: Model,
     /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner
@@ -78,7 +78,7 @@ pub(super) struct Choice {
     pub(super) folds: Option<Folds>,
 }
 
-impl Fitted {
+impl FittedClassifier {
     pub(super) fn new(
         settings: &Settings,
         (contests, prepared): (Contests, Prepared<'static>),
@@ -91,7 +91,7 @@ impl Fitted {
         let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
         let kernel = prepared.kernel_specification();
         let training_data = TrainingData::InMemory(Box::new(InMemory { contests, prepared }));
-        let mut fitted = Fitted::of_model(model, kernel, fits, choice, training_data);
+        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
         if settings.options.solver.ends_paths() {
             let curve = fitted.report.curve.as_ref();
             fitted.report.notes = curve.and_then(of_ended_paths).into_iter().collect();
@@ -112,7 +112,7 @@ impl Fitted {
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
-        Fitted { model, evidence, report, fits, folds, exact: None, training_data }
+        FittedClassifier { model, evidence, report, fits, folds, exact: None, training_data }
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.

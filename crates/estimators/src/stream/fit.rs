@@ -25,7 +25,7 @@ use crate::{Error, Evidence};
 /// A classifier fitted to data in memory by stochastic gradient.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Fitted {
+pub struct FittedStream {
     /// The classifier.
     pub model: Model,
     /// The largest relative duality gap at the end, for a convex loss with a conjugate and a lambda
@@ -84,11 +84,11 @@ impl Settings {
     /// cost of a class that the data do not have. [`Error::Members`]: more classes than fit in memory.
     /// [`Error::Optim`]: steps that diverge, with step and row; too few samples of a class to hold some
     /// out.
-    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<FittedStream, Error> {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
-    fn fit_classes(&self, data: Dataset<Classes>) -> Result<Fitted, Error> {
+    fn fit_classes(&self, data: Dataset<Classes>) -> Result<FittedStream, Error> {
         let gradient = self.gradient()?;
         let classes = data.labels().names().to_vec();
         let (scheme, members) = scheme_for(classes.len(), data.columns())?;
@@ -126,7 +126,7 @@ impl Settings {
         let has_grown =
             |fit: &Fit| fit.report.objective.is_nan() || fit.report.objective > at_origin;
         let too_long_step = self.given_step().filter(|_| fits.iter().any(has_grown));
-        Ok(Fitted { model, evidence, fits, loss, state, too_long_step })
+        Ok(FittedStream { model, evidence, fits, loss, state, too_long_step })
     }
 
     /// Returns the fit of a member with what it leaves. Where one of the two sides has no weight, it

@@ -8,8 +8,8 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    Approximation, CrossValidation, FileRows, Fitted, KernelChoice, LeaveOneOut, Probabilities,
-    Regularisation, Settings,
+    Approximation, CrossValidation, FileRows, FittedClassifier, KernelChoice, LeaveOneOut,
+    Probabilities, Regularisation, Settings,
 };
 use margins_estimators::{Error, focused, massart, on_threads, stream};
 use margins_massart::{Problem, Target};
@@ -80,7 +80,7 @@ fn text(model: &Model) -> String {
     String::from_utf8(bytes).expect("JSON is text")
 }
 
-fn outcome(fitted: &Fitted) -> String {
+fn outcome(fitted: &FittedClassifier) -> String {
     let (errors, reports) = (&fitted.report.curve, fitted.fits.iter().map(|fit| &fit.report));
     let ends = reports.map(|report| (report.objective, report.relative_gap, report.iterations));
     told((text(&fitted.model), errors, ends.collect::<Vec<_>>(), &fitted.exact))

@@ -5,8 +5,8 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, FileRows, Fitted, FixedParameter, IterationObserver, KernelChoice,
-    Probabilities, Regularisation, Settings,
+    ClassCosts, CrossValidation, FileRows, FittedClassifier, FixedParameter, IterationObserver,
+    KernelChoice, Probabilities, Regularisation, Settings,
 };
 use margins_losses::{Hinge, Logistic, ZeroOne};
 use margins_model::Registry;
@@ -34,7 +34,7 @@ fn two() -> Dataset<Classes> {
     data.relabelled(Classes::from_indices(classes, names).expect("classes")).expect("one a row")
 }
 
-fn fit(data: &Dataset<Classes>, settings: &Settings) -> Result<Fitted, String> {
+fn fit(data: &Dataset<Classes>, settings: &Settings) -> Result<FittedClassifier, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.blocks");
     let of_blocks = BlockSettings { rows: Some(32), ..BlockSettings::default() };
@@ -159,7 +159,7 @@ fn folds_are_drawn() {
     let one = fit(&data, &with(1)).expect("a fit");
     let folds = one.folds.as_ref().expect("folds");
     assert_eq!((folds.count, folds.seed), (4, Some(1)));
-    let curve = |fitted: &Fitted| fitted.report.curve.clone().expect("a curve");
+    let curve = |fitted: &FittedClassifier| fitted.report.curve.clone().expect("a curve");
     assert_eq!(curve(&one), curve(&fit(&data, &with(1)).expect("a fit")));
     assert_ne!(curve(&one), curve(&fit(&data, &with(2)).expect("a fit")));
     // The folds in memory are others, of the same samples: both estimate one error.
@@ -228,7 +228,7 @@ fn fits_go_on_from_their_points() {
     let cut = fit(&data, &Settings { iterations, ..kept.clone() }).expect("a fit");
     assert!(!cut.report.is_certified());
     let resumed = fit(&data, &kept).expect("a fit");
-    let iterations = |fitted: &Fitted| fitted.fits[0].report.iterations;
+    let iterations = |fitted: &FittedClassifier| fitted.fits[0].report.iterations;
     for (fitted, most) in [(resumed, usize::MAX), (fit(&data, &kept).expect("a fit"), 1)] {
         assert!(fitted.report.is_certified() && iterations(&fitted) <= most);
         let [a, b] = [&fitted, &expected].map(|fitted| fitted.fits[0].report.objective);
@@ -262,7 +262,7 @@ fn nystrom_features_are_those_in_memory() {
                 (fit(&data, &settings).expect("a fit"), settings.fit(&data).expect("a fit"));
             assert_eq!(elsewhere.report.kernel, here.report.kernel);
             let registry = Registry::standard();
-            let scores = |fitted: &Fitted| {
+            let scores = |fitted: &FittedClassifier| {
                 fitted.model.decision_functions(data.design(), &registry).expect("scores")
             };
             for (a, b) in scores(&elsewhere).iter().zip(scores(&here).iter()) {

@@ -11,7 +11,7 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{Classes, Dataset};
 use margins_estimators::regularised::{
-    CrossValidation, Fitted, IterationObserver, KernelChoice, LeaveOneOut, Observer,
+    CrossValidation, FittedClassifier, IterationObserver, KernelChoice, LeaveOneOut, Observer,
     Regularisation, Settings, Sigmas,
 };
 use margins_losses::Hinge;
@@ -59,7 +59,10 @@ fn gaussians() -> KernelChoice {
 }
 
 /// Returns a fit, and the number of fits in folds that it took.
-fn counted(settings: &Settings, fit: impl Fn(&Settings) -> Fitted) -> (Fitted, usize) {
+fn counted(
+    settings: &Settings,
+    fit: impl Fn(&Settings) -> FittedClassifier,
+) -> (FittedClassifier, usize) {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
     let progress = Observer::new(move |made| {
@@ -70,7 +73,7 @@ fn counted(settings: &Settings, fit: impl Fn(&Settings) -> Fitted) -> (Fitted, u
 }
 
 /// Interrupts a cross-validation after more and more iterations, and lets it go on.
-fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> Fitted) {
+fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> FittedClassifier) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.json");
     let kept = Settings { checkpoint: Some(path.clone()), ..whole.clone() };

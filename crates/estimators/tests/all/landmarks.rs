@@ -7,7 +7,8 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    CrossValidation, DataSummary, Fitted, KernelChoice, LandmarkBlocks, Regularisation, Settings,
+    CrossValidation, DataSummary, FittedClassifier, KernelChoice, LandmarkBlocks, Regularisation,
+    Settings,
 };
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic, MarginLoss};
@@ -109,7 +110,7 @@ fn crossed() -> Regularisation {
     Regularisation::CrossValidated(CrossValidation { lambdas, ..CrossValidation::default() })
 }
 
-fn bits(fitted: &Fitted) -> Vec<u64> {
+fn bits(fitted: &FittedClassifier) -> Vec<u64> {
     let of = |fit: &margins_optim::Fit| {
         let numbers = [fit.intercept, fit.report.objective, fit.report.duality_gap];
         numbers.into_iter().chain(fit.coef.clone()).map(f64::to_bits).collect::<Vec<_>>()
@@ -142,13 +143,14 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
                 (&one.report.kernel, one.dimension()),
                 (&here.report.kernel, here.dimension())
             );
-            let scores = |fitted: &Fitted| {
+            let scores = |fitted: &FittedClassifier| {
                 fitted.model.decision_functions(data.design(), &registry).expect("scores")
             };
             for (a, b) in scores(&one).iter().zip(scores(&here).iter()) {
                 assert!((a - b).abs() <= 1e-2, "{a} and {b}");
             }
-            let best = |fitted: &Fitted| fitted.report.curve.as_ref().map(|curve| curve.best);
+            let best =
+                |fitted: &FittedClassifier| fitted.report.curve.as_ref().map(|curve| curve.best);
             assert_eq!(best(&one), best(&here));
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{Dataset, Design, Labels, Memory};
-use margins_estimators::massart::{Fitted, Method, RowScaling, Settings};
+use margins_estimators::massart::{FittedHalfspace, Method, RowScaling, Settings};
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
@@ -262,7 +262,7 @@ fn block_files_need_not_be_held() {
             for beside in [8 * file.bytes_of(0), 1 << 20] {
                 let memory = Memory::from_bytes(least + beside);
                 let found = settings.fit_file(&file, memory).unwrap();
-                let coef = |fitted: &Fitted| fitted.model.members()[0].coef.clone();
+                let coef = |fitted: &FittedHalfspace| fitted.model.members()[0].coef.clone();
                 if matches!(method, Method::Gradient { .. }) {
                     assert_eq!(coef(&found), coef(&expected));
                     assert_eq!(found.evidence, expected.evidence);

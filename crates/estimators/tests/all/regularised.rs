@@ -5,8 +5,8 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    Approximation, ClassCosts, CrossValidation, Fitted, FixedParameter, KernelChoice, LeaveOneOut,
-    Probabilities, Regularisation, Settings, Sigmas,
+    Approximation, ClassCosts, CrossValidation, FittedClassifier, FixedParameter, KernelChoice,
+    LeaveOneOut, Probabilities, Regularisation, Settings, Sigmas,
 };
 use margins_estimators::{Error, Evidence};
 use margins_kernels::SigmaRange;
@@ -55,7 +55,7 @@ fn learner(specification: &str) -> Option<RobustLearner> {
 }
 
 /// Returns the share of samples whose class the model does not predict.
-fn error_of<Y: ClassLabels>(fitted: &Fitted, data: &Dataset<Y>) -> f64 {
+fn error_of<Y: ClassLabels>(fitted: &FittedClassifier, data: &Dataset<Y>) -> f64 {
     let predicted = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
     let wrong = (0..data.rows()).filter(|&row| predicted[row] != data.labels().index(row));
     wrong.count() as f64 / data.rows() as f64
@@ -137,7 +137,7 @@ fn sigmas_are_kernels_to_choose_from() {
         let choice = KernelChoice { sigmas: Some(sigmas.parse().unwrap()), ..kernels(kernel) };
         Settings { kernels: choice, ..validated(how.clone()) }.fit(&data)
     };
-    let tried = |fitted: &Fitted| -> Vec<String> {
+    let tried = |fitted: &FittedClassifier| -> Vec<String> {
         fitted.report.kernels.iter().map(|report| report.kernel.clone()).collect()
     };
     let given = fit(&["gaussian", "linear", "laplacian"], "4:1:2").unwrap();
@@ -145,7 +145,7 @@ fn sigmas_are_kernels_to_choose_from() {
     assert_eq!(tried(&given)[..4], all);
     assert_eq!(tried(&given).len(), 5);
     let named = Settings { kernels: kernels(&all), ..validated(how.clone()) }.fit(&data).unwrap();
-    let curves = |fitted: &Fitted| -> Vec<Vec<f64>> {
+    let curves = |fitted: &FittedClassifier| -> Vec<Vec<f64>> {
         fitted.report.kernels[..4].iter().map(|report| report.curve.mean_error.clone()).collect()
     };
     assert_eq!(curves(&given), curves(&named));

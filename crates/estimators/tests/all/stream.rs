@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
-use margins_estimators::stream::{Fitted, Method, Projection, Settings, State, StepSchedule};
+use margins_estimators::stream::{FittedStream, Method, Projection, Settings, State, StepSchedule};
 use margins_estimators::{Error, Evidence};
 use margins_losses::{Hinge, Logistic, MarginLoss, MarginPursuit};
 use margins_model::{Registry, Scheme};
@@ -320,7 +320,7 @@ fn weights_count_and_classes_without_any_are_never_predicted() {
     let weighted = settings.fit(&two.clone().with_weights(weights).unwrap()).unwrap();
     let lambda = Lambda::new(settings.lambda.get() / 2.0).unwrap();
     let repeated = Settings { lambda, ..settings.clone() }.fit(&two.select(&copies)).unwrap();
-    let objective = |fitted: &Fitted| fitted.fits[0].report.objective;
+    let objective = |fitted: &FittedStream| fitted.fits[0].report.objective;
     assert!(
         (objective(&weighted) - 2.0 * objective(&repeated)).abs() < 1e-2 * objective(&weighted)
     );
