@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use margins::data::blocks::BlockFile;
 use margins::data::split::named_folds;
 use margins::data::{ClassLabels, Classes, Design};
-use margins::estimators::regularised::{DataSummary, FittedClassifier, LandmarkBlocks, Path, Settings};
+use margins::estimators::regularised::{
+    DataSummary, FittedClassifier, LandmarkBlocks, Path, Settings,
+};
 use margins::losses::MarginLoss;
 use margins::optim::shards;
 use margins::optim::shards::{
@@ -235,7 +237,11 @@ impl TrainingData {
     }
 
     /// Returns the classifier that settings fit.
-    pub(crate) fn fit(self, settings: &Settings, stop: &Stop) -> Result<FittedClassifier, margins::Error> {
+    pub(crate) fn fit(
+        self,
+        settings: &Settings,
+        stop: &Stop,
+    ) -> Result<FittedClassifier, margins::Error> {
         match self {
             TrainingData::InMemory(data) => settings.fit(&data.dataset()?),
             TrainingData::Distributed(remote) => {

@@ -2,7 +2,7 @@
 
 use margins::Registry;
 use margins::boost::Combination;
-use margins::estimators::focused::{self, Checkpointing, Learner, Settings};
+use margins::estimators::focused::{self, Checkpointing, FocusedLearner, Settings};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -107,15 +107,16 @@ fn parsed<T: FromStr<Err = String>>(name: &str, value: Option<&str>) -> PyResult
 }
 
 fn settings_of(given: Focused) -> PyResult<Settings> {
-    let learner = Learner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
+    let learner =
+        FocusedLearner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
     let learner = learner.map_err(|reason| unknown("learner", &given.learner, &reason))?;
     match (&learner, &given.kernel) {
-        (Learner::KernelPerceptron { .. }, None) => {
+        (FocusedLearner::KernelPerceptron { .. }, None) => {
             return Err(PyValueError::new_err(
                 "learner is 'kernel-perceptron', which needs a kernel",
             ));
         }
-        (Learner::KernelPerceptron { .. }, Some(_)) | (_, None) => {}
+        (FocusedLearner::KernelPerceptron { .. }, Some(_)) | (_, None) => {}
         (_, Some(kernel)) => {
             let message =
                 format!("kernel is '{kernel}', but only the learner kernel-perceptron takes one");

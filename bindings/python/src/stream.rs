@@ -1,7 +1,7 @@
 //! Stochastic gradient.
 
 use margins::data::Classes;
-use margins::estimators::stream::{Learner, Method, Projection, Settings, State, StepSchedule};
+use margins::estimators::stream::{self, Method, Projection, Settings, State, StepSchedule};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
 use numpy::PyReadonlyArray1;
@@ -147,7 +147,7 @@ impl StreamState {
 
 /// Stochastic gradient on chunks of samples as they come.
 #[pyclass(module = "margins_learn._native")]
-pub(crate) struct StreamLearner(Learner);
+pub(crate) struct StreamLearner(stream::StreamLearner);
 
 #[pymethods]
 impl StreamLearner {

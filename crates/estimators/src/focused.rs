@@ -24,7 +24,7 @@ mod specification;
 
 pub use committee::Committee;
 pub use fit::FittedEnsemble;
-pub use learner::Learner;
+pub use learner::FocusedLearner;
 #[cfg(feature = "serde")]
 pub use settings::Checkpointing;
 pub use settings::{Settings, SlackBudget, Subsampling};

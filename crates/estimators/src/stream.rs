@@ -22,6 +22,6 @@ mod settings;
 
 pub use class_order::ClassOrder;
 pub use fit::{FittedStream, Streamed};
-pub use learner::{Learner, State};
+pub use learner::{State, StreamLearner};
 pub use rescaling::data_driven_scale;
 pub use settings::{Method, Projection, Settings, StepSchedule};

@@ -96,7 +96,7 @@ pub(super) fn targets() -> Vec<Target> {
         target("learner", &LEARNERS, move |text| {
             let robust = displayed::<RobustLearner>(text);
             let kernel = Some("gaussian:sigma=1");
-            let learner = focused::Learner::parse(text, kernel, &registry);
+            let learner = focused::FocusedLearner::parse(text, kernel, &registry);
             // What shows itself in words is no specification of every learner.
             let learner = learner.map(|learner| drop(learner.to_string()));
             robust.or(learner)

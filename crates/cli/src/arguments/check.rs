@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use margins::estimators::focused::Learner as Online;
+use margins::estimators::focused::FocusedLearner;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::RobustLearner;
@@ -245,10 +245,10 @@ pub(crate) fn checkpoint(file: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// Refuses what has no meaning for an online learner, which may take a kernel.
-pub(crate) fn focus(arguments: &FocusArguments, online: &Online) -> Result<(), Failure> {
+pub(crate) fn focus(arguments: &FocusArguments, online: &FocusedLearner) -> Result<(), Failure> {
     checkpoint(arguments.checkpoint())?;
     let learner = &arguments.learner;
-    let takes_kernel = matches!(online, Online::KernelPerceptron { .. });
+    let takes_kernel = matches!(online, FocusedLearner::KernelPerceptron { .. });
     if takes_kernel != learner.kernel.is_some() {
         return Err(Failure::usage("--kernel and --learner kernel-perceptron need each other"));
     }

@@ -1,6 +1,6 @@
 //! The command that makes the largest loss small, by focused online learning.
 
-use margins::estimators::focused::{Checkpointing, FittedEnsemble, Learner, Settings};
+use margins::estimators::focused::{Checkpointing, FittedEnsemble, FocusedLearner, Settings};
 use margins::estimators::regularised::DataSummary;
 use margins::{Registry, Scheme};
 use margins_report::Game;
@@ -92,7 +92,7 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
     let loss = if game.loss.trim() == "ramp" { "hinge" } else { &game.loss };
     Ok(Settings {
         learner: option("--learner", &learner.learner, |text| {
-            Learner::parse(text, learner.kernel.as_deref(), registry)
+            FocusedLearner::parse(text, learner.kernel.as_deref(), registry)
         })?,
         loss: registry.losses.parse(loss).map_err(Failure::usage)?.into(),
         intercept: !learner.no_intercept,

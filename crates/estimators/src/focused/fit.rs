@@ -8,7 +8,7 @@ use margins_optim::Status;
 
 use super::committee::{Committee, Parts};
 use super::game::{Outcome, Table};
-use super::learner::Learner;
+use super::learner::FocusedLearner;
 use super::settings::Settings;
 #[cfg(feature = "serde")]
 use crate::checkpoint::{CheckpointFile, Kind};
@@ -128,7 +128,7 @@ impl Settings {
     /// Returns the scaling of the features for the learner, if there is one.
     fn standardization(&self, data: &Dataset) -> Option<Standardization> {
         // The thresholds of stumps move with the features.
-        if !self.standardize || matches!(self.learner, Learner::Stump { .. }) {
+        if !self.standardize || matches!(self.learner, FocusedLearner::Stump { .. }) {
             return None;
         }
         let standardizer = Standardizer::fit(data.design(), None);

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::committee::Committee;
-use super::learner::Learner;
+use super::learner::FocusedLearner;
 use super::settings::{Settings, SlackBudget};
 use crate::Error;
 #[cfg(feature = "serde")]
@@ -72,22 +72,22 @@ impl Table<'_> {
     pub(super) fn play(&self) -> Result<Outcome, Error> {
         let (p, intercept) = (self.data.columns(), self.settings.intercept);
         match &self.settings.learner {
-            Learner::Perceptron => self.play_linear(match intercept {
+            FocusedLearner::Perceptron => self.play_linear(match intercept {
                 true => Perceptron::new(p),
                 false => Perceptron::new(p).without_intercept(),
             }),
-            Learner::AveragedPerceptron => self.play_linear(match intercept {
+            FocusedLearner::AveragedPerceptron => self.play_linear(match intercept {
                 true => AveragedPerceptron::new(p),
                 false => AveragedPerceptron::new(p).without_intercept(),
             }),
-            Learner::PassiveAggressive(how) => {
+            FocusedLearner::PassiveAggressive(how) => {
                 let learner = PassiveAggressive::new(p, *how)?;
                 self.play_linear(if intercept { learner } else { learner.without_intercept() })
             }
-            Learner::OnlineGradient { schedule, radius, lambda, loss } => {
+            FocusedLearner::OnlineGradient { schedule, radius, lambda, loss } => {
                 self.play_gradient(&**loss, *schedule, *radius, *lambda)
             }
-            Learner::Stump { thresholds, eta } => {
+            FocusedLearner::Stump { thresholds, eta } => {
                 let learner = StumpWinnow::new(self.data.design(), *thresholds, *eta)?;
                 self.play_with(
                     learner,
@@ -96,12 +96,12 @@ impl Table<'_> {
                     |ensemble| Committee::Stumps(ensemble.clone()),
                 )
             }
-            Learner::KernelPerceptron { kernel, registry, budget } => {
+            FocusedLearner::KernelPerceptron { kernel, registry, budget } => {
                 let mut kernel = registry.parse(kernel)?;
                 kernel.adapt_to(self.data.design(), None, self.settings.seed)?;
                 self.play_kernel(&*kernel, *budget)
             }
-            Learner::MultilayerPerceptron { hidden, step, loss } => {
+            FocusedLearner::MultilayerPerceptron { hidden, step, loss } => {
                 let loss = &**loss;
                 self.play_with(
                     MultilayerPerceptron::new(p, hidden, loss, *step, self.settings.seed)?,

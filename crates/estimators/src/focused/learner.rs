@@ -12,7 +12,7 @@ use margins_optim::online::stochastic::Schedule;
 /// An online learner with its parameters. It is displayed as its specification, such as
 /// `stump:thresholds=20,eta=0.1`.
 #[derive(Debug, Clone)]
-pub enum Learner {
+pub enum FocusedLearner {
     /// The perceptron.
     Perceptron,
     /// The perceptron whose classifier is the mean of all that it was.
@@ -58,23 +58,23 @@ pub enum Learner {
     },
 }
 
-impl Learner {
+impl FocusedLearner {
     /// Returns true if the classifiers of the learner are linear.
     pub fn is_linear(&self) -> bool {
         match self {
-            Learner::Perceptron
-            | Learner::AveragedPerceptron
-            | Learner::PassiveAggressive(_)
-            | Learner::OnlineGradient { .. } => true,
-            Learner::Stump { .. } | Learner::MultilayerPerceptron { .. } => false,
-            Learner::KernelPerceptron { .. } => false,
+            FocusedLearner::Perceptron
+            | FocusedLearner::AveragedPerceptron
+            | FocusedLearner::PassiveAggressive(_)
+            | FocusedLearner::OnlineGradient { .. } => true,
+            FocusedLearner::Stump { .. } | FocusedLearner::MultilayerPerceptron { .. } => false,
+            FocusedLearner::KernelPerceptron { .. } => false,
         }
     }
 
     /// Returns the kernels that the specification of the learner's kernel may name, if it has one.
     pub(super) fn registry(&self) -> Option<&KernelRegistry> {
         match self {
-            Learner::KernelPerceptron { registry, .. } => Some(registry),
+            FocusedLearner::KernelPerceptron { registry, .. } => Some(registry),
             _ => None,
         }
     }
@@ -82,25 +82,27 @@ impl Learner {
     /// Returns true if a model holds the classifiers of the learner.
     pub fn makes_model(&self) -> bool {
         match self {
-            Learner::KernelPerceptron { .. } => true,
+            FocusedLearner::KernelPerceptron { .. } => true,
             _ => self.is_linear(),
         }
     }
 }
 
-impl fmt::Display for Learner {
+impl fmt::Display for FocusedLearner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Learner::Perceptron => f.write_str("perceptron"),
-            Learner::AveragedPerceptron => f.write_str("averaged-perceptron"),
-            Learner::PassiveAggressive(Aggressiveness::Full) => f.write_str("passive-aggressive"),
-            Learner::PassiveAggressive(Aggressiveness::Capped(c)) => {
+            FocusedLearner::Perceptron => f.write_str("perceptron"),
+            FocusedLearner::AveragedPerceptron => f.write_str("averaged-perceptron"),
+            FocusedLearner::PassiveAggressive(Aggressiveness::Full) => {
+                f.write_str("passive-aggressive")
+            }
+            FocusedLearner::PassiveAggressive(Aggressiveness::Capped(c)) => {
                 write!(f, "passive-aggressive:capped={c}")
             }
-            Learner::PassiveAggressive(Aggressiveness::Damped(c)) => {
+            FocusedLearner::PassiveAggressive(Aggressiveness::Damped(c)) => {
                 write!(f, "passive-aggressive:damped={c}")
             }
-            Learner::OnlineGradient { schedule, radius, lambda, loss } => {
+            FocusedLearner::OnlineGradient { schedule, radius, lambda, loss } => {
                 f.write_str("online-gradient:")?;
                 match schedule {
                     Schedule::Constant(step) => write!(f, "constant={step}")?,
@@ -116,13 +118,13 @@ impl fmt::Display for Learner {
                 }
                 write!(f, ",loss={}", loss.specification())
             }
-            Learner::Stump { thresholds, eta } => {
+            FocusedLearner::Stump { thresholds, eta } => {
                 write!(f, "stump:thresholds={thresholds},eta={eta}")
             }
-            Learner::KernelPerceptron { budget, .. } => {
+            FocusedLearner::KernelPerceptron { budget, .. } => {
                 write!(f, "kernel-perceptron:budget={budget}")
             }
-            Learner::MultilayerPerceptron { hidden, step, loss } => {
+            FocusedLearner::MultilayerPerceptron { hidden, step, loss } => {
                 let hidden: Vec<String> = hidden.iter().map(usize::to_string).collect();
                 write!(
                     f,

@@ -12,7 +12,7 @@ use margins_boost::{Combination, Horizon, SlackKind, Subsample};
 use margins_data::Dataset;
 use margins_losses::{MarginLoss, ZeroOne};
 
-use super::learner::Learner;
+use super::learner::FocusedLearner;
 use crate::Error;
 #[cfg(feature = "serde")]
 use crate::checkpoint::digest_of;
@@ -34,7 +34,7 @@ pub struct Settings {
     /// model is one of the features as given.
     pub standardize: bool,
     /// The online learner.
-    pub learner: Learner,
+    pub learner: FocusedLearner,
     /// True for an intercept of linear learners.
     pub intercept: bool,
     /// The most steps.
@@ -96,7 +96,7 @@ impl Default for Settings {
             loss: Arc::new(ZeroOne),
             epsilon: 0.49,
             standardize: false,
-            learner: Learner::Perceptron,
+            learner: FocusedLearner::Perceptron,
             intercept: true,
             max_steps: None,
             outputs: None,
@@ -180,7 +180,7 @@ impl Settings {
     #[cfg(feature = "serde")]
     pub(super) fn describe(&self, data: &Dataset, horizon: &Horizon) -> BTreeMap<String, String> {
         let kernel = match &self.learner {
-            Learner::KernelPerceptron { kernel, .. } => kernel.clone(),
+            FocusedLearner::KernelPerceptron { kernel, .. } => kernel.clone(),
             _ => String::new(),
         };
         let slack = self.slack.map(|SlackBudget { kind, budget }| format!("{kind:?}:{budget}"));

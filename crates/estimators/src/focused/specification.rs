@@ -10,7 +10,7 @@ use margins_optim::Lambda;
 use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
 
-use super::learner::Learner;
+use super::learner::FocusedLearner;
 use super::settings::{SlackBudget, Subsampling};
 
 const NUMBER: &str = "a number";
@@ -21,7 +21,7 @@ fn known_are(given: &str, known: &[&str]) -> String {
     format!("known are {}{}", known.join(", "), did_you_mean(given, known.iter().copied()))
 }
 
-impl Learner {
+impl FocusedLearner {
     /// The names of all learners.
     const NAMES: [&'static str; 7] = [
         "perceptron",
@@ -45,8 +45,8 @@ impl Learner {
     pub fn parse(text: &str, kernel: Option<&str>, registry: &Registry) -> Result<Self, String> {
         let mut given = with_loss(text)?;
         let (learner, known) = match given.name() {
-            "perceptron" => (Learner::Perceptron, ""),
-            "averaged-perceptron" => (Learner::AveragedPerceptron, ""),
+            "perceptron" => (FocusedLearner::Perceptron, ""),
+            "averaged-perceptron" => (FocusedLearner::AveragedPerceptron, ""),
             "passive-aggressive" => {
                 let how = match (given.take("capped", NUMBER)?, given.take("damped", NUMBER)?) {
                     (None, None) => Aggressiveness::Full,
@@ -54,7 +54,7 @@ impl Learner {
                     (None, Some(c)) => Aggressiveness::Damped(c),
                     (Some(_), Some(_)) => return Err("capped or damped, not both".to_owned()),
                 };
-                (Learner::PassiveAggressive(how), "capped or damped")
+                (FocusedLearner::PassiveAggressive(how), "capped or damped")
             }
             "online-gradient" => {
                 let learner = online_gradient(&mut given, registry)?;
@@ -63,13 +63,13 @@ impl Learner {
             "stump" => {
                 let thresholds = given.take("thresholds", WHOLE)?.unwrap_or(20);
                 let eta = given.take("eta", NUMBER)?.unwrap_or(0.1);
-                (Learner::Stump { thresholds, eta }, "thresholds and eta")
+                (FocusedLearner::Stump { thresholds, eta }, "thresholds and eta")
             }
             "kernel-perceptron" => {
                 let budget = given.take("budget", WHOLE)?.unwrap_or(1000);
                 let (kernel, registry) = (kernel.unwrap_or_default().to_owned(), &registry.kernels);
                 let registry = registry.clone();
-                (Learner::KernelPerceptron { kernel, registry, budget }, "budget")
+                (FocusedLearner::KernelPerceptron { kernel, registry, budget }, "budget")
             }
             "mlp" => {
                 let hidden = given.take_text("hidden").unwrap_or("32");
@@ -78,9 +78,12 @@ impl Learner {
                 let hidden = layers.collect::<Result<_, _>>()?;
                 let step = given.take("step", NUMBER)?.unwrap_or(0.05);
                 let loss = loss(&mut given, registry)?;
-                (Learner::MultilayerPerceptron { hidden, step, loss }, "hidden, step and loss")
+                (
+                    FocusedLearner::MultilayerPerceptron { hidden, step, loss },
+                    "hidden, step and loss",
+                )
             }
-            other => return Err(known_are(other, &Learner::NAMES)),
+            other => return Err(known_are(other, &FocusedLearner::NAMES)),
         };
         given.finish(known)?;
         Ok(learner)
@@ -108,7 +111,10 @@ fn with_loss(text: &str) -> Result<Specification<'_>, String> {
 }
 
 /// Reads the parameters of stochastic gradient.
-fn online_gradient(given: &mut Specification<'_>, registry: &Registry) -> Result<Learner, String> {
+fn online_gradient(
+    given: &mut Specification<'_>,
+    registry: &Registry,
+) -> Result<FocusedLearner, String> {
     let schedules = [
         given.take("constant", NUMBER)?.map(Schedule::Constant),
         given.take("inverse-sqrt", NUMBER)?.map(Schedule::InverseSqrt),
@@ -120,7 +126,7 @@ fn online_gradient(given: &mut Specification<'_>, registry: &Registry) -> Result
         return Err("one of constant, inverse-sqrt and inverse-time".to_owned());
     }
     let lambda = given.take::<f64>("lambda", NUMBER)?.map(Lambda::new).transpose();
-    Ok(Learner::OnlineGradient {
+    Ok(FocusedLearner::OnlineGradient {
         schedule,
         radius: given.take("radius", NUMBER)?,
         lambda: lambda.map_err(|error| error.to_string())?,

@@ -62,7 +62,7 @@ pub struct Streamed {
     /// Share of the rows that the classifier before them got wrong, by weight; before their batch if
     /// there are batches.
     pub progressive_error: f64,
-    /// The length of the first step if it [may be too long](super::Learner::too_long_step).
+    /// The length of the first step if it [may be too long](super::StreamLearner::too_long_step).
     pub too_long_step: Option<f64>,
     /// The order in which the classes came: a classifier forgets the first of sorted rows.
     pub class_order: ClassOrder,

@@ -36,7 +36,7 @@ use crate::regularised::{bytes_of_members, check_members};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Learner {
+pub struct StreamLearner {
     settings: Settings,
     classes: Vec<String>,
     scheme: Scheme,
@@ -135,7 +135,7 @@ impl Settings {
     /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
     /// setting that is for data in memory alone. [`Error::Setting`]: fewer than two classes.
     /// [`Error::Members`]: more classes than fit in memory.
-    pub fn learner(&self, classes: &[String], features: usize) -> Result<Learner, Error> {
+    pub fn learner(&self, classes: &[String], features: usize) -> Result<StreamLearner, Error> {
         self.check_chunks()?;
         let gradient = self.gradient()?;
         let (scheme, members) = scheme_for(classes.len(), features)?;
@@ -148,10 +148,17 @@ impl Settings {
         let members = (0..members).map(|_| member()).collect::<Result<_, Error>>()?;
         let classes = classes.to_vec();
         let progressive_loss = ProgressiveLoss::default();
-        Ok(Learner { settings: self.clone(), classes, scheme, members, rows: 0, progressive_loss })
+        Ok(StreamLearner {
+            settings: self.clone(),
+            classes,
+            scheme,
+            members,
+            rows: 0,
+            progressive_loss,
+        })
     }
 
-    /// Returns the learner that goes on from the [state](Learner::state) of another or of a
+    /// Returns the learner that goes on from the [state](StreamLearner::state) of another or of a
     /// [fit](Self::fit), for the same settings, classes and features.
     ///
     /// # Errors
@@ -162,7 +169,7 @@ impl Settings {
         classes: &[String],
         features: usize,
         state: State,
-    ) -> Result<Learner, Error> {
+    ) -> Result<StreamLearner, Error> {
         let fresh = self.learner(classes, features)?;
         let State { rows, progressive_loss, members } = state;
         if members.len() != fresh.members.len() {
@@ -179,7 +186,7 @@ impl Settings {
         };
         let members = members.into_iter().zip(&fresh.members).map(resume);
         let members = members.collect::<Result<_, _>>().map_err(Error::State)?;
-        Ok(Learner { members, rows, progressive_loss, ..fresh })
+        Ok(StreamLearner { members, rows, progressive_loss, ..fresh })
     }
 }
 
@@ -203,7 +210,7 @@ impl Member<Arc<dyn MarginLoss>> {
     }
 }
 
-impl Learner {
+impl StreamLearner {
     /// Takes the steps of a chunk of samples, in their order. A sample of weight 0 takes no part.
     /// The samples of an incomplete batch at the end wait for the next chunk, so that the batches do
     /// not depend on the chunks; [`model`](Self::model) counts them in.

@@ -226,7 +226,7 @@ fn others() -> Vec<(String, Job)> {
     }
     for specification in LEARNERS {
         let kernel = specification.starts_with("kernel").then_some("gaussian:sigma=1");
-        let learner = focused::Learner::parse(specification, kernel, &Registry::standard());
+        let learner = focused::FocusedLearner::parse(specification, kernel, &Registry::standard());
         let learner = learner.expect("a learner");
         let name = format!("game of {learner}");
         let settings =

@@ -8,7 +8,7 @@ use std::time::Duration;
 use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
 use margins_estimators::focused::{
-    Checkpointing, Committee, Learner, Settings, SlackBudget, Subsampling,
+    Checkpointing, Committee, FocusedLearner, Settings, SlackBudget, Subsampling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
@@ -31,21 +31,25 @@ fn data() -> Dataset {
     Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
 }
 
-fn learners() -> Vec<Learner> {
+fn learners() -> Vec<FocusedLearner> {
     let lambda = Some(Lambda::new(1e-3).unwrap());
     let (schedule, radius) = (Schedule::InverseSqrt(1.0), Some(5.0));
     vec![
-        Learner::Perceptron,
-        Learner::AveragedPerceptron,
-        Learner::PassiveAggressive(Aggressiveness::Capped(1.0)),
-        Learner::OnlineGradient { schedule, radius, lambda, loss: Arc::new(Hinge) },
-        Learner::Stump { thresholds: 10, eta: 0.1 },
-        Learner::KernelPerceptron {
+        FocusedLearner::Perceptron,
+        FocusedLearner::AveragedPerceptron,
+        FocusedLearner::PassiveAggressive(Aggressiveness::Capped(1.0)),
+        FocusedLearner::OnlineGradient { schedule, radius, lambda, loss: Arc::new(Hinge) },
+        FocusedLearner::Stump { thresholds: 10, eta: 0.1 },
+        FocusedLearner::KernelPerceptron {
             kernel: "gaussian:sigma=1".to_owned(),
             registry: KernelRegistry::standard(),
             budget: 40,
         },
-        Learner::MultilayerPerceptron { hidden: vec![8], step: 0.05, loss: Arc::new(Logistic) },
+        FocusedLearner::MultilayerPerceptron {
+            hidden: vec![8],
+            step: 0.05,
+            loss: Arc::new(Logistic),
+        },
     ]
 }
 
@@ -109,7 +113,7 @@ fn the_default_is_right_on_the_distribution_of_the_paper() {
 #[test]
 fn ensembles_are_models() {
     let (data, registry) = (data(), Registry::standard());
-    for learner in learners().into_iter().filter(Learner::makes_model) {
+    for learner in learners().into_iter().filter(FocusedLearner::makes_model) {
         for combination in [Combination::Majority, Combination::Average] {
             let settings = Settings {
                 learner: learner.clone(),
@@ -134,7 +138,7 @@ fn ensembles_are_models() {
             }
         }
     }
-    let stumps = Learner::Stump { thresholds: 10, eta: 0.1 };
+    let stumps = FocusedLearner::Stump { thresholds: 10, eta: 0.1 };
     let fitted = Settings { learner: stumps, ..Settings::default() }.fit(&data).unwrap();
     assert_eq!(fitted.model, None);
 }
@@ -194,7 +198,10 @@ fn standardised_games_leave_models_of_raw_features() {
             let wrong = scores.iter().zip(data.labels().signs());
             let wrong = wrong.filter(|(score, y)| (**score > 0.0) != (**y > 0.0)).count();
             assert_eq!(wrong, fitted.evaluation.mistakes, "{learner}");
-            if matches!(learner, Learner::Perceptron | Learner::KernelPerceptron { .. }) {
+            if matches!(
+                learner,
+                FocusedLearner::Perceptron | FocusedLearner::KernelPerceptron { .. }
+            ) {
                 assert_eq!(wrong, 0, "{learner} {combination:?}");
             }
             assert_eq!(fitted.model.is_some(), settings.makes_model());
@@ -215,7 +222,7 @@ fn standardised_games_leave_models_of_raw_features() {
 fn stumps_without_two_values_are_refused() {
     let design = Design::from_rows(&[[1.0, 1.0], [1.0, 1.0]]).unwrap();
     let data = Dataset::new(design, Labels::from_signs(vec![1.0, -1.0]).unwrap()).unwrap();
-    let learner = Learner::Stump { thresholds: 20, eta: 0.1 };
+    let learner = FocusedLearner::Stump { thresholds: 20, eta: 0.1 };
     let refused = Settings { learner, ..Settings::default() }.fit(&data).unwrap_err().to_string();
     assert!(refused.starts_with("no column has two values"), "{refused}");
 }
@@ -251,7 +258,7 @@ fn files_of_other_games_are_refused() {
 
 #[test]
 fn settings_that_no_game_can_use_are_refused() {
-    let stump = Learner::Stump { thresholds: 10, eta: 0.1 };
+    let stump = FocusedLearner::Stump { thresholds: 10, eta: 0.1 };
     let settings = Settings { learner: stump, intercept: false, ..Settings::default() };
     assert!(settings.check().unwrap_err().to_string().contains("stump:thresholds=10,eta=0.1"));
     let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: 2.0 });
@@ -276,7 +283,7 @@ fn ensembles_of_every_learner_score_samples() {
         "mlp:hidden=4,step=0.05,loss=logistic",
     ];
     for text in learners {
-        let learner = Learner::parse(text, Some("gaussian:sigma=1"), &registry).unwrap();
+        let learner = FocusedLearner::parse(text, Some("gaussian:sigma=1"), &registry).unwrap();
         let settings =
             Settings { learner, max_steps: Some(400), outputs: Some(5), ..Settings::default() };
         let fitted = settings.fit(&data).unwrap();
@@ -295,7 +302,7 @@ fn ensembles_of_every_learner_score_samples() {
         ("stump:eta=x", "the value 'x' of 'eta' is not a number"),
         ("mlp:hidden=8,loss=hinges", "unknown loss 'hinges'"),
     ] {
-        let refused = Learner::parse(text, None, &registry).unwrap_err();
+        let refused = FocusedLearner::parse(text, None, &registry).unwrap_err();
         assert!(refused.starts_with(reason), "{refused}");
     }
 }
