@@ -223,7 +223,7 @@ struct Given<'py> {
 
 /// What a data set is made of, in memory of its own, so that the job of a fit makes it.
 pub(crate) struct Data {
-    features: Features,
+    features: TrainingSamples,
     classes: Classes,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
@@ -232,7 +232,7 @@ pub(crate) struct Data {
 }
 
 /// What a fit learns from: samples, or the columns of a raw table.
-enum Features {
+enum TrainingSamples {
     Samples(Design),
     Columns(Vec<Column>),
 }
@@ -245,8 +245,8 @@ impl Data {
         let Given { samples, targets, classes, names, weights } = given.extract()?;
         given.clear();
         let features = match (samples.cast::<Samples>(), &encode.0) {
-            (Ok(samples), None) => Features::Samples(samples.get().0.clone()),
-            (Err(_), Some(_)) => Features::Columns(encode::columns(&samples)?),
+            (Ok(samples), None) => TrainingSamples::Samples(samples.get().0.clone()),
+            (Err(_), Some(_)) => TrainingSamples::Columns(encode::columns(&samples)?),
             _ => return Err(PyTypeError::new_err("columns are encoded, and nothing else is")),
         };
         drop(samples);
@@ -288,8 +288,8 @@ impl Data {
     /// Returns the data set of the library, which may take long.
     pub(crate) fn dataset(self) -> Result<Dataset<Classes>, margins::Error> {
         let mut data = match self.features {
-            Features::Samples(design) => Dataset::new(design, self.classes)?,
-            Features::Columns(columns) => {
+            TrainingSamples::Samples(design) => Dataset::new(design, self.classes)?,
+            TrainingSamples::Columns(columns) => {
                 let options = self.encode.unwrap_or_default();
                 let table = encode::table(columns, &options.missing_words, &options.categorical)?;
                 Dataset::encoded(table, self.classes, options)?

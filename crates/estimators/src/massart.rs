@@ -37,7 +37,7 @@ use crate::regularised::IterationObserver;
 use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 use answer::{Answer, Source};
-use features::{Features, baseline, wrong_weight};
+use features::{FeatureScaling, baseline, wrong_weight};
 
 /// The settings of a learner under Massart noise.
 #[derive(Debug, Clone)]
@@ -213,10 +213,10 @@ impl Settings {
     }
 
     /// Returns the features that the learner sees.
-    fn features(&self, sparse: bool, standardizer: Option<Standardizer>) -> Features {
+    fn features(&self, sparse: bool, standardizer: Option<Standardizer>) -> FeatureScaling {
         let centred = self.intercept && !sparse;
         let standardization = standardizer.map(|fitted| Standardization::new(fitted, centred));
-        Features { standardization, intercept: self.intercept }
+        FeatureScaling { standardization, intercept: self.intercept }
     }
 
     fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {

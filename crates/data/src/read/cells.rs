@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::columns::{FeatureColumns, Features, RowPlaces};
+use super::columns::{FeatureColumns, FeatureTable, RowPlaces};
 use super::lines::{Lines, not_a_number};
 use crate::encode::{Gaps, RawTable};
 use crate::error::quoted;
@@ -116,13 +116,13 @@ impl<'m> Cells<'m> {
         names: &[String],
         rows: usize,
         places: RowPlaces,
-    ) -> Result<Features, Error> {
+    ) -> Result<FeatureTable, Error> {
         Ok(match self {
-            Cells::Raw { table, .. } => Features::Raw(table, places),
+            Cells::Raw { table, .. } => FeatureTable::Raw(table, places),
             Cells::Numbers(values) => {
                 let samples = DMatrix::from_vec(names.len(), rows, values);
                 let design = Design::from_samples(samples)?;
-                Features::Design { design, names: Some(names.to_vec()) }
+                FeatureTable::Design { design, names: Some(names.to_vec()) }
             }
         })
     }

@@ -58,7 +58,7 @@ impl FeatureColumns {
 }
 
 /// The features of a file.
-pub(super) enum Features {
+pub(super) enum FeatureTable {
     Design { design: Design, names: Option<Vec<String>> },
     Raw(RawTable, RowPlaces),
 }
@@ -155,11 +155,11 @@ impl RowPlaces {
     }
 }
 
-impl Features {
+impl FeatureTable {
     /// Returns the number of cells with a category that an encoding does not know and takes as none.
     pub(super) fn unknown_levels(&self, columns: &FeatureColumns) -> Result<usize, Error> {
         match (self, columns) {
-            (Features::Raw(raw, _), FeatureColumns::Known(encoding))
+            (FeatureTable::Raw(raw, _), FeatureColumns::Known(encoding))
                 if encoding.options().unknown == Unknown::None =>
             {
                 encoding.unknown_levels(raw)
@@ -174,12 +174,12 @@ impl Features {
         columns: &FeatureColumns,
     ) -> Result<(Design, Option<Vec<String>>), Error> {
         match (self, columns) {
-            (Features::Design { design, names }, _) => Ok((design, names)),
-            (Features::Raw(raw, places), FeatureColumns::Known(encoding)) => {
+            (FeatureTable::Design { design, names }, _) => Ok((design, names)),
+            (FeatureTable::Raw(raw, places), FeatureColumns::Known(encoding)) => {
                 let design = encoding.encode(&raw).map_err(|error| places.locate(error))?;
                 Ok((design, Some(encoding.feature_names())))
             }
-            (Features::Raw(..), _) => {
+            (FeatureTable::Raw(..), _) => {
                 let requirement = "one that was learned from labelled rows";
                 Err(Error::parameter("the encoding", "to be learned", requirement))
             }

@@ -5,7 +5,7 @@ mod features;
 use nalgebra_sparse::CsrMatrix;
 
 use super::blocks::in_blocks;
-use super::columns::Features;
+use super::columns::FeatureTable;
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
 use super::table::{Buffer, LabelSink, Table, collect_labels, without_room};
@@ -210,7 +210,7 @@ impl Taken {
         }
         let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
         let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
-        let features = Features::Design { design: Design::sparse(matrix)?, names: None };
+        let features = FeatureTable::Design { design: Design::sparse(matrix)?, names: None };
         Ok(Some(Table { features, weights: None, folds: None, dropped: Vec::new() }))
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::columns::Features;
+use super::columns::FeatureTable;
 use super::folds::FileFolds;
 use super::labels::{PlacedLabels, in_file};
 use super::{FeatureColumns, ReadOptions, Unlabelled};
@@ -33,7 +33,7 @@ impl Read for Source<'_> {
 
 /// The content of a file of either format; labels go through a [`LabelSink`].
 pub(super) struct Table {
-    pub(super) features: Features,
+    pub(super) features: FeatureTable,
     pub(super) weights: Option<Vec<f64>>,
     pub(super) folds: Option<FileFolds>,
     /// The rows that were left out, by their numbers among all rows.
@@ -80,11 +80,11 @@ pub(super) fn assemble<Y: ClassLabels>(
     columns: &FeatureColumns,
 ) -> Result<Dataset<Y>, Error> {
     let mut data = match (table.features, columns) {
-        (Features::Raw(raw, places), FeatureColumns::Learn(options)) => {
+        (FeatureTable::Raw(raw, places), FeatureColumns::Learn(options)) => {
             let data = Dataset::encoded(raw, labels, options.clone());
             data.map_err(|error| places.locate(error))?
         }
-        (Features::Raw(raw, places), FeatureColumns::LearnUncrowded(options)) => {
+        (FeatureTable::Raw(raw, places), FeatureColumns::LearnUncrowded(options)) => {
             let options = Encoding::uncrowded(&raw, options.clone());
             let data = Dataset::encoded(raw, labels, options);
             data.map_err(|error| places.locate(error))?

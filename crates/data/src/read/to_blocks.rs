@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::by_format::each_table;
-use super::columns::Features;
+use super::columns::FeatureTable;
 use super::folds::FileFolds;
 use super::labels::{FileLabels, PlacedLabels, in_file};
 use super::svmlight::NO_FEATURE;
@@ -142,10 +142,10 @@ fn learned(path: &Path, options: &ReadOptions, learn: &EncodeOptions) -> Result<
     loop {
         let (file, name, format) = open(path, options)?;
         let take = |features| match features {
-            Features::Raw(table, places) => {
+            FeatureTable::Raw(table, places) => {
                 learner.take(&table).map_err(|error| in_file(&name, places.locate(error)))
             }
-            Features::Design { .. } => Ok(()),
+            FeatureTable::Design { .. } => Ok(()),
         };
         let source = Source::File(file);
         each_table(source, &name, format, options, Purpose::Fit, |table, _| table.features, take)?;

@@ -6,7 +6,7 @@ use margins_massart::{Adaptive, HeldOut, Learned, LearnedByCuts, Problem, Target
 use margins_model::TrainingSummary;
 use margins_optim::Status;
 
-use super::features::{Features, distance};
+use super::features::{FeatureScaling, distance};
 use super::{FittedHalfspace, Selection};
 use crate::{Error, Evidence, linear_model};
 
@@ -88,7 +88,7 @@ impl Answer {
     /// Returns the result, with the classifier of the features as given.
     pub(super) fn fitted(
         self,
-        features: &Features,
+        features: &FeatureScaling,
         source: Source<'_>,
     ) -> Result<FittedHalfspace, Error> {
         // The loss that the learner reweights.

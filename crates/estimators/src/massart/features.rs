@@ -11,13 +11,13 @@ use crate::standardization::Standardization;
 
 /// The features that a learner sees, made of those given.
 #[derive(Debug, Clone)]
-pub(super) struct Features {
+pub(super) struct FeatureScaling {
     pub(super) standardization: Option<Standardization>,
     /// True for one more feature, which is 1 for every sample.
     pub(super) intercept: bool,
 }
 
-impl Features {
+impl FeatureScaling {
     /// Returns the features of samples.
     pub(super) fn of<'d>(
         &self,

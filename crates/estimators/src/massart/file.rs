@@ -14,7 +14,7 @@ use margins_optim::shards::{Blocks, Failure, OnDisk};
 use margins_optim::solve::Limits;
 
 use super::answer::{Answer, Source};
-use super::features::{Features, baseline, wrong_weight};
+use super::features::{FeatureScaling, baseline, wrong_weight};
 use super::{FittedHalfspace, Method, RowScaling, Settings};
 use crate::Error;
 
@@ -99,7 +99,7 @@ struct FileSample {
     blocks: OnDisk,
     /// The first row of every block, and the number of all rows.
     starts: Vec<usize>,
-    features: Features,
+    features: FeatureScaling,
     /// The number of features that the learner sees.
     columns: usize,
     divisor: Option<f64>,

@@ -8,7 +8,7 @@ use super::part::Part;
 use crate::encode::{EncodeOptions, RawColumn, RawTable, Words};
 use crate::read::ReadOptions;
 use crate::read::cells::weight;
-use crate::read::columns::Features;
+use crate::read::columns::FeatureTable;
 use crate::read::folds::FileFolds;
 use crate::read::header::{Role, Wrong, check_feature_count, check_names, roles};
 use crate::read::label_gaps::LabelGaps;
@@ -111,7 +111,7 @@ impl Layout {
         let features = match &self.encode {
             Some(options) => {
                 let table = self.raw(&part, options).map_err(located)?;
-                Features::Raw(table, part.places)
+                FeatureTable::Raw(table, part.places)
             }
             None => self.numbers(&part).map_err(located)?,
         };
@@ -175,7 +175,7 @@ impl Layout {
     }
 
     /// Returns the features as numbers.
-    fn numbers(&self, part: &Part) -> Result<Features, Error> {
+    fn numbers(&self, part: &Part) -> Result<FeatureTable, Error> {
         let mut samples = DMatrix::zeros(self.feature_names.len(), part.rows());
         for (feature, (name, cells)) in self.features(&part.columns).enumerate() {
             if let Some(cells) = cells {
@@ -183,6 +183,6 @@ impl Layout {
             }
         }
         let names = Some(self.feature_names.clone());
-        Ok(Features::Design { design: Design::from_samples(samples)?, names })
+        Ok(FeatureTable::Design { design: Design::from_samples(samples)?, names })
     }
 }
