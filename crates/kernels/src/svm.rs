@@ -42,10 +42,10 @@
 mod active;
 mod columns;
 mod decomposition;
-mod dual_point;
 mod extremes;
 mod face;
 mod frame;
+mod point;
 mod problem;
 mod round;
 mod sequential;

@@ -92,7 +92,7 @@ impl Module {
         let mut inline: Vec<usize> = Vec::new(); // depths of braces at which inline modules begin
         let (mut depth, mut at) = (0_usize, 0);
         while let Some(token) = tokens.get(at) {
-            let here = Place { module: name, inline: inline.len() };
+            let here = Location { module: name, inline: inline.len() };
             match token.text {
                 "{" => depth += 1,
                 "}" => {
@@ -138,12 +138,12 @@ fn path<'s>(tokens: &[Token<'s>]) -> Vec<&'s str> {
 
 /// A place in the sources: a module, and the number of inline modules around the place.
 #[derive(Clone, Copy)]
-struct Place<'m> {
+struct Location<'m> {
     module: &'m [String],
     inline: usize,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// Returns a path as seen from the root of the crate.
     fn absolute(self, words: &[&str]) -> Names {
         let supers = words.iter().take_while(|word| **word == "super").count();

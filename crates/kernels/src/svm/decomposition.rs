@@ -14,7 +14,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::dual_point::{DualPoint, Solution};
+use super::point::{Solution, SvmPoint};
 use super::problem::Problem;
 use super::round::Round;
 use super::sequential::SequentialMinimization;
@@ -42,7 +42,7 @@ pub(crate) struct Decomposition<'p, 'a> {
     /// The most samples of a working set.
     size: usize,
     cache_bytes: usize,
-    last: Option<(Lambda, DualPoint)>,
+    last: Option<(Lambda, SvmPoint)>,
     /// The number of entries of K computed.
     entries: f64,
 }
@@ -76,9 +76,9 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         Solution { lambda, point, report: ending.report(self.passes(), options.tolerance) }
     }
 
-    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
+    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> SvmPoint {
         self.entries += self.problem.entries_read(&coef);
-        DualPoint::of(self.problem, lambda, coef)
+        SvmPoint::of(self.problem, lambda, coef)
     }
 
     fn passes(&self) -> usize {
@@ -89,16 +89,16 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     fn maximize(
         &mut self,
         lambda: Lambda,
-        start: DualPoint,
+        start: SvmPoint,
         options: &Options,
-    ) -> (DualPoint, Ending) {
+    ) -> (SvmPoint, Ending) {
         let n = self.problem.len();
         let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let mut point = start;
         let mut size = self.size;
         loop {
             if !point.is_finite() {
-                let origin = DualPoint::origin(self.problem, lambda);
+                let origin = SvmPoint::origin(self.problem, lambda);
                 let certificate = origin.certificate();
                 return (origin, monitor.end(Status::NumericalTrouble, certificate));
             }
@@ -156,7 +156,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     /// Returns half a set of samples that can rise, those of the largest gradient, and half a set
     /// that can fall, those of the smallest: where they violate optimality they do so most, and
     /// where they do not they are next to it.
-    fn working_set(&self, lambda: Lambda, point: &DualPoint, size: usize) -> Vec<usize> {
+    fn working_set(&self, lambda: Lambda, point: &SvmPoint, size: usize) -> Vec<usize> {
         let samples = &self.problem.samples;
         let can_rise = |i: &&usize| point.coef[**i] < self.problem.bounds(**i, lambda).1;
         let can_fall = |i: &&usize| point.coef[**i] > self.problem.bounds(**i, lambda).0;
@@ -173,7 +173,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     fn improve(
         &mut self,
         lambda: Lambda,
-        point: &DualPoint,
+        point: &SvmPoint,
         set: &[usize],
         budget: usize,
     ) -> (Vec<(usize, f64)>, usize) {
@@ -196,7 +196,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     }
 
     /// Returns the point where some coefficients are other ones.
-    fn moved(&mut self, lambda: Lambda, point: DualPoint, changes: &[(usize, f64)]) -> DualPoint {
+    fn moved(&mut self, lambda: Lambda, point: SvmPoint, changes: &[(usize, f64)]) -> SvmPoint {
         let mut coef = point.coef.clone();
         let mut step = vec![0.0; coef.len()];
         for &(i, new) in changes {

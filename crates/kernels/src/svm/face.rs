@@ -139,7 +139,7 @@ mod tests {
     use margins_optim::Lambda;
     use nalgebra::DMatrix;
 
-    use super::super::dual_point::DualPoint;
+    use super::super::point::SvmPoint;
     use super::super::problem::Problem;
     use super::super::values::Values;
     use super::Face;
@@ -160,7 +160,7 @@ mod tests {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let size = 0.5 / (2.0 * n as f64 * lambda.get());
             let start: Vec<f64> = signs.iter().map(|y| y * size).collect();
-            let before = DualPoint::of(&problem, lambda, start.clone());
+            let before = SvmPoint::of(&problem, lambda, start.clone());
             let mut coef = start;
             let mut gradient = before.gradient.clone();
             // Each face ends after some steps; the next one begins with those that are free still.
@@ -169,9 +169,9 @@ mod tests {
                 let start = (&*coef.clone(), &*gradient);
                 let face = Face::of(&problem, values, lambda, free, start).expect("a factor");
                 assert!(face.climb(&mut coef, usize::MAX) > 0);
-                gradient = DualPoint::of(&problem, lambda, coef.clone()).gradient;
+                gradient = SvmPoint::of(&problem, lambda, coef.clone()).gradient;
             }
-            let after = DualPoint::of(&problem, lambda, coef.clone());
+            let after = SvmPoint::of(&problem, lambda, coef.clone());
             assert!(after.objective - after.gap > before.objective - before.gap);
             let free = free(&problem, lambda, &coef);
             assert!(free.len() > 2 && free.len() < n - 10, "{} free", free.len());

@@ -7,9 +7,9 @@ use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
 
 use super::active::Active;
-use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
 use super::frame::Frame;
+use super::point::{Solution, SvmPoint, balance};
 use super::problem::Problem;
 use super::round::{Goal, Round, take_steps};
 use super::steps::Steps;
@@ -19,7 +19,7 @@ use super::values::Values;
 pub(super) struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
     values: Values<'a>,
-    last: Option<(Lambda, DualPoint)>,
+    last: Option<(Lambda, SvmPoint)>,
     steps: Steps<'a>,
     cache_bytes: usize,
     /// The time at which a round ends.
@@ -82,16 +82,16 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 self.entries += entries;
                 start
             }
-            None => DualPoint::origin(self.problem, lambda),
+            None => SvmPoint::origin(self.problem, lambda),
         };
         let (point, ending) = self.maximize(lambda, start, options);
         self.last = Some((lambda, point.clone()));
         Solution { lambda, point, report: ending.report(self.passes(), options.tolerance) }
     }
 
-    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
+    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> SvmPoint {
         self.entries += self.problem.entries_read(&coef);
-        DualPoint::of(self.problem, lambda, coef)
+        SvmPoint::of(self.problem, lambda, coef)
     }
 
     /// Returns the point that steps from another one have led to: by the columns of K of the
@@ -100,10 +100,10 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     fn next(
         &mut self,
         lambda: Lambda,
-        point: &DualPoint,
+        point: &SvmPoint,
         mut coef: Vec<f64>,
         tolerance: f64,
-    ) -> DualPoint {
+    ) -> SvmPoint {
         /// The share of the tolerance that rounding may take.
         const SHARE: f64 = 0.05;
         if self.problem.intercept {
@@ -125,15 +125,15 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     fn maximize(
         &mut self,
         lambda: Lambda,
-        start: DualPoint,
+        start: SvmPoint,
         options: &Options,
-    ) -> (DualPoint, Ending) {
+    ) -> (SvmPoint, Ending) {
         /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
         const PATIENCE: usize = 50;
         let n = self.problem.len();
         let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let most_in_round = 20 * n + 1000;
-        let dual = |point: &DualPoint| point.objective - point.gap;
+        let dual = |point: &SvmPoint| point.objective - point.gap;
 
         let mut point = start.clone();
         let mut best = start;
@@ -188,10 +188,10 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     fn climb_face(
         &mut self,
         lambda: Lambda,
-        point: &DualPoint,
+        point: &SvmPoint,
         budget: usize,
         tolerance: f64,
-    ) -> Option<(DualPoint, usize)> {
+    ) -> Option<(SvmPoint, usize)> {
         /// The operations of a face that take the time of reading an entry, by measurement.
         const OPERATIONS_PER_ENTRY: f64 = 10.0;
         let free = |&i: &usize| {
@@ -283,7 +283,7 @@ mod tests {
     use nalgebra::DMatrix;
 
     use super::super::CACHE_BYTES;
-    use super::super::dual_point::DualPoint;
+    use super::super::point::SvmPoint;
     use super::super::problem::Problem;
     use super::super::values::Values;
     use super::{Round, SequentialMinimization, Steps};
@@ -349,14 +349,14 @@ mod tests {
 
     /// Returns the objective that rounds of steps from the origin lead to, within 1e-7 of it.
     fn by_steps_alone(solver: &mut SequentialMinimization<'_, '_>, lambda: Lambda) -> f64 {
-        let mut point = DualPoint::origin(solver.problem, lambda);
+        let mut point = SvmPoint::origin(solver.problem, lambda);
         for _ in 0..100 {
             if point.certificate().relative_gap() <= 1e-7 {
                 return point.objective;
             }
             let start = (&*point.coef, &*point.gradient);
             let Round { coef, .. } = solver.round(lambda, start, 0.1 * point.violation, usize::MAX);
-            point = DualPoint::of(solver.problem, lambda, coef);
+            point = SvmPoint::of(solver.problem, lambda, coef);
         }
         panic!("100 rounds left a gap of {}", point.gap);
     }

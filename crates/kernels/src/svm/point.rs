@@ -9,7 +9,7 @@ use crate::KernelFit;
 
 /// A point of the dual: coefficients with what they are worth.
 #[derive(Clone)]
-pub(super) struct DualPoint {
+pub(super) struct SvmPoint {
     pub(super) coef: Vec<f64>,
     /// The gradient `y - K a`.
     pub(super) gradient: Vec<f64>,
@@ -24,7 +24,7 @@ pub(super) struct DualPoint {
     pub(super) violation: f64,
 }
 
-impl DualPoint {
+impl SvmPoint {
     /// Returns everything about these coefficients, from K itself; what rounding made of their sum
     /// is first taken from a free one.
     ///
@@ -148,7 +148,7 @@ impl DualPoint {
         }
         let penalty = lambda.get() * square;
         rounding += UNITS * f64::EPSILON * (risk + penalty.abs());
-        DualPoint {
+        SvmPoint {
             objective: risk + penalty,
             coef,
             gradient,
@@ -172,7 +172,7 @@ impl DualPoint {
 /// A point that a solver has ended at.
 pub(super) struct Solution {
     pub(super) lambda: Lambda,
-    pub(super) point: DualPoint,
+    pub(super) point: SvmPoint,
     pub(super) report: Report,
 }
 
@@ -180,7 +180,7 @@ impl Solution {
     /// Returns the fit with the scores that it gives all samples.
     pub(super) fn scored(self, problem: &Problem<'_>) -> Scored {
         let Solution { lambda, point, report } = self;
-        let DualPoint { intercept, coef, gradient, .. } = point;
+        let SvmPoint { intercept, coef, gradient, .. } = point;
         // The gradient of sample i is y_i - (K a)_i.
         let score = |(g, y): (f64, &f64)| y - g + intercept;
         let scores = gradient.into_iter().zip(problem.signs).map(score).collect();
