@@ -78,9 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (start, content) = (Instant::now(), arguments.section(experiment, &folder));
         let seconds = || format!("{:.1} s", start.elapsed().as_secs_f64());
         eprintln!("{place}: {}", content.fault().unwrap_or_else(seconds));
-        let title = experiment.get_about().map(ToString::to_string).unwrap_or_default();
+        let about = || experiment.get_about().map(ToString::to_string).unwrap_or_default();
+        let heading = title_of(&folder.join(format!("{name}.md"))).unwrap_or_else(about);
         let parameters = arguments.parameters(experiment)?;
-        sections.push(Section { name, heading: format!("{name}: {title}"), parameters, content });
+        sections.push(Section { name, heading, parameters, content });
     }
     let path = folder.join("index.html");
     let (origin, form) = (arguments.origin(), arguments.form());
@@ -152,6 +153,12 @@ impl Arguments {
         let call = words.map(|words| Call::parse(&words)).transpose()?;
         Ok(call.map_or(String::new(), |call| call.in_words()))
     }
+}
+
+/// Returns the title of a page of Markdown, if there is one.
+fn title_of(page: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(page).ok()?;
+    Some(text.lines().next()?.strip_prefix("# ")?.to_owned())
 }
 
 /// Returns the section of an experiment: that of a file if this program has made it by the same words,
@@ -244,10 +251,8 @@ mod tests {
         assert!(page.contains(LEFT_OUT));
         let text = std::fs::read_to_string(folder.path().join("quick.md")).expect("Markdown");
         assert!(text.contains(&format!("The experiment is {LEFT_OUT}.")), "{text}");
-        let all = experiment::command();
-        let fig2 = all.find_subcommand("lhs-fig2").and_then(|c| c.get_about()).expect("a title");
-        let link = format!("  * [lhs-fig2: {fig2}](#lhs-fig2-{})\n", anchor(&fig2.to_string()));
-        assert!(text.contains(&link), "{text}");
+        let title = "Figure 2: two kinds of separators";
+        assert!(text.contains(&format!("  * [{title}](#{})\n", anchor(title))), "{text}");
         assert!(text.contains("\n\nThe parameters are: seed 1, draws 100.\n\n"), "{text}");
         let pictures = text.split("](").skip(1).filter_map(|link| link.split_once(')'));
         let pictures: Vec<&str> =

@@ -213,10 +213,10 @@ fn legend() -> [String; 2] {
              is the difference of the two classifiers on the same samples, whose standard error is \
              paired. *Not certified* counts, over all trials, lambdas at which a fit of the \
              cross-validation did not reach its tolerance / tested classifiers that did not; of the \
-             machine, that is for its limit of {MACHINE_STEPS} steps a fit."
+             SVM, that is for its limit of {MACHINE_STEPS} steps a fit."
         ),
         format!(
-            "Lambda is the one with the least {FOLDS}-fold cross-validated error (of several the \
+            "Lambda is the one with the lowest {FOLDS}-fold cross-validated error (of several the \
              largest) among 100 from 1 to 1e-7, the grid of the authors' package, for both \
              classifiers and with the same folds. The Gaussian kernel has the automatic sigma of \
              kernlab, computed from the training samples; the source does not say which it had."

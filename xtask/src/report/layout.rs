@@ -33,7 +33,7 @@ section td.text { white-space: normal; min-width: 8rem; max-width: 30rem }
 /// An experiment on the page.
 pub(super) struct Section<'a> {
     pub(super) name: &'a str,
-    /// The name and what it is about.
+    /// The title of its page, or what it is about if there is none.
     pub(super) heading: String,
     /// The parameters, including seeds; may be empty.
     pub(super) parameters: String,
