@@ -53,7 +53,7 @@ pub enum Error {
     Parameter(#[from] OutOfRange),
     /// Something would take more memory than it may.
     #[error(
-        "{what} would take {needed:.3e} bytes of memory, more than the {limit:.3e} that it may: {advice}"
+        "{what} would take {needed:.3e} bytes of memory, more than the limit of {limit:.3e}: {advice}"
     )]
     Memory {
         /// The thing that would take it, with its size.

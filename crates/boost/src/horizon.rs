@@ -29,7 +29,7 @@ impl Horizon {
         let positive = |value: f64| value >= 1.0;
         OutOfRange::check("the number of rounds", rounds as f64, "at least 1", positive)?;
         OutOfRange::check("the number of outputs", outputs as f64, "at least 1", positive)?;
-        Error::check_memory(outputs as f64, "take fewer outputs", || {
+        Error::check_memory(outputs as f64, "use fewer outputs", || {
             format!("the list of {outputs} outputs")
         })?;
         Ok(Horizon { rounds, outputs })

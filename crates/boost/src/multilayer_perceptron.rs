@@ -230,7 +230,7 @@ impl<L: MarginLoss> MultilayerPerceptron<L> {
         OutOfRange::check("the size of a layer", units as f64, "at least 1", |units| units >= 1.0)?;
         OutOfRange::check("the step size", step_size, "greater than 0", |step| step > 0.0)?;
         let weights = weights(&sizes(features, hidden));
-        Error::check_memory(weights, "take smaller or fewer hidden layers", || {
+        Error::check_memory(weights, "use smaller or fewer hidden layers", || {
             format!("a network of {weights:.3e} weights")
         })?;
         Ok(MultilayerPerceptron { network: Network::new(features, hidden, seed), loss, step_size })
@@ -326,7 +326,7 @@ mod tests {
             MultilayerPerceptron::new(2, &[1 << 30], Logistic, 0.1, 1).expect_err("refused");
         assert_eq!(
             refused.to_string(),
-            "a network of 4.295e9 weights would take 3.436e10 bytes of memory, more than the 4.295e9 that it may: take \
+            "a network of 4.295e9 weights would take 3.436e10 bytes of memory, more than the limit of 4.295e9: use \
              smaller or fewer hidden layers"
         );
     }

@@ -47,8 +47,8 @@ pub enum Error {
     LinearOnly,
     /// The eigendecomposition of MM would be too large.
     #[error(
-        "MM decomposes a matrix of order {order}, more than the {limit} that it is meant for; \
-         the newton solver takes problems of this shape"
+        "MM decomposes a matrix of order {order}, more than its limit of {limit}; \
+         use the newton solver for problems of this shape"
     )]
     TooLargeForMm {
         /// The order of the matrix.

@@ -34,10 +34,7 @@ pub enum Error {
     )]
     FreeIntercept,
     /// A system that the solver factorises would be too large.
-    #[error(
-        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant \
-         for"
-    )]
+    #[error("the solver factorises a matrix of order {order}, more than its limit of {limit}")]
     TooLarge {
         /// The order of the matrix.
         order: usize,

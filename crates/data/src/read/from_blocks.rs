@@ -53,7 +53,7 @@ fn refuse_text_options(options: &ReadOptions) -> Result<(), Error> {
     ];
     match named.into_iter().find_map(|(parameter, value)| Some((parameter, value?))) {
         Some((parameter, value)) => {
-            let requirement = "left out of a block file, which has all of that in it";
+            let requirement = "left out for a block file, which stores it";
             Err(Error::parameter(parameter, format!("'{value}'"), requirement))
         }
         None => Ok(()),

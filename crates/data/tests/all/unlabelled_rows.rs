@@ -220,8 +220,8 @@ fn block_files_are_made_of_the_others() {
     let refused = message(read::dataset(out, &raw_numbers()));
     assert_eq!(
         refused,
-        "the option for rows without a label is 'to drop them', but must be left out of a block file, \
-         which has all of that in it"
+        "the option for rows without a label is 'to drop them', but must be left out for a block file, \
+         which stores it"
     );
 }
 

@@ -43,7 +43,7 @@ impl Decision {
                 _ => format!("the loss '{}'", model.loss()),
             };
             return Err(Failure::Usage(format!(
-                "{option} needs probabilities, and {whose} has none: `margins fit` with --probability platt makes some"
+                "{option} needs probabilities, which {whose} does not have. Fit the model with --probability platt"
             )));
         }
         Ok(rule)
