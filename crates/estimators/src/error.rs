@@ -58,7 +58,7 @@ pub enum Error {
     )]
     LinearLearner(RobustLearner),
     /// Random Fourier features exist for the Gaussian kernel.
-    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
+    #[error("random Fourier features are available for the gaussian kernel only, not for '{0}'")]
     Fourier(String),
     /// Two settings contradict each other.
     #[error("{one} and {other} contradict each other: {reason}")]
@@ -130,8 +130,8 @@ pub enum Error {
     },
     /// A learner shifts its scores, and the loss would make probabilities of them.
     #[error(
-        "{learner} shifts the scores, so that no probabilities follow from them as from those of {loss}: take a loss \
-         without probabilities, such as hinge"
+        "{learner} shifts the scores, so the probabilities of {loss} do not apply: use a loss without \
+         probabilities, such as hinge"
     )]
     ShiftedScores {
         /// The learner.

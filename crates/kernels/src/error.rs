@@ -117,8 +117,8 @@ pub enum Error {
     },
     /// The kernel matrix does not fit into memory.
     #[error(
-        "the kernel matrix of {n} rows takes {}, more than there is; a kernel that is known to be \
-         positive semidefinite does without the matrix, and so do Nystrom or random Fourier features",
+        "the kernel matrix of {n} rows takes {}, more than the free memory; a kernel that is known to be \
+         positive semidefinite does not need the matrix, nor do Nystrom or random Fourier features",
         in_words(*gigabytes)
     )]
     TooLarge {
@@ -184,7 +184,9 @@ pub enum Error {
         needed_gigabytes: f64,
     },
     /// All samples are the same, so that no distance tells a scale.
-    #[error("all rows are the same: no distance between them says how wide a kernel should be")]
+    #[error(
+        "all rows are the same, so their distances suggest no width: set it, as in gaussian:sigma=0.5"
+    )]
     NoDistance,
     /// The distance between two samples is no number.
     #[error(
@@ -198,8 +200,8 @@ pub enum Error {
     },
     /// A width from data is no number.
     #[error(
-        "rows {one} and {other} are {distance:.3e} from each other, and no number is one over the square of that, as \
-         sigma from the data would be: scale the features first, or take a kernel of the distance itself, such as \
+        "rows {one} and {other} have the distance {distance:.3e}, too small or too large for sigma = 1/distance^2: scale \
+         the features first, or use a kernel of the distance itself, such as \
          laplacian:sigma={:.1e}", 1.0 / distance
     )]
     Width {

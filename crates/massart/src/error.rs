@@ -29,9 +29,7 @@ pub enum Error {
         value: f64,
     },
     /// A sample cannot be scaled: its norm is so near zero that it has no inverse, or overflows.
-    #[error(
-        "row {row}: the norm is {norm:e}, by which nothing can be divided: scale the features first"
-    )]
+    #[error("row {row}: the norm is {norm:e}, too small to divide by: scale the features first")]
     Direction {
         /// The row, counted from 0.
         row: usize,

@@ -88,7 +88,7 @@ pub enum Error {
     )]
     NoProbabilities(String),
     /// A class has a name that is no value of the type that was asked for.
-    #[error("the class '{class}' is no value of type {wanted}")]
+    #[error("the class '{class}' is not a value of type {wanted}")]
     LabelType {
         /// The name of the class.
         class: String,
@@ -97,7 +97,7 @@ pub enum Error {
     },
     /// The caller asked a model with several scores a sample for the only one.
     #[error(
-        "the model has {members} scores a sample, for {classes} classes, where one for two is needed"
+        "the model has {members} scores a sample for {classes} classes, but this needs one score for two classes"
     )]
     NotBinary {
         /// Number of classes.

@@ -182,7 +182,7 @@ pub enum Error {
     #[error("{0}")]
     Keeping(Box<dyn std::error::Error + Send + Sync>),
     /// A learner met a score that is not a finite number.
-    #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
+    #[error("the score of a sample is {0}: a feature is not a number, or the steps are too long")]
     Diverged(f64),
 }
 

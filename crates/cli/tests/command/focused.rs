@@ -89,7 +89,11 @@ fn a_majority_with_small_losses_is_applied_from_a_file() {
     assert!(described.contains("which vote"), "{described}");
     workshop.output(&["convert", "--model", "vote.json", "--out", "vote.mgn"]);
     let refused = workshop.run(&[&predict[..], &["--threshold", "0.5", "--probability"]].concat());
-    assert!(text(&refused.stderr).contains("a majority does not have"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("a majority does not have"),
+        "{}",
+        text(&refused.stderr)
+    );
     let page = ["--report", "page.html", "--test", "separable.csv"];
     workshop.output(&[&fit[..], &page].concat());
 }

@@ -49,7 +49,7 @@ fn labels_come_back_in_their_type() {
     let row = [[0.0, 1.0]];
     assert_eq!(spelled.predict_labels::<u64>(&row).unwrap(), [1]);
     let error = spelled.predict_labels::<bool>(&row).unwrap_err();
-    assert_eq!(error.to_string(), "the class '1.0' is no value of type bool");
+    assert_eq!(error.to_string(), "the class '1.0' is not a value of type bool");
 }
 
 /// Measurements are no classes; what is a class by name stays one, and names of samples are doubted.

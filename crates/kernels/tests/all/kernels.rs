@@ -605,8 +605,7 @@ fn a_matrix_of_single_precision_is_semidefinite_to_its_digits() {
 
 #[test]
 fn sigma_needs_rows_that_differ() {
-    let message =
-        "all rows are the same: no distance between them says how wide a kernel should be";
+    let message = "all rows are the same, so their distances suggest no width: set it, as in gaussian:sigma=0.5";
     for n in [1, 2, 300] {
         let design = Design::from_rows(&vec![[1.0, 0.1]; n]).unwrap();
         assert_eq!(SigmaRange::of(&design, None, 0).unwrap_err().to_string(), message);
