@@ -299,7 +299,7 @@ impl Data {
             data = data.with_feature_names(names)?;
         }
         if let Some(weights) = self.weights {
-            data = data.with_weights_of_some_classes(weights)?;
+            data = data.with_weights(weights)?;
         }
         if let Some(folds) = self.folds {
             data = data.with_fold_names(&folds)?;

@@ -31,6 +31,7 @@ CLASSES = [
     *(np.array([0.0, 3.0], dtype=dtype) for dtype in "efdg"),
     np.array([-1, 1], dtype=">i4"), np.array([2**53, 2**53 + 1]), np.array([False, True]),
     np.array(["0", "1"]), np.array(["no", "yes"], dtype="<U9"), np.array(["False", "True"]),
+    *(np.array([1, 400], dtype=f"{kind}8[{unit}]") for kind in "mM" for unit in ("D", "ns")),
     np.array(["no", "yes"], dtype=object), *([np.array(["no", "yes"], dtype="T")] if hasattr(np.dtypes, "StringDType") else []),
     pd.array(["no", "yes"], dtype="string"), pd.Categorical(["no", "yes"]), pd.Categorical([3, 4]), pd.array([3, 4], dtype="Int16"),
 ]

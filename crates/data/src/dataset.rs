@@ -109,40 +109,18 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// Gives the samples weights c_i.
-    ///
-    /// # Errors
-    /// Not one weight a row, a weight that is negative or not finite, or a class in which all
-    /// weights are zero.
-    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
-        let data = self.with_weights_of_some_classes(weights)?;
-        data.class_without_weight().map_or(Ok(()), |class| Err(Error::NoWeight { class }))?;
-        Ok(data)
-    }
-
     /// Gives the samples weights c_i. Fits keep a class without any weight, and never predict it.
     ///
     /// # Errors
     /// Not one weight a row, a weight that is negative or not finite, or no weight above zero.
-    pub fn with_weights_of_some_classes(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         check_count("weights", weights.len(), "rows", self.rows())?;
         check_weights(&weights)?;
-        let is_any = weights.iter().any(|&weight| weight > 0.0);
+        if !weights.iter().any(|&weight| weight > 0.0) {
+            return Err(Error::NoWeight);
+        }
         (self.weights, self.own_weights) = (Some(weights), None);
-        match self.class_without_weight().filter(|_| !is_any) {
-            Some(class) => Err(Error::NoWeight { class }),
-            None => Ok(self),
-        }
-    }
-
-    /// Returns the first class whose weights are all zero.
-    fn class_without_weight(&self) -> Option<String> {
-        let names = self.labels.names();
-        let mut counts = vec![self.weights.is_none(); names.len()];
-        for (row, &weight) in self.weights.iter().flatten().enumerate() {
-            counts[self.labels.index(row)] |= weight > 0.0;
-        }
-        counts.iter().position(|counts| !counts).map(|class| names[class].clone())
+        Ok(self)
     }
 
     /// Multiplies the weight of every sample, 1 if it has none, by a cost: costs count in fits, and
@@ -155,7 +133,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         let own = self.own_weights().map_or_else(|| vec![1.0; costs.len()], <[f64]>::to_vec);
         let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
         let weights = costs.iter().enumerate().map(|(i, cost)| cost * weight(i)).collect();
-        let mut data = self.with_weights_of_some_classes(weights)?;
+        let mut data = self.with_weights(weights)?;
         data.own_weights = Some(own);
         Ok(data)
     }
@@ -183,7 +161,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     pub fn relabelled<Z: ClassLabels>(&self, labels: Z) -> Result<Dataset<Z>, Error> {
         let mut data = Dataset::new(self.design.clone(), labels)?;
         if let Some(weights) = &self.weights {
-            data = data.with_weights_of_some_classes(weights.clone())?;
+            data = data.with_weights(weights.clone())?;
         }
         data.own_weights.clone_from(&self.own_weights);
         data.feature_names.clone_from(&self.feature_names);
@@ -374,7 +352,7 @@ mod tests {
                 message(four_rows().with_weights(vec![1.0])),
                 message(four_rows().with_weights(vec![1.0, 1.0, -0.5, 1.0])),
                 message(four_rows().with_weights(vec![1.0, f64::INFINITY, 1.0, 1.0])),
-                message(four_rows().with_weights(vec![1.0, 0.0, 1.0, 0.0])),
+                message(four_rows().with_weights(vec![0.0; 4])),
                 message(four_rows().with_feature_names(vec![])),
                 message(four_rows().with_feature_names(names("age", "age"))),
                 message(four_rows().with_folds(vec![0, 0, 0, 0])),

@@ -190,12 +190,9 @@ pub enum Error {
         /// The range in words, such as "1 or -1".
         requirement: &'static str,
     },
-    /// All samples of a class have weight zero.
-    #[error("every sample of class '{class}' has weight 0, but each class needs a positive weight")]
-    NoWeight {
-        /// Name of the class.
-        class: String,
-    },
+    /// All samples have weight zero.
+    #[error("all weights are 0, but at least one must be positive")]
+    NoWeight,
     /// A cell of a raw table that cannot be taken.
     #[error("row {row}, column '{column}': {reason}")]
     Cell {

@@ -66,6 +66,7 @@ use crate::class_collector::ClassCollector;
 use crate::dataset::row_among;
 use crate::{Classes, Dataset, Design, Error, Labels, Place};
 use by_format::{each_table, table};
+use content::not_text;
 use labels::FileLabels;
 use table::{Purpose, Source, assemble, check_columns, collect_labels, unlabelled};
 
@@ -339,7 +340,13 @@ fn check_further(format: Format, options: &ReadOptions) -> Result<(), Error> {
 fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {
     let name = path.display().to_string();
     let Some(format) = options.format.or_else(|| Format::of(path)) else {
-        return Err(Error::UnknownFormat { file: name, endings: endings_in_words() });
+        // The name may be that of a compressed file, whose first bytes say more.
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut start));
+        return Err(match not_text(&start).filter(|_| read.is_ok()) {
+            Some(reason) => Error::Malformed { place: Place::of_file(name), reason },
+            None => Error::UnknownFormat { file: name, endings: endings_in_words() },
+        });
     };
     if options.format.is_none() {
         check_further(format, options)?;

@@ -93,11 +93,12 @@ impl Certificate {
         self.relative_gap() <= tolerance && !self.hides_a_gap(tolerance)
     }
 
-    /// Returns true if the rounding that the gap leaves out is above a tolerance. An objective below the
-    /// rounding of 1 counts as zero, of which no tolerance is a share: it is the minimum of a loss like
-    /// the leaky ReLU at a function of 0.
+    /// Returns true if the rounding that the gap leaves out is above a tolerance. An objective that is
+    /// below the rounding of 1 and below its own counts as zero, of which no tolerance is a share: it is
+    /// the minimum of a loss like the leaky ReLU at a function of 0.
     pub(crate) fn hides_a_gap(&self, tolerance: f64) -> bool {
-        self.objective.abs() > f64::EPSILON && self.relative_rounding() > tolerance
+        let zero = f64::EPSILON.min(self.rounding);
+        self.objective.abs() > zero && self.relative_rounding() > tolerance
     }
 
     /// Returns a difference of objectives relative to the larger size of the two.

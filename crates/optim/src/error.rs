@@ -159,8 +159,8 @@ pub enum Error {
     },
     /// The coefficients of a learner would be too large for their squared norm to be a number.
     #[error(
-        "the squared norm of the coefficients would be {0}: a feature is too large, or the steps \
-         are too long"
+        "the squared norm of the coefficients would be {0}: the steps are too long, or a feature is \
+         too large. Lower the step length"
     )]
     Unbounded(f64),
     /// The score of a sample is NaN or infinite, and stands for no class.
@@ -182,7 +182,9 @@ pub enum Error {
     #[error("{0}")]
     Keeping(Box<dyn std::error::Error + Send + Sync>),
     /// A learner met a score that is not a finite number.
-    #[error("the score of a sample is {0}: a feature is not a number, or the steps are too long")]
+    #[error(
+        "the score of a sample is {0}: the steps are too long, or a feature is too large. Lower the step length"
+    )]
     Diverged(f64),
 }
 

@@ -363,8 +363,10 @@ def _indices(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def names_of(classes: np.ndarray) -> list[str]:
-    """Returns the names of classes in files."""
-    return [str(label) for label in classes.tolist()]
+    """Returns the names of classes in files: times as numpy writes them, durations as numbers of their unit."""
+    if classes.dtype.kind == "M":
+        return np.datetime_as_string(classes).tolist()
+    return [str(label) for label in (classes.astype(np.int64) if classes.dtype.kind == "m" else classes).tolist()]
 
 
 def label_type_of(classes: np.ndarray) -> str | None:
@@ -381,8 +383,10 @@ def classes_named(names: list[str], label_type: str | None = None) -> np.ndarray
         return _classes_like(names)
     try:
         dtype = np.dtype(label_type)
-        if dtype.kind not in "biufUO":
+        if dtype.kind not in "biufUOMm":
             raise TypeError(f"{dtype} is not the dtype of labels")
+        if dtype.kind == "m":
+            return np.array(names, dtype=np.int64).astype(dtype)
         return np.array([name == "True" for name in names] if dtype.kind == "b" else names, dtype=dtype)
     except (TypeError, OverflowError) as error:
         raise ValueError(str(error)) from error

@@ -34,7 +34,7 @@ fn bad_input_gets_a_clear_message() {
         ("twice.csv", b"x,x,label\n1,2,a\n3,4,b\n".to_vec()),
         ("latin1.csv", b"h\xf6he,label\n1,a\n2,b\n".to_vec()),
         ("weights.csv", b"x,w,label\n1,1,a\n2,-1,b\n".to_vec()),
-        ("zero-weights.csv", b"x,w,label\n1,1,a\n2,0,b\n".to_vec()),
+        ("zero-weights.csv", b"x,w,label\n1,0,a\n2,0,b\n".to_vec()),
         ("one-fold.csv", b"x,fold,label\n1,1,a\n2,1,b\n3,1,a\n4,1,b\n".to_vec()),
         ("class-fold.csv", b"x,fold,label\n1,1,a\n2,2,b\n3,1,a\n4,2,b\n".to_vec()),
         ("broken.csv.gz", gzip),

@@ -227,7 +227,7 @@ impl BlockFile {
     /// Reads the rows of all partitions.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read); a class in which all weights are zero.
+    /// The errors of [`read`](Self::read); all weights are zero.
     pub fn dataset<Y: ClassLabels>(&self) -> Result<Dataset<Y>, Error> {
         self.check_classes::<Y>()?;
         self.check_room()?;

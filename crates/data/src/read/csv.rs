@@ -297,8 +297,9 @@ fn next_header(lines: &mut Lines<'_>, drops_unnamed: bool) -> Result<Vec<String>
     header(lines, drops_unnamed)
 }
 
-/// Returns the separator that a line names, as in `sep=,`.
+/// Returns the separator that a line names, as in `sep=,`, with or without quotes around it.
 fn separator(line: &str) -> Option<&str> {
+    let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
     let start = line.get(..4)?;
     let separator = &line[4..];
     (start.eq_ignore_ascii_case("sep=") && separator.chars().count() == 1).then_some(separator)
@@ -307,6 +308,9 @@ fn separator(line: &str) -> Option<&str> {
 /// Returns the column names: not empty unless such a column is left out, and distinct.
 fn header(lines: &Lines<'_>, drops_unnamed: bool) -> Result<Vec<String>, Error> {
     let line = lines.text()?;
+    if !line.contains('"') {
+        lines.check_returns()?;
+    }
     let names: Vec<String> =
         split_quoted(lines, line)?.iter().map(|name| name.trim().to_owned()).collect();
     check_names(&names, drops_unnamed, &|reason| lines.malformed_line(reason))?;
@@ -388,12 +392,7 @@ fn check_cell_count(lines: &Lines<'_>, cells: usize, columns: usize) -> Result<(
     if cells == columns {
         return Ok(());
     }
-    let mut reason =
-        format!("the row has {}, but the header has {columns}", Counted(cells, "cell"));
-    let line = lines.bytes();
-    if line.trim_ascii_end().contains(&b'\r') {
-        reason +=
-            ". It contains a carriage return without a line feed: give all lines the same end";
-    }
-    Err(lines.malformed_line(reason))
+    lines.check_returns()?;
+    let cells = Counted(cells, "cell");
+    Err(lines.malformed_line(format!("the row has {cells}, but the header has {columns}")))
 }

@@ -99,7 +99,9 @@ fn estimate(
     Ok(Some(match format {
         Format::Csv => {
             let mut all_lines = text.split(|&byte| byte == b'\n');
-            let header = all_lines.find(|line| !line.starts_with(b"sep=")).unwrap_or_default();
+            let header = all_lines
+                .find(|line| !line.starts_with(b"sep=") && !line.starts_with(b"\"sep="))
+                .unwrap_or_default();
             // As many commas as features beside a label.
             let columns = memchr_iter(b',', header).count().max(1);
             let cell = match options.features {

@@ -43,7 +43,10 @@ pub(super) fn check_names(
 ) -> Result<(), Error> {
     let mut seen = HashMap::with_capacity(names.len());
     for (name, column) in names.iter().zip(1..) {
-        if name.is_empty() && !drops_unnamed {
+        if name.is_empty() && drops_unnamed {
+            continue;
+        }
+        if name.is_empty() {
             let reason = format!(
                 "column {column} of the header has no name: name it, or leave it out by --drop '' at \
                  the fit"

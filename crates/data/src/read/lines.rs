@@ -156,6 +156,16 @@ impl<'a> Lines<'a> {
         ))
     }
 
+    /// Refuses a carriage return within the line, which other programs take for the end of a line.
+    pub(super) fn check_returns(&self) -> Result<(), Error> {
+        if memchr(b'\r', self.bytes().trim_ascii_end()).is_none() {
+            return Ok(());
+        }
+        let reason =
+            "the line contains a carriage return without a line feed: give all lines the same end";
+        Err(self.malformed_line(reason.to_owned()))
+    }
+
     /// Goes on to the next line; false at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
         self.line.start = self.line.end;

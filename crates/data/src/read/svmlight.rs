@@ -135,6 +135,7 @@ impl Taken {
         expected: Option<usize>,
         labels: &mut LabelSink<'_>,
     ) -> Result<(), Error> {
+        lines.check_returns()?;
         let line = lines.text()?;
         let line = line.split_once('#').map_or(line, |(content, _comment)| content);
         let mut tokens = tokens(line);

@@ -100,7 +100,7 @@ fn csv_options() {
             with(|o| o.columns = Some(0)),
             on("w,a,label\n1,2,x\n-1,2,y\n", |o| o.weights_column = some("w")),
             on("w,a,label\n1,2,x\n,2,y\n", |o| o.weights_column = some("w")),
-            on("w,a,label\n1,2,x\n0,2,y\n", |o| o.weights_column = some("w")),
+            on("w,a,label\n0,2,x\n0,2,y\n", |o| o.weights_column = some("w")),
             on("f,a,label\n1,2,x\n1,2,y\n", |o| o.fold_column = some("f")),
             on("f,a,label\n1,2,x\n,2,y\n", |o| o.fold_column = some("f")),
         ]

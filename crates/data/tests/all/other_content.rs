@@ -55,6 +55,12 @@ fn files_that_are_not_text_are_named_by_their_first_bytes() {
             }
         }
     }
+    // The usual name of a compressed file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv.bz2");
+    std::fs::write(&path, b"BZh91AY&SY\x01\x02").unwrap();
+    let message = refusal(read::dataset(&path, &ReadOptions::default()));
+    assert!(message.contains("t.csv.bz2: the file is compressed by bzip2: unpack"), "{message}");
     // Text that begins as such a file does is text.
     for name in ["PAR1", "FEA1", "ARROW1", "GIF8", "BZh9"] {
         let text = TABLE.replacen('a', name, 1);
@@ -74,15 +80,24 @@ fn lines_may_end_in_a_carriage_return_alone() {
     let message = refusal(csv(long.as_bytes()));
     assert!(message.starts_with("t, line 40002, column 'a': 'x' is not a number"), "{message}");
     let mixed = refusal(csv(b"a,label\n1,no\r2,yes\n3,no\n"));
-    let expected =
-        "t, line 2: the row has 3 cells, but the header has 2. It contains a carriage return";
-    assert!(mixed.starts_with(expected), "{mixed}");
+    let expected = "line 2: the line contains a carriage return without a line feed";
+    assert!(mixed.contains(expected), "{mixed}");
+    // A header, a line of svmlight, and a comment, behind which a row would be lost.
+    for text in ["a,label\r1,no\n2,yes\n3,no\n", "a,label\r1,no\n"] {
+        let mixed = refusal(csv(text.as_bytes()));
+        assert!(mixed.contains("line 1: the line contains a carriage return"), "{mixed}");
+    }
+    for text in ["1 1:1\r-1 1:2\n-1 1:3\n", "1 1:1 # c\r-1 1:2\n-1 1:3\n"] {
+        let read = data(text.as_bytes(), Format::Svmlight, &ReadOptions::default());
+        let mixed = read.unwrap_err().to_string();
+        assert!(mixed.contains("line 1: the line contains a carriage return"), "{mixed}");
+    }
     assert_eq!(csv(b"\"a\rb\",label\n1,no\n2,yes\n").unwrap().feature_names().unwrap(), ["a\rb"]);
 }
 
 #[test]
 fn the_separator_of_spreadsheets_is_skipped_or_named() {
-    for start in ["sep=,\n", "\u{feff}sep=,\r\n", "SEP=,\n\n"] {
+    for start in ["sep=,\n", "\"sep=,\"\n", "\u{feff}sep=,\r\n", "SEP=,\n\n"] {
         assert_eq!(
             csv(format!("{start}{TABLE}").as_bytes()).unwrap(),
             csv(TABLE.as_bytes()).unwrap()

@@ -455,7 +455,7 @@ fn files_of_several_classes() {
             message("x,label\n1,a\n2,\n", &options),
             message("x,label\n1,a\n2,b\n3,NaN\n", &options),
             message("x,label\n1,a\n2,b\n", &positive),
-            message("x,w,label\n1,1,a\n2,0,b\n3,1,c\n", &weights),
+            message("x,w,label\n1,0,a\n2,0,b\n3,0,c\n", &weights),
         ],
         [
             "k.csv: the only class among 2 label(s) is 'a', but two classes are needed",
@@ -464,7 +464,7 @@ fn files_of_several_classes() {
             "k.csv, line 4, column 'label': label 'NaN' is a missing value; \
              rows without one can be left out (--drop-unlabelled)",
             "the positive class is 'a', but must be left out where there may be several classes",
-            "k.csv: every sample of class 'b' has weight 0, but each class needs a positive weight",
+            "k.csv: all weights are 0, but at least one must be positive",
         ]
     );
 }

@@ -303,7 +303,7 @@ fn several_classes_are_learnt_one_versus_rest() {
 fn weights_count_and_classes_without_any_are_never_predicted() {
     let data = three_classes(90);
     let weights: Vec<f64> = (0..90).map(|i| [1.0, 3.0, 0.0][i % 3]).collect();
-    let weighted = data.clone().with_weights_of_some_classes(weights).unwrap();
+    let weighted = data.clone().with_weights(weights).unwrap();
     let settings = Settings { epochs: Some(100), ..settings() };
     let fitted = settings.fit(&weighted).unwrap();
     let decided = fitted.model.predict(data.design(), &Registry::standard()).unwrap();

@@ -71,9 +71,7 @@ mod tests {
         assert_eq!(decided_sign(&data, None), None);
         assert_eq!(decided_sign(&data, Some(&[1, 2])), Some(-1.0));
         assert_eq!(decided_sign(&data, Some(&[0])), Some(1.0));
-        let weighted = |weights: [f64; 3]| {
-            data.clone().with_weights_of_some_classes(weights.to_vec()).unwrap()
-        };
+        let weighted = |weights: [f64; 3]| data.clone().with_weights(weights.to_vec()).unwrap();
         assert_eq!(decided_sign(&weighted([0.0, 1.0, 0.0]), None), Some(-1.0));
         assert_eq!(decided_sign(&weighted([2.0, 0.0, 0.0]), None), Some(1.0));
         let half = weighted([2.0, 1.0, 0.0]);
