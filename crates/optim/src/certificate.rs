@@ -127,3 +127,21 @@ impl Certificate {
         if other.duality_gap < self.duality_gap { other } else { self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Certificate;
+
+    /// Rounding above the tolerance shows however small the objective is, unless nothing tells it from zero.
+    #[test]
+    fn a_tiny_objective_hides_no_gap() {
+        let certificate =
+            |objective, rounding| Certificate::new(objective, 0.0, rounding, f64::NAN);
+        for objective in [1.0, 1e-17, 1e-100] {
+            assert!(certificate(objective, 1e-5 * objective).hides_a_gap(1e-6), "{objective}");
+            assert!(!certificate(objective, 1e-8 * objective).hides_a_gap(1e-6), "{objective}");
+        }
+        assert!(certificate(1e-15, 1e-14).hides_a_gap(1e-6));
+        assert!(!certificate(1e-17, 1e-16).hides_a_gap(1e-6));
+    }
+}
