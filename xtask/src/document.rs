@@ -129,20 +129,14 @@ impl Table {
 }
 
 impl Document {
-    /// Returns a document without content.
-    pub(crate) fn new(name: &'static str, title: &'static str) -> Self {
-        Document { name, title, finding: String::new(), parts: Vec::new(), numbers: Vec::new() }
+    /// Returns a document of its finding alone.
+    pub(crate) fn new(name: &'static str, title: &'static str, finding: String) -> Self {
+        Document { name, title, finding, parts: Vec::new(), numbers: Vec::new() }
     }
 
     /// Returns the document of a figure alone, with what it shows.
     pub(crate) fn of((figure, finding): (Figure, String), title: &'static str) -> Self {
-        Document::new(figure.name, title).finding(finding).figure(figure)
-    }
-
-    /// Sets the finding, which comes first.
-    pub(crate) fn finding(mut self, finding: impl Into<String>) -> Self {
-        self.finding = finding.into();
-        self
+        Document::new(figure.name, title, finding).figure(figure)
     }
 
     /// Adds a paragraph of Markdown.
@@ -217,7 +211,7 @@ impl Document {
     pub(crate) fn write(&self, folder: &Path, command: &str) -> Result<Vec<String>, Failure> {
         let mut files = vec![(format!("{}.md", self.name), self.markdown(command))];
         for figure in self.figures() {
-            files.push((format!("{}.svg", figure.name), figure.svg()?));
+            files.push((format!("{}.svg", figure.name), figure.svg()));
         }
         files.extend(self.numbers());
         let write = |(name, text): (String, String)| {

@@ -9,7 +9,9 @@ use margins::calibration::cubic::getroot;
 use margins::losses::catoni::{SATURATION, psi, psi_prime, rho};
 
 use crate::Failure;
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
+use margins_report::page::chart::Chart;
+
+use crate::figure::{Axis, Figure, Points, Series, Style, between, curve, panel};
 
 /// The levels of figure 2 at scale 1.
 const LEVELS: [(&str, f64); 5] = [
@@ -21,11 +23,11 @@ const LEVELS: [(&str, f64); 5] = [
 ];
 
 /// Colours of the guides at the level and at its distance from sqrt 2.
-const LEVEL: Style = Style::Guide(4);
-const DELTA: Style = Style::Guide(2);
+const LEVEL: usize = 4;
+const DELTA: usize = 2;
 
-fn vertical(name: &str, at: f64, y: (f64, f64), style: Style) -> Series {
-    Series { name: name.to_owned(), points: vec![(at, y.0), (at, y.1)], style }
+fn vertical(name: &str, at: f64, y: (f64, f64), colour: usize) -> Series {
+    Series::new(name, vec![(at, y.0), (at, y.1)], Style::Dashed).coloured(colour)
 }
 
 /// Returns the figure of rho with its first two derivatives, and what it shows.
@@ -40,18 +42,17 @@ pub(crate) fn figure_1() -> (Figure, String) {
          line. Its slope is at most {steepest:.3}, which bounds the pull of an outlier.",
         psi_prime(0.0)
     );
-    let panel = Panel {
-        key: "rho",
-        title: "The loss function of Catoni and Giulini".to_owned(),
-        x: Axis { label: "u", range: x },
-        y: Axis { label: "", range: (-1.2, 2.6) },
-        series: vec![
-            line("rho(u)", value),
-            line("rho'(u) = psi(u)", slope),
-            line("rho''(u)", second),
+    let functions = panel(
+        "rho",
+        "The loss function of Catoni and Giulini",
+        [between("u", x), Axis::new("value")],
+        vec![
+            Series::line("rho(u)", value),
+            Series::line("rho'(u) = psi(u)", slope),
+            Series::line("rho''(u)", second),
         ],
-    };
-    (Figure { name: "margin-pursuit-fig1", panels: vec![panel] }, finding)
+    );
+    (Figure { name: "margin-pursuit-fig1", panels: vec![functions] }, finding)
 }
 
 /// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale, and what it
@@ -67,8 +68,11 @@ pub(crate) fn figure_2() -> Result<(Figure, String), Failure> {
         .collect::<Result<_, margins::calibration::Error>>()?;
     let risk_of =
         |psi: &MarginPursuitPsi, eta: f64| psi.least_conditional_risk(eta).unwrap_or(f64::NAN);
-    let h = transforms.iter().map(|(name, psi)| line(*name, curve(unit, |eta| risk_of(psi, eta))));
-    let psi = transforms.iter().map(|(name, psi)| line(*name, curve(unit, |a| psi.value(a))));
+    let h = transforms
+        .iter()
+        .map(|(name, psi)| Series::line(*name, curve(unit, |eta| risk_of(psi, eta))));
+    let psi =
+        transforms.iter().map(|(name, psi)| Series::line(*name, curve(unit, |a| psi.value(a))));
     let psi: Vec<Series> = psi.collect();
 
     let inverse = |gamma: f64, scale: f64, risk: f64| {
@@ -77,7 +81,7 @@ pub(crate) fn figure_2() -> Result<(Figure, String), Failure> {
     let levels = (0.1, 4.0);
     let over_level = RISKS
         .iter()
-        .map(|&a| line(format!("a = {a}"), curve(levels, |gamma| inverse(gamma, 1.0, a))));
+        .map(|&a| Series::line(format!("a = {a}"), curve(levels, |gamma| inverse(gamma, 1.0, a))));
     let over_level: Vec<Series> = over_level.collect();
     let rises = psi.windows(2).all(|pair| never_above(&pair[0].points, &pair[1].points));
     let falling = |series: &Series| series.points.windows(2).all(|pair| pair[1].1 <= pair[0].1);
@@ -98,40 +102,30 @@ pub(crate) fn figure_2() -> Result<(Figure, String), Failure> {
     );
     let scales = (0.1, 10.0);
     let over_scale = FIXED_LEVELS.iter().map(|&gamma| {
-        line(format!("gamma = {gamma}"), curve(scales, |s| inverse(gamma, s, EPSILON / s)))
+        Series::line(format!("gamma = {gamma}"), curve(scales, |s| inverse(gamma, s, EPSILON / s)))
     });
     // The text of the source says of eps/s what is true of eps: that the curve levels off.
-    let undivided = line("gamma = 2; at eps", curve(scales, |s| inverse(2.0, s, EPSILON)));
-    let inverse_range = (0.0, 1.05);
+    let undivided = Series::line("gamma = 2; at eps", curve(scales, |s| inverse(2.0, s, EPSILON)));
     let panels = vec![
-        Panel {
-            key: "H",
-            title: "Least conditional risk, s = 1".to_owned(),
-            x: Axis { label: "eta", range: unit },
-            y: Axis { label: "H(eta)", range: (0.0, 3.2) },
-            series: h.collect(),
-        },
-        Panel {
-            key: "Psi",
-            title: "Psi-transform, s = 1".to_owned(),
-            x: Axis { label: "a", range: unit },
-            y: Axis { label: "Psi(a)", range: (0.0, 2.3) },
-            series: psi,
-        },
-        Panel {
-            key: "inverse over gamma",
-            title: "Inverse at an excess surrogate risk a, s = 1".to_owned(),
-            x: Axis { label: "gamma", range: levels },
-            y: Axis { label: "inverse of Psi at a", range: inverse_range },
-            series: over_level,
-        },
-        Panel {
-            key: "inverse over s",
-            title: format!("Inverse at eps/s, eps = {EPSILON}"),
-            x: Axis { label: "s", range: scales },
-            y: Axis { label: "inverse of Psi at eps/s", range: inverse_range },
-            series: over_scale.chain([undivided]).collect(),
-        },
+        panel(
+            "H",
+            "Least conditional risk, s = 1",
+            [between("eta", unit), Axis::new("H(eta)")],
+            h.collect(),
+        ),
+        panel("Psi", "Psi-transform, s = 1", [between("a", unit), Axis::new("Psi(a)")], psi),
+        panel(
+            "inverse over gamma",
+            "Inverse at an excess surrogate risk a, s = 1",
+            [between("gamma", levels), Axis::new("inverse of Psi at a")],
+            over_level,
+        ),
+        panel(
+            "inverse over s",
+            format!("Inverse at eps/s, eps = {EPSILON}"),
+            [Axis::log("scale s"), Axis::new("inverse of Psi at eps/s")],
+            over_scale.chain([undivided]).collect(),
+        ),
     ];
     Ok((Figure { name: "margin-pursuit-fig2", panels }, finding))
 }
@@ -150,12 +144,8 @@ fn polynomial(
     let roots = getroot(a, b, c, d)?.as_slice().to_vec();
     let inside = roots.iter().filter(|root| x.0 <= **root && **root <= x.1);
     let series = [
-        line("P(u)", curve(x, |u| ((a * u + b) * u + c) * u + d)),
-        Series {
-            name: "real roots".to_owned(),
-            points: inside.map(|&root| (root, 0.0)).collect(),
-            style: Style::Marks,
-        },
+        Series::line("P(u)", curve(x, |u| ((a * u + b) * u + c) * u + d)),
+        Series::new("real roots", inside.map(|&root| (root, 0.0)).collect(), Style::Marks),
     ];
     Ok((series, roots))
 }
@@ -195,14 +185,13 @@ pub(crate) fn figure_6() -> Result<(Figure, String), Failure> {
     let mut series = Vec::from(series);
     series.push(vertical("-gamma", -g, y, LEVEL));
     series.push(vertical("gamma", g, y, LEVEL));
-    let panel = Panel {
-        key: "double-cube",
-        title: format!("Double-cube condition, gamma = sqrt(2)/2, eta = {ETA}"),
-        x: Axis { label: "u", range: x },
-        y: Axis { label: "P(u)", range: y },
+    let condition = panel(
+        "double-cube",
+        format!("Double-cube condition, gamma = sqrt(2)/2, eta = {ETA}"),
+        [between("u", x), between("P(u)", y)],
         series,
-    };
-    Ok((Figure { name: "margin-pursuit-fig6", panels: vec![panel] }, finding))
+    );
+    Ok((Figure { name: "margin-pursuit-fig6", panels: vec![condition] }, finding))
 }
 
 /// Returns the figure of the single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant
@@ -212,7 +201,7 @@ pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
     let delta = (SQRT_2 - g).abs();
     let transform = MarginPursuitPsi::new(g, 1.0)?;
     let mut findings = Vec::new();
-    let mut panel = |key, title: &str, eta: f64, sign: f64| -> Result<Panel, Failure> {
+    let mut of_sign = |key, title: &str, eta: f64, sign: f64| -> Result<Chart, Failure> {
         let alpha = (eta - 1.0) / eta;
         let constants = [
             6.0 * (g + alpha * SATURATION - g * g * g / 6.0),
@@ -235,25 +224,20 @@ pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
             nearest(&of_printed, minimiser)
         ));
         let mut series = Vec::from(series);
-        for (name, at, style) in [
+        for (name, at, colour) in [
             ("-gamma", -g, LEVEL),
             ("gamma", g, LEVEL),
             ("-delta", -delta, DELTA),
             ("delta", delta, DELTA),
         ] {
-            series.push(vertical(name, at, y, style));
+            series.push(vertical(name, at, y, colour));
         }
-        Ok(Panel {
-            key,
-            title: format!("{title}, gamma = 2 sqrt(2) + 1/2, eta = {eta}"),
-            x: Axis { label: "u", range: x },
-            y: Axis { label: "P(u)", range: y },
-            series,
-        })
+        let title = format!("{title}, gamma = 2 sqrt(2) + 1/2, eta = {eta}");
+        Ok(panel(key, title, [between("u", x), between("P(u)", y)], series))
     };
     let panels = vec![
-        panel("minus", "Minus single-cube", 0.7, -1.0)?,
-        panel("plus", "Plus single-cube", 0.3, 1.0)?,
+        of_sign("minus", "Minus single-cube", 0.7, -1.0)?,
+        of_sign("plus", "Plus single-cube", 0.3, 1.0)?,
     ];
     Ok((Figure { name: "margin-pursuit-fig7", panels }, findings.join(" ")))
 }

@@ -15,11 +15,3 @@ fn mean(values: &[f64]) -> (f64, f64) {
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
 }
-
-/// Returns the slope of a line through the points, by least squares.
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let n = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
-    let products: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
-    products / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
-}

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Failure;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, line};
+use crate::figure::{Axis, Figure, Style, panel, with_bars};
 use crate::leaky_hockey_stick::comparison::{Mean, Settings, draw_seed, stream};
 use crate::leaky_hockey_stick::table_2::{fingerprint, standardized};
 use crate::trials::{self, Key};
@@ -192,10 +192,51 @@ pub(crate) fn run(
         errors(row, &data, &mut random)
     })?;
     let means: Vec<Vec<Mean>> = errors.chunks_exact(count).map(means).collect();
-    let document =
-        Document::new("robust-outliers", "Robust objectives and outliers").text(about(settings));
+    let title = "Robust objectives and outliers";
+    let document = Document::new("robust-outliers", title, finding(&rows, &means));
+    let document = document.text(about(settings));
     let document = document.table(table(&rows, &means)).csv("robust-outliers", csv(&rows, &means));
     Ok(document.figure(picture(&rows, &means)))
+}
+
+/// Returns in words which learners withstand outliers and flipped labels: those whose error rises by at
+/// most this many points above their own on sound samples, on every data set.
+fn finding(rows: &[Row], means: &[Vec<Mean>]) -> String {
+    const MOST: f64 = 5.0;
+    let largest = rows.iter().map(|row| row.share).fold(0.0, f64::max);
+    let of_spoiling = |spoiling: Spoiling| {
+        let of = |data: usize, share: f64| {
+            let mut pairs = rows.iter().zip(means);
+            let found = pairs.find(|(row, _)| {
+                row.data == data && row.share == share && row.spoiling.name() == spoiling.name()
+            });
+            found.map(|(_, means)| means)
+        };
+        let rise = |k: usize| {
+            let sets =
+                (0..=FILES.len()).filter_map(|data| Some((of(data, 0.0)?, of(data, largest)?)));
+            sets.map(|(sound, spoilt)| spoilt[k].mean - sound[k].mean).fold(f64::NAN, f64::max)
+        };
+        let (withstand, fail): (Vec<_>, Vec<_>) = LEARNERS
+            .iter()
+            .enumerate()
+            .map(|(k, (name, ..))| (*name, rise(k)))
+            .partition(|l| l.1 <= MOST);
+        let listed = |learners: &[(&str, f64)]| {
+            let names: Vec<String> =
+                learners.iter().map(|(name, rise)| format!("{name} ({rise:+.1})")).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        format!(
+            "With {:.0} % of {} the error rises by at most {MOST} points above that on sound samples, on \
+             every data set, of: {}; by more, of: {}.",
+            100.0 * largest,
+            spoiling.name(),
+            listed(&withstand),
+            listed(&fail)
+        )
+    };
+    [Spoiling::Outlier, Spoiling::Flip].map(of_spoiling).join(" ")
 }
 
 /// Returns the mean error of every learner over the trials.
@@ -273,8 +314,8 @@ fn about(settings: &Settings) -> String {
     format!(
         "The table has test errors in percent (standard errors) over {} trials, with seed {}. Two \
          thirds of the samples are for training, and standardise the features; then a share of \
-         these is spoilt: labels are flipped, or features multiplied by -{FACTOR}. Test samples \
-         stay sound. Lambda is {LAMBDA} for all. The mixture is example 1 of Kwon and Zou, \
+         these is corrupted: labels are flipped, or features multiplied by -{FACTOR}. Test samples \
+         are not corrupted. Lambda is {LAMBDA} for all. The mixture is example 1 of Kwon and Zou, \
          {SIMULATED} samples, with new centres every trial; the median of means has a third as \
          many blocks as samples.",
         settings.trials(),
@@ -295,7 +336,7 @@ fn table(rows: &[Row], means: &[Vec<Mean>]) -> Table {
 
 /// Returns one panel for the outliers of each data set.
 fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
-    let panel = |data: usize| {
+    let of_set = |data: usize| {
         let of_data = || {
             let pairs = rows.iter().zip(means);
             pairs.filter(move |(row, _)| {
@@ -303,18 +344,19 @@ fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
             })
         };
         let series = |(k, (learner, ..)): (usize, &(&str, &str, Option<&str>))| {
-            let points = of_data().map(|(row, means)| (100.0 * row.share, means[k].mean)).collect();
-            line(*learner, points)
+            let points = of_data()
+                .map(|(row, means)| (100.0 * row.share, means[k].mean, means[k].standard_error));
+            with_bars(*learner, points, Style::Bars)
         };
-        (of_data().count() > 1).then(|| Panel {
-            key: name(data),
-            title: format!("Outliers in {}", name(data)),
-            x: Axis { label: "outliers, percent", range: (0.0, 20.0) },
-            y: Axis { label: "test error, percent", range: (0.0, 100.0) },
-            series: LEARNERS.iter().enumerate().map(series).collect(),
-        })
+        let title = format!("Outliers in the training samples, {}", name(data));
+        let axes = [Axis::new("outliers, %"), Axis::new("test error, %")];
+        let series = LEARNERS.iter().enumerate().map(series).collect();
+        (of_data().count() > 1).then(|| panel(name(data), title, axes, series))
     };
-    Figure { name: "robust-outliers-curves", panels: (0..=FILES.len()).filter_map(panel).collect() }
+    Figure {
+        name: "robust-outliers-curves",
+        panels: (0..=FILES.len()).filter_map(of_set).collect(),
+    }
 }
 
 #[cfg(test)]

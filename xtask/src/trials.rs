@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_could_not_be_read_again_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let keys = [("a row".to_owned(), 0)];
+        let found = run(&folder.path().join("journal"), "", &keys, 1, |_| Ok(Number(1.0)));
+        let error = found.expect_err("a refusal").to_string();
+        assert_eq!(error, "the key of a row has a space: 'a row'");
+    }
+
+    #[test]
     fn what_is_no_journal_of_these_arguments_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("journal");

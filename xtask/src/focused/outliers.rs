@@ -11,7 +11,8 @@ use super::rare::{OUTPUTS, TYPICAL, draw, tests};
 use super::{Numbers, Settings, error, focused, generator, percent, played, uniform};
 use crate::Failure;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, line};
+use crate::figure::{Axis, Figure, Style, panel, with_bars};
+use crate::leaky_hockey_stick::comparison::Mean;
 
 const ROUNDS: u64 = 100_000;
 const RARE: usize = 200;
@@ -104,34 +105,47 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          1), and the subsample has the size that theorem 3 is best at.",
         settings.trials
     );
-    let document = Document::new("fol-outliers", "Slack and sub-sampling against outliers")
-        .text(about)
-        .table(table);
+    let title = "Slack and sub-sampling against outliers";
+    let document = Document::new("fol-outliers", title, finding(&results)).text(about).table(table);
     Ok(document.figure(figure(&results)))
+}
+
+/// Returns in words what each method does with the most outliers.
+fn finding(results: &[Vec<Numbers>]) -> String {
+    let Some((outliers, trials)) = OUTLIERS.iter().zip(results).next_back() else {
+        return String::new();
+    };
+    let mean = |at: usize| trials.iter().map(|t| t.0[at]).sum::<f64>() / trials.len() as f64;
+    let errors = METHODS.iter().enumerate().map(|(k, name)| {
+        format!("{name} {:.2} % and {:.2} %", 100.0 * mean(2 * k), 100.0 * mean(2 * k + 1))
+    });
+    let flags = METHODS.iter().enumerate().skip(2).take(3).map(|(k, name)| {
+        let first = 2 * METHODS.len() + 2 * (k - 2);
+        format!("{name} {:.1} and {:.1}", mean(first), mean(first + 1))
+    });
+    format!(
+        "With {outliers} outliers the errors on typical and on rare samples are: {}. Outliers and other \
+         samples that have slack in the end: {}.",
+        errors.collect::<Vec<_>>().join("; "),
+        flags.collect::<Vec<_>>().join("; ")
+    )
 }
 
 /// Returns the picture of the errors along the outliers.
 fn figure(results: &[Vec<Numbers>]) -> Figure {
-    let panel = |key, title: &str, part: usize, range| {
+    let of_part = |key, title: &str, part: usize| {
         let series = METHODS.iter().enumerate().map(|(k, name)| {
             let of = |(row, trials): (&usize, &Vec<Numbers>)| {
-                let sum: f64 = trials.iter().map(|trial| trial.0[2 * k + part]).sum();
-                (*row as f64, 100.0 * sum / trials.len() as f64)
+                let errors = trials.iter().map(|trial| trial.0[2 * k + part]);
+                let Mean { mean, standard_error } = Mean::of(errors);
+                (*row as f64, mean, standard_error)
             };
-            line(*name, OUTLIERS.iter().zip(results).map(of).collect())
+            with_bars(*name, OUTLIERS.iter().zip(results).map(of), Style::Bars)
         });
-        Panel {
-            key,
-            title: title.to_owned(),
-            x: Axis { label: "outliers", range: (-0.5, 10.5) },
-            y: Axis { label: "error, %", range },
-            series: series.collect(),
-        }
+        let axes = [Axis::new("outliers among the samples"), Axis::new("test error, %")];
+        panel(key, title, axes, series.collect())
     };
-    let panels = vec![
-        panel("typical", "Typical samples", 0, (-0.1, 1.6)),
-        panel("rare", "Rare samples", 1, (-1.0, 16.0)),
-    ];
+    let panels = vec![of_part("typical", "Typical samples", 0), of_part("rare", "Rare samples", 1)];
     Figure { name: "fol-outliers", panels }
 }
 

@@ -15,7 +15,7 @@ use rand::RngExt;
 use super::{Numbers, Settings, dataset, error, focused, generator, median, normal, read, uniform};
 use crate::Failure;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 
 const SIMULATED: &str = "simulated";
 const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", SIMULATED, "chess-gaussian"];
@@ -265,9 +265,12 @@ pub(crate) fn run(
             trial(row, data, seed)
         },
     )?;
-    let document = Document::new("fol-separable", "Passes until every sample is right")
-        .finding(finding(&sets, &results))
-        .text(about(settings));
+    let document = Document::new(
+        "fol-separable",
+        "Passes until every sample is right",
+        finding(&sets, &results),
+    )
+    .text(about(settings));
     Ok(document.table(table(&sets, &results)).figure(figure(&sets, &results)))
 }
 
@@ -332,20 +335,18 @@ fn figure(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Figure {
     let series = METHODS.iter().enumerate().take(METHODS.len() - 1).map(|(k, name)| {
         let point = |((name, _), trials): (&(&str, Dataset), &Vec<Numbers>)| {
             let place = DATA.iter().position(|other| other == name)?;
-            Some((place as f64, of(trials, 2 * k).log10()))
+            Some((place as f64, of(trials, 2 * k), 0.0))
         };
         let points = sets.iter().zip(results).filter_map(point);
-        let points = points.filter(|(_, passes)| passes.is_finite()).collect();
-        Series { name: (*name).to_owned(), points, style: Style::Categories(&DATA) }
+        with_bars(*name, points.filter(|(_, passes, _)| passes.is_finite()), Style::Beside)
     });
-    let panel = Panel {
-        key: "passes",
-        title: "Passes until all samples are right".to_owned(),
-        x: Axis { label: "data set", range: (-0.5, 3.5) },
-        y: Axis { label: "log10 passes", range: (-0.5, 4.5) },
-        series: series.collect(),
-    };
-    Figure { name: "fol-separable", panels: vec![panel] }
+    let passes = panel(
+        "passes",
+        "Passes until all samples are right, medians",
+        [categories("data set", &DATA), Axis::log("passes over the data")],
+        series.collect(),
+    );
+    Figure { name: "fol-separable", panels: vec![passes] }
 }
 
 #[cfg(test)]

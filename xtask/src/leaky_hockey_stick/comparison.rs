@@ -4,12 +4,14 @@
 use std::path::Path;
 
 use clap::Args;
+use margins_report::page::chart::Chart;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::tuning::{FOLDS, MACHINE_STEPS, Samples, Space, Tested, Trial, compare};
 use crate::Failure;
 use crate::document::{Cell, Document, Table};
+use crate::figure::{Axis, Figure, Style, panel, with_bars};
 use crate::trials::{self, Key};
 
 /// The options of a comparison.
@@ -63,6 +65,17 @@ impl Mean {
         let standard_error = self.standard_error.hypot(published.standard_error.max(LEAST));
         (self.mean - published.mean) / standard_error
     }
+}
+
+/// Returns the numbers of rows of which a paired difference is more than two standard errors below 0, and
+/// above it.
+pub(crate) fn below_and_above(differences: impl Iterator<Item = Mean>) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for Mean { mean, standard_error } in differences {
+        counts[0] += usize::from(mean < -2.0 * standard_error);
+        counts[1] += usize::from(mean > 2.0 * standard_error);
+    }
+    counts
 }
 
 impl std::fmt::Display for Mean {
@@ -137,10 +150,69 @@ impl Comparison<'_> {
         };
         let results = trials::run(&journal, &self.arguments, &keys, settings.threads, trial)?;
         let results: Vec<&[Trial]> = results.chunks_exact(count).collect();
-        let document = Document::new(self.name, "Table 1: errors on simulated examples")
-            .csv(self.name, self.csv(&results));
+        let title = "Table 1: errors on simulated examples";
+        let document = Document::new(self.name, title, self.finding(&results))
+            .csv(self.name, self.csv(&results))
+            .figure(self.figure(&results));
         let paragraphs = self.introduction.iter().cloned().chain(legend());
         Ok(paragraphs.fold(document, Document::text).table(self.table(&results)))
+    }
+
+    /// Returns how close the published errors come out, and how the classifiers compare.
+    fn finding(&self, results: &[&[Trial]]) -> String {
+        const FAR: f64 = 3.0;
+        let all = self.rows.len();
+        let pairs = || self.rows.iter().zip(results);
+        let far = |k: usize| {
+            let distance = |row: &Row, trials| mean_of(trials, k).distance(row.published[k]);
+            pairs().filter(|(row, trials)| distance(row, trials).abs() > FAR).count()
+        };
+        let [less, more] = below_and_above(pairs().map(|(_, trials)| difference(trials)));
+        let lower = pairs().filter(|(_, trials)| difference(trials).mean < 0.0).count();
+        let published =
+            self.rows.iter().filter(|row| row.published[0].mean < row.published[1].mean);
+        format!(
+            "The leaky hockey stick classifier has a lower mean error than the support vector machine in \
+             {lower} of {all} rows, as published in {}; by more than two paired standard errors it errs less \
+             in {less} and more in {more}. More than {FAR} standard errors from the published errors are {} \
+             entries of the leaky hockey stick and {} of the machine.",
+            published.count(),
+            far(0),
+            far(1)
+        )
+    }
+
+    /// Returns the picture: the errors along the number of samples, published and ours.
+    fn figure(&self, results: &[&[Trial]]) -> Figure {
+        let name = |row: &Row| row.title.split(", n = ").next().unwrap_or_default().to_owned();
+        let mut panels: Vec<Chart> = Vec::new();
+        for row in self.rows {
+            let title = format!("{} space, {}", row.space.title(), name(row));
+            if panels.iter().any(|panel| panel.title == title) {
+                continue;
+            }
+            let same = || {
+                let pairs = self.rows.iter().zip(results);
+                pairs.filter(|(other, _)| other.space == row.space && name(other) == name(row))
+            };
+            let samples = |row: &Row| {
+                row.title.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0)
+            };
+            let along = |words: &str, of: &dyn Fn(&Row, &[Trial]) -> Mean| {
+                let points = same().map(|(row, trials)| (samples(row), of(row, trials)));
+                let points = points.map(|(n, error)| (n, error.mean, error.standard_error));
+                with_bars(words, points, Style::Bars)
+            };
+            let series = vec![
+                along("LHS", &|_, trials| mean_of(trials, 0)),
+                along("LHS, published", &|row, _| row.published[0]),
+                along("SVM", &|_, trials| mean_of(trials, 1)),
+                along("SVM, published", &|row, _| row.published[1]),
+            ];
+            let axes = [Axis::log("samples to train on"), Axis::new("test error, %")];
+            panels.push(panel(&row.key(), title, axes, series));
+        }
+        Figure { name: "lhs-table1-errors", panels }
     }
 
     fn csv(&self, results: &[&[Trial]]) -> String {
@@ -189,9 +261,8 @@ impl Comparison<'_> {
                 let difference = Cell::difference(ours.distance(theirs));
                 cells.extend([ours.into(), theirs.into(), difference]);
             }
-            let paired = Mean::of(trials.iter().map(|trial| trial.lhs.error - trial.svm.error));
             let [lhs, svm] = row.published;
-            let Mean { mean, standard_error } = paired;
+            let Mean { mean, standard_error } = difference(trials);
             cells.push(format!("{mean:+.2} ({standard_error:.2})").into());
             cells.push(format!("{:+.2}", lhs.mean - svm.mean).into());
             cells.extend((0..2).map(|k| {
@@ -222,6 +293,11 @@ fn legend() -> [String; 2] {
              kernlab, computed from the training samples; the source does not say which it had."
         ),
     ]
+}
+
+/// Returns the paired difference of the classifiers.
+fn difference(trials: &[Trial]) -> Mean {
+    Mean::of(trials.iter().map(|trial| trial.lhs.error - trial.svm.error))
 }
 
 fn mean_of(trials: &[Trial], classifier: usize) -> Mean {

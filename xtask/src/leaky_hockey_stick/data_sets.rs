@@ -1,4 +1,4 @@
-//! The data sets of table 2 with the published errors.
+//! The data sets of table 2, with the errors published for them.
 
 use std::path::Path;
 
@@ -46,6 +46,17 @@ pub(super) const DATA_SETS: [Published; 15] = [
     data_set("Spectf", "spect", (80, 22), [[30.07, 0.87, 31.19, 0.88], [26.74, 0.84, 28.04, 0.85]]),
     data_set("Vertebral", "vertebral", (310, 6), [[14.88, 0.35, 15.18, 0.35], [16.81, 0.37, 15.83, 0.36]]),
 ];
+
+/// The names of the data sets.
+pub(super) const NAMES: [&str; DATA_SETS.len()] = {
+    let mut names = [""; DATA_SETS.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = DATA_SETS[at].title;
+        at += 1;
+    }
+    names
+};
 
 impl Published {
     /// Returns the errors of the leaky hockey stick classifier and of the support vector machine.

@@ -6,7 +6,9 @@ use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss, PowerHockeyStick};
 use super::comparison::stream;
 use super::geometry::{Geometry, samples};
 use crate::Failure;
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
+use margins_report::page::chart::Chart;
+
+use crate::figure::{Axis, Figure, Points, Series, Style, between, curve, panel};
 
 /// Returns the figure of the leaky hockey stick loss beside the hinge loss, and what it shows.
 pub(crate) fn figure_1() -> (Figure, String) {
@@ -23,27 +25,26 @@ pub(crate) fn figure_1() -> (Figure, String) {
         x.1,
         LeakyHockeyStick.derivative(x.1)
     );
-    let panel = Panel {
-        key: "losses",
-        title: "Leaky hockey stick and hinge loss".to_owned(),
-        x: Axis { label: "margin u", range: x },
-        y: Axis { label: "L(u)", range: (-2.2, 3.2) },
-        series: vec![line("leaky hockey stick", lhs), line("hinge", hinge)],
-    };
-    (Figure { name: "lhs-fig1", panels: vec![panel] }, finding)
+    let losses = panel(
+        "losses",
+        "Leaky hockey stick and hinge loss",
+        [between("margin u", x), Axis::new("loss L(u)")],
+        vec![Series::line("leaky hockey stick", lhs), Series::line("hinge", hinge)],
+    );
+    (Figure { name: "lhs-fig1", panels: vec![losses] }, finding)
 }
 
 /// Returns the figure of the family between the line and the leaky hockey stick, to which it tends
 /// as r grows, and what it shows.
 pub(crate) fn figure_3() -> Result<(Figure, String), Failure> {
     const EXPONENTS: [f64; 4] = [1.5, 2.0, 4.0, 10.0];
-    let (x, y) = ((-2.0, 6.0), (-5.2, 3.2));
+    let x = (-2.0, 6.0);
     let mut series = Vec::new();
     for r in EXPONENTS {
         let loss = PowerHockeyStick::new(r)?;
-        series.push(line(format!("r = {r}"), curve(x, |u| loss.value(u))));
+        series.push(Series::line(format!("r = {r}"), curve(x, |u| loss.value(u))));
     }
-    series.push(line("r to infinity: LHS", curve(x, |u| LeakyHockeyStick.value(u))));
+    series.push(Series::line("r to infinity: LHS", curve(x, |u| LeakyHockeyStick.value(u))));
     let rises = series.windows(2).all(|pair| {
         let pairs = pair[0].points.iter().zip(&pair[1].points);
         pairs.into_iter().all(|(low, high)| low.1 <= high.1)
@@ -62,15 +63,14 @@ pub(crate) fn figure_3() -> Result<(Figure, String), Failure> {
         1.0 - x.1
     );
     let reference = vec![(x.0, 1.0 - x.0), (x.1, 1.0 - x.1)];
-    series.push(Series { name: "1 - u".to_owned(), points: reference, style: Style::Guide(5) });
-    let panel = Panel {
-        key: "losses",
-        title: "Losses L_r of equation 15".to_owned(),
-        x: Axis { label: "margin u", range: x },
-        y: Axis { label: "L_r(u)", range: y },
+    series.push(Series::new("1 - u", reference, Style::Dashed));
+    let losses = panel(
+        "losses",
+        "Losses L_r of equation 15",
+        [between("margin u", x), Axis::new("loss L_r(u)")],
         series,
-    };
-    Ok((Figure { name: "lhs-fig3", panels: vec![panel] }, finding))
+    );
+    Ok((Figure { name: "lhs-fig3", panels: vec![losses] }, finding))
 }
 
 /// Returns four geometries: the first two of a sequence of separable draws whose separators nearly
@@ -118,7 +118,7 @@ pub(crate) fn figure_2(seed: u64, draws: usize) -> Result<(Figure, String), Fail
 }
 
 /// Width over height of the plane in a panel.
-const ASPECT: f64 = 1.5;
+const ASPECT: f64 = 1.65;
 
 /// Samples with their separators, each the angle of its normal.
 struct Separated {
@@ -153,34 +153,28 @@ impl Separated {
         samples(&self.geometry.data).map(reach).fold(0.0, f64::max)
     }
 
-    fn panel(&self, key: &'static str, width: f64, height: f64) -> Panel {
-        let dots = |name: &str, of: f64, colour: usize| {
+    fn panel(&self, key: &'static str, width: f64, height: f64) -> Chart {
+        let dots = |name: &str, of: f64| {
             let inside = samples(&self.geometry.data).filter(|&(_, sign)| sign == of);
-            let points = inside.map(|([x, y], _)| (x, y)).collect();
-            Series { name: name.to_owned(), points, style: Style::Dots(colour) }
+            Series::new(name, inside.map(|([x, y], _)| (x, y)).collect(), Style::Dots)
         };
-        let separator = |name: &str, normal: f64, style: Style| Series {
-            name: name.to_owned(),
-            points: through_the_origin(normal, width, height),
-            style,
+        let separator = |name: &str, normal: f64, style: Style| {
+            Series::new(name, through_the_origin(normal, width, height), style)
         };
-        Panel {
+        let boundary = bayes_boundary(&self.geometry.mixture, width, height);
+        panel(
             key,
-            title: format!("({key}) separators {:.1} degrees apart", self.degrees()),
-            x: Axis { label: "x1", range: (-width, width) },
-            y: Axis { label: "x2", range: (-height, height) },
-            series: vec![
-                dots("y = +1", 1.0, 0),
-                dots("y = -1", -1.0, 1),
-                Series {
-                    name: "Bayes".to_owned(),
-                    points: bayes_boundary(&self.geometry.mixture, width, height),
-                    style: Style::Pieces(5),
-                },
-                separator("least margin (SVM)", self.machine, Style::Guide(4)),
-                separator("product of margins (LHS)", self.product, Style::Pieces(2)),
+            format!("({key}) Separators {:.1} degrees apart", self.degrees()),
+            [between("feature 1", (-width, width)), between("feature 2", (-height, height))],
+            vec![
+                dots("y = +1", 1.0),
+                dots("y = -1", -1.0),
+                Series::new("Bayes boundary", boundary, Style::Pieces).coloured(5),
+                separator("largest minimal margin (SVM)", self.machine, Style::Dashed).coloured(3),
+                separator("largest product of margins (LHS)", self.product, Style::Pieces)
+                    .coloured(6),
             ],
-        }
+        )
     }
 }
 

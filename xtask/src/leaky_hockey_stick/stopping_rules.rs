@@ -18,11 +18,11 @@ use margins::optim::{Options, Solver, Training};
 use rand_chacha::ChaCha8Rng;
 
 use super::comparison::{Mean, Row, Settings, stream};
-use super::data_sets::DATA_SETS;
+use super::data_sets::{DATA_SETS, NAMES};
 use super::tuning::{FOLDS, Samples, Space, lambdas, machine, tested};
 use crate::Failure;
 use crate::document::{Cell, Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 use crate::massart::adversaries::Numbers;
 use crate::trials::{self, Key};
 
@@ -212,9 +212,8 @@ pub(super) fn run(
         shown.push(Shown { row, trials: own, count });
         rest = others;
     }
-    Ok(Document::new(name, "Table 2: errors on data sets")
-        .finding(finding(&shown))
-        .figure(figure(name, &shown))
+    Ok(Document::new(name, "Table 2: errors on data sets", finding(&shown))
+        .figure(figure(&shown))
         .csv(name, csv(&shown))
         .table(errors(&shown))
         .table(choices(&shown)?))
@@ -244,7 +243,7 @@ impl Differences {
         let mut found = Differences { above: Vec::new(), below: Vec::new() };
         for s in shown {
             let Mean { mean, standard_error } = difference(s);
-            let entry = format!("{} ({mean:+.2} +- {standard_error:.2})", s.name());
+            let entry = format!("{} ({:.2} +- {standard_error:.2})", s.name(), mean.abs());
             match mean / standard_error {
                 distance if distance > FAR => found.above.push(entry),
                 distance if distance < -FAR => found.below.push(entry),
@@ -471,42 +470,32 @@ fn csv(shown: &[Shown<'_>]) -> String {
     text
 }
 
-/// Returns the picture: our errors over the published ones, one dot an entry, with standard errors.
-fn figure(name: &'static str, shown: &[Shown<'_>]) -> Figure {
-    const RANGE: (f64, f64) = (0.0, 36.0);
-    let panel = |choice: Head, key: &'static str, title: &str| {
-        let point = |s: &Shown<'_>| (s.row.published[0].mean, s.of(CERTIFIED, choice).mean);
-        let dots = |space: Space, colour: usize| Series {
-            name: space.name().to_owned(),
-            points: shown.iter().filter(|s| s.row.space == space).map(point).collect(),
-            style: Style::Dots(colour),
+/// Returns the picture: the errors on every data set, published and ours, with standard errors.
+fn figure(shown: &[Shown<'_>]) -> Figure {
+    let of_space = |space: Space| {
+        let entries = || shown.iter().filter(move |s| s.row.space == space);
+        let along = |name: &str, of: &dyn Fn(&Shown<'_>) -> Mean| {
+            let place = |s: &Shown<'_>| {
+                NAMES.iter().position(|name| s.row.title.starts_with(name)).unwrap_or(0) as f64
+            };
+            let points = entries().map(|s| (place(s), of(s)));
+            let points = points.filter(|(_, error)| !error.mean.is_nan());
+            let points = points.map(|(x, error)| (x, error.mean, error.standard_error));
+            with_bars(name, points, Style::Beside)
         };
-        let bars = |s: &Shown<'_>| {
-            let ((x, y), bar) = (point(s), s.of(CERTIFIED, choice).standard_error);
-            let across = s.row.published[0].standard_error;
-            [(x, y - bar), (x, y + bar), (x - across, y), (x + across, y)]
-        };
-        let bars = Series {
-            name: "standard errors".to_owned(),
-            points: shown.iter().flat_map(bars).collect(),
-            style: Style::Pieces(5),
-        };
-        let equal = Series {
-            name: "equal".to_owned(),
-            points: vec![(RANGE.0, RANGE.0), (RANGE.1, RANGE.1)],
-            style: Style::Guide(5),
-        };
-        Panel {
-            key,
-            title: title.to_owned(),
-            x: Axis { label: "published error, %", range: RANGE },
-            y: Axis { label: "our error, %", range: RANGE },
-            series: vec![equal, bars, dots(Space::Linear, 0), dots(Space::Gaussian, 1)],
-        }
+        let published = DATA_SETS.iter().enumerate().map(|(at, set)| {
+            let [Mean { mean, standard_error }, _] = set.published(space);
+            (at as f64, mean, standard_error)
+        });
+        let title = format!("Leaky hockey stick, {} space", space.name());
+        let series = vec![
+            with_bars("published", published, Style::Beside),
+            along("certified, log-loss", &|s| s.of(CERTIFIED, Head::LogLoss)),
+            along("certified, largest lambda", &|s| s.of(CERTIFIED, Head::Largest)),
+            along("published rule, largest lambda", &|s| s.of(PUBLISHED, Head::Largest)),
+        ];
+        let axes = [categories("data set", &NAMES), Axis::new("test error, %")];
+        panel(space.name(), title, axes, series)
     };
-    let panels = vec![
-        panel(Head::LogLoss, "log-loss", "Of equal lambdas the lowest log-loss"),
-        panel(Head::Largest, "largest", "Of equal lambdas the largest"),
-    ];
-    Figure { name, panels }
+    Figure { name: "lhs-table2-errors", panels: Space::BOTH.map(of_space).into() }
 }

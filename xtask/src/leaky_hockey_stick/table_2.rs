@@ -151,8 +151,9 @@ fn introduction(settings: &Settings, missing: &[&str]) -> Vec<String> {
          Its standard errors, except for Bupa, are close to binomial ones over all test samples.\n\n\
          Errors are in percent, with their standard error over the trials. *Certified* fits have a \
          relative duality gap of at most 1e-6. *Rule* is the stopping rule of the authors' program \
-         (`--stop published`): a lambda ends when the sum of the squared changes of the coefficients \
-         is below 1e-5, and the path after 10,000 iterations at all lambdas together. Lambda has the \
+         (`--stop published`): a lambda ends when the sum of the squared changes of intercept and \
+         coefficients in a step is below 1e-5, and the path after 10,000 iterations at all lambdas \
+         together. Lambda has the \
          lowest {FOLDS}-fold cross-validated error among 100 from 1 to 1e-7, with the same folds for \
          all classifiers. Of several such lambdas *largest* takes the largest, *smallest* the \
          smallest, and *log-loss* the one with the lowest cross-validated log-loss, as `margins cv` \

@@ -12,6 +12,7 @@ use super::comparison::{draw_seed, stream};
 use super::tuning::{FOLDS, Space, leaky_hockey_stick};
 use crate::Failure;
 use crate::document::{Document, Table};
+use crate::figure::{Axis, Figure, Series, panel, power};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -48,16 +49,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
         String::from("samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n");
     let mut table =
         Table::new(["samples", "n", "p", "space", "seconds", "certified", "worst relative gap"]);
+    let mut curves = Vec::new();
+    let (mut all_certified, mut all_lambdas) = (0, 0);
     for (at, (title, example)) in EXAMPLES.into_iter().enumerate() {
+        let first = curves.len();
+        curves.extend(
+            Space::BOTH.map(|space| Series::line(format!("{title}, {}", space.name()), vec![])),
+        );
         let mut random = stream(arguments.seed, at as u32, 0);
         let mixture = GaussianMixture::example(example, draw_seed(&mut random))?;
         for &n in &arguments.sizes {
             let data = mixture.sample(n, draw_seed(&mut random))?;
             let p = data.columns();
-            for space in Space::BOTH {
+            for (k, space) in Space::BOTH.into_iter().enumerate() {
                 let Measured { seconds, certified, lambdas, worst_relative_gap } =
                     pool.install(|| median(&data, space, arguments))?;
                 let name = space.name();
+                curves[first + k].points.push((n as f64, seconds));
+                all_certified += certified;
+                all_lambdas += lambdas;
                 csv += &format!(
                     "\"{title}\",{n},{p},{name},{seconds},{certified},{lambdas},{worst_relative_gap}\n"
                 );
@@ -74,14 +84,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
         }
     }
     let text = format!(
-        "The table has the seconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
+        "The table shows the seconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
          cross-validation over 100 lambdas and to fit it at the one selected, kernel matrix \
          included; they are the median of {} runs, and the number of threads is {}. *Certified* \
          are the lambdas at which the fits of all folds reached the tolerance.",
         arguments.repetitions,
         pool.current_num_threads()
     );
-    Ok(Document::new("lhs-timing", "Times along the number of samples")
+    let of_curve = |curve: &Series| {
+        let last = curve.points.last().copied().unwrap_or_default();
+        let grows = match curve.points.len() {
+            0 | 1 => String::new(),
+            _ => format!(", with n to the power {:.1}", power(&curve.points)),
+        };
+        format!("{} {:.2} s at n = {}{grows}", curve.name, last.1, last.0)
+    };
+    let finding = format!(
+        "Tuning and fitting takes: {}. {all_certified} of {all_lambdas} lambdas are certified.",
+        curves.iter().map(of_curve).collect::<Vec<_>>().join("; ")
+    );
+    let axes = [Axis::log("samples n"), Axis::log("time, s")];
+    let seconds = panel("seconds", "Tuning and fitting the leaky hockey stick", axes, curves);
+    Ok(Document::new("lhs-timing", "Times along the number of samples", finding)
+        .figure(Figure { name: "lhs-timing-seconds", panels: vec![seconds] })
         .text(text)
         .table(table)
         .csv("lhs-timing", csv))

@@ -49,6 +49,14 @@ impl Space {
         }
     }
 
+    /// Returns the name with a capital letter.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Space::Linear => "Linear",
+            Space::Gaussian => "Gaussian",
+        }
+    }
+
     /// Returns the kernel of a classifier in the function space of one. The Gaussian kernel has the
     /// sigma of kernlab's automatic choice.
     fn kernel(self) -> &'static str {

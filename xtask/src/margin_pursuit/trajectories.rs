@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use margins_report::page::chart::Chart;
+
 use crate::Failure;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
+use crate::figure::{Axis, Figure, Points, Series, Style, panel};
 use crate::trials::{self, Key};
 use runs::{Inputs, Loaded, Method, SOURCES, State, Statistic, Trajectory, follow, load};
 
@@ -128,43 +130,42 @@ impl Curves<'_> {
 
     fn points(&self, curve: &Curve, get: Statistic) -> Points {
         let pairs = self.steps.iter().zip(&curve.means);
-        pairs.map(|(&step, state)| ((step as f64).log10(), get(state))).collect()
+        pairs.map(|(&step, state)| (step as f64, get(state))).collect()
     }
 
-    /// Returns test error, mean, variance and skewness of the margins along the steps.
-    fn panels(&self, shown: &[(String, &Curve)], mark: Option<u64>) -> Vec<Panel> {
-        let statistics: [(&str, Statistic); 4] = [
-            ("test error", |s| s.test_error),
-            ("mean margin", |s| s.mean),
-            ("variance of the margins (log10)", |s| s.variance.max(1e-12).log10()),
-            ("skewness of the margins", |s| s.skewness),
+    /// Returns test and training error, mean, variance and skewness of the margins along the steps.
+    fn panels(&self, shown: &[(String, &Curve)], mark: Option<u64>) -> Vec<Chart> {
+        let statistics: [(&str, &str, Axis, Statistic); 5] = [
+            ("error", "Test error", Axis::new("test error, %"), |s| 100.0 * s.test_error),
+            ("training", "Training error", Axis::new("training error, %"), |s| {
+                100.0 * s.training_error
+            }),
+            ("mean", "Mean margin", Axis::new("mean margin"), |s| s.mean),
+            ("variance", "Variance of the margins", Axis::log("variance"), |s| {
+                s.variance.max(1e-12)
+            }),
+            ("skewness", "Skewness of the margins", Axis::new("skewness"), |s| s.skewness),
         ];
-        let keys = self.loaded.source.keys;
-        type Shown = (&'static str, (&'static str, Statistic));
-        let panel = |(key, (label, get)): Shown| {
-            let mut series: Vec<Series> = (shown.iter())
-                .map(|(name, curve)| line(name.clone(), self.points(curve, get)))
-                .collect();
-            let values = series.iter().flat_map(|series| &series.points).map(|point| point.1);
-            let (low, high) =
-                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-            let room = 0.05 * (high - low).max(1e-9);
-            let range = (low - room, high + room);
+        let source = self.loaded.source.name.to_lowercase();
+        let of_statistic = |(key, name, y, get): (&str, &str, Axis, Statistic)| {
+            let curves = shown.iter().map(|(name, curve)| {
+                let points = self.points(curve, get);
+                let bars = || curve.errors.iter().map(|error| 100.0 * error).collect();
+                let style = if key == "error" { Style::Bars(bars()) } else { Style::Line };
+                Series::new(name, points, style)
+            });
+            let mut series: Vec<Series> = curves.collect();
             if let Some(step) = mark {
-                let at = (step as f64).log10();
-                let points = vec![(at, range.0), (at, range.1)];
-                series.push(Series { name: "scale set".into(), points, style: Style::Guide(5) });
+                let values = series.iter().flat_map(|series| &series.points).map(|point| point.1);
+                let ends = (f64::INFINITY, f64::NEG_INFINITY);
+                let (low, high) = values.fold(ends, |(l, h), v| (l.min(v), h.max(v)));
+                let points = vec![(step as f64, low), (step as f64, high)];
+                series.push(Series::new("scale set", points, Style::Dashed).coloured(5));
             }
-            let last = self.steps.last().map_or(1.0, |&step| (step as f64).log10());
-            Panel {
-                key,
-                title: format!("{}: {label}", self.loaded.title),
-                x: Axis { label: "gradients (log10)", range: (0.0, last) },
-                y: Axis { label, range },
-                series,
-            }
+            let title = format!("{name}, {}", self.loaded.title);
+            panel(&format!("{source}-{key}"), title, [Axis::log("gradients"), y], series)
         };
-        keys.into_iter().zip(statistics).map(panel).collect()
+        statistics.into_iter().map(of_statistic).collect()
     }
 }
 
@@ -239,6 +240,7 @@ fn document(
     (name, title): (&'static str, &'static str),
     loaded: &[Loaded],
     missing: &[String],
+    findings: &[String],
 ) -> Document {
     let rows: Vec<String> =
         loaded.iter().map(|loaded| format!("{} {}", loaded.title, loaded.data.rows())).collect();
@@ -249,7 +251,7 @@ fn document(
         arguments.seed,
         rows.join(", ")
     );
-    let mut document = Document::new(name, title).text(about);
+    let mut document = Document::new(name, title, findings.join("\n\n")).text(about);
     if !missing.is_empty() {
         document =
             document.text(format!("These data sets were not available: {}.", missing.join(", ")));
@@ -326,8 +328,7 @@ fn naive_scaling(
         }
         panels.extend(curves.panels(&shown, None));
     }
-    let document =
-        document(arguments, (name, title), &loaded, &missing).finding(findings.join(" "));
+    let document = document(arguments, (name, title), &loaded, &missing, &findings);
     Ok(document.table(table).figure(Figure { name, panels }))
 }
 
@@ -405,16 +406,17 @@ pub(crate) fn figure_5(arguments: &Arguments, folder: &Path) -> Result<Document,
             panels.extend(of_scale(curves, &mut table, &mut findings));
         }
         figures.push(Figure { name, panels });
-        about.get_or_insert_with(|| {
-            document(arguments, (ALL[0].1, "Figure 5: a scale from the data"), &loaded, &missing)
-        });
+        about.get_or_insert((loaded, missing));
     }
-    let document = about.ok_or("no inputs")?.finding(findings.join(" ")).text(SCALES).table(table);
+    let (loaded, missing) = about.ok_or("no inputs")?;
+    let title = "Figure 5: a scale from the data";
+    let document = document(arguments, (ALL[0].1, title), &loaded, &missing, &findings);
+    let document = document.text(SCALES).table(table);
     Ok(figures.into_iter().fold(document, Document::figure))
 }
 
 /// Adds the runs of figure 5 on one data set to the table, and what they show; returns their panels.
-fn of_scale(curves: &Curves<'_>, table: &mut Table, findings: &mut Vec<String>) -> Vec<Panel> {
+fn of_scale(curves: &Curves<'_>, table: &mut Table, findings: &mut Vec<String>) -> Vec<Chart> {
     let Loaded { source, title, rows, inputs, .. } = curves.loaded;
     let (under, at) = (source.under, *rows as u64);
     let Some((lambda, best)) = curves.best(Method::Pursuit) else { return Vec::new() };

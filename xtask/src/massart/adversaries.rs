@@ -16,7 +16,7 @@ use margins::optim::online::{OnlineLearner, Perceptron};
 use super::instance::{ADVERSARIES, Batch, Drawn, RARE_TRAP, batch_size, instance, sgd};
 use super::mean;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -61,11 +61,7 @@ impl FromStr for Numbers {
 }
 
 pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
-    let document = guarantee(
-        arguments,
-        folder,
-        Document::new("massart-adversaries", "Errors under five adversaries"),
-    )?;
+    let document = guarantee(arguments, folder)?;
     comparison(arguments, folder, document)
 }
 
@@ -94,12 +90,8 @@ fn settings() -> Vec<String> {
     rows
 }
 
-/// Adds the share of instances on which the learners and the average of y x miss eta + epsilon.
-fn guarantee(
-    arguments: &Arguments,
-    folder: &Path,
-    document: Document,
-) -> Result<Document, Failure> {
+/// Returns the share of instances on which the learners and the average of y x miss eta + epsilon.
+fn guarantee(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let rows = settings();
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.instances).map(|k| (row.clone(), k))).collect();
@@ -156,7 +148,8 @@ fn guarantee(
         rows.len(),
         by_adversary.join(", ")
     );
-    Ok(document.finding(finding).text(about).table(table).csv("massart-adversaries", csv))
+    let document = Document::new("massart-adversaries", "Errors under five adversaries", finding);
+    Ok(document.text(about).table(table).csv("massart-adversaries", csv))
 }
 
 /// The share of instances on which a learner may miss its bound.
@@ -259,7 +252,7 @@ fn comparison(
         let mut cells = vec![(*name).to_owned(), format!("{:.3}", column(0).0)];
         for (at, learner) in LEARNERS.iter().enumerate() {
             let (error, deviation) = column(at + 1);
-            points[at].push((place, error));
+            points[at].push((place, error, deviation));
             csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).0);
             let (low, high) = (error - 1.96 * deviation, error + 1.96 * deviation);
             cells.push(format!("{error:.3} ({low:.3}, {high:.3})"));
@@ -276,22 +269,16 @@ fn comparison(
 }
 
 /// Returns the picture of the errors of all learners, given by their points.
-fn figure(points: Vec<Vec<(f64, f64)>>) -> Figure {
-    let named = LEARNERS.iter().zip(points).map(|(name, points)| Series {
-        name: (*name).to_owned(),
-        points,
-        style: Style::Categories(&ADVERSARIES),
-    });
-    Figure {
-        name: "massart-errors",
-        panels: vec![Panel {
-            key: "errors",
-            title: format!("Errors with labels flipped at a rate of at most {}", COMPARED.2),
-            x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
-            y: Axis { label: "error", range: (0.0, 1.0) },
-            series: named.collect(),
-        }],
-    }
+fn figure(points: Vec<Vec<(f64, f64, f64)>>) -> Figure {
+    let pairs = LEARNERS.iter().zip(points);
+    let series = pairs.map(|(name, points)| with_bars(*name, points, Style::Beside));
+    let errors = panel(
+        "errors",
+        format!("Errors with labels flipped at a rate of at most {}", COMPARED.2),
+        [categories("adversary", &ADVERSARIES), Axis::new("error, share")],
+        series.collect(),
+    );
+    Figure { name: "massart-errors", panels: vec![errors] }
 }
 
 /// Returns the exact errors of all learners, in their order.

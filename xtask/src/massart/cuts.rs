@@ -8,9 +8,9 @@ use margins::massart::{CutOptions, Problem, Target, learn_by_cuts};
 
 use super::adversaries::Numbers;
 use super::instance::{Drawn, batch_size, instance};
-use super::{mean, slope};
+use super::mean;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style};
+use crate::figure::{Axis, Figure, Points, Style, panel, power, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         let mut cells = vec![d.to_string()];
         for (at, points) in points.iter_mut().enumerate() {
             let (calls, error) = (column(2 * at), column(2 * at + 1));
-            points.push(((*d as f64).log2(), calls.0.log2()));
+            points.push((*d as f64, calls.0, calls.1));
             cells.push(format!("{:.1} ({:.1})", calls.0, calls.1));
             cells.push(format!("{:.4}", error.0));
         }
@@ -69,50 +69,43 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          dimension, with eta = {ETA}, gamma = {GAMMA}, epsilon = {EPSILON} and at most 2000 calls.",
         arguments.instances
     );
-    let along = points.each_ref().map(growth);
+    let along = points.each_ref().map(|points| growth(points));
     let finding = format!(
         "The analytic centre calls the oracle {}; the ellipsoid calls it {}. The bounds, of the order \
          d log d and d^2, rise with d throughout.",
         along[0], along[1]
     );
-    let document = Document::new("massart-cuts", "Oracle calls of the cutting planes")
-        .finding(finding)
+    let document = Document::new("massart-cuts", "Oracle calls of the cutting planes", finding)
         .text(about)
         .table(table);
     Ok(document.figure(figure(points)))
 }
 
-/// Returns in words how calls grow with d, given both as logarithms to the base 2: a power of d only
-/// where they grow throughout.
-fn growth(points: &Points) -> String {
-    let at =
-        |point: &(f64, f64)| format!("{:.1} times at d = {:.0}", point.1.exp2(), point.0.exp2());
+/// Returns in words how calls grow with d, given with their standard errors: a power of d only where
+/// they grow throughout.
+fn growth(points: &[(f64, f64, f64)]) -> String {
+    let at = |point: &(f64, f64, f64)| format!("{:.1} times at d = {:.0}", point.1, point.0);
+    let plain: Points = points.iter().map(|&(d, calls, _)| (d, calls)).collect();
     let most = points.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     let (Some(first), Some(most), Some(last)) = (points.first(), most, points.last()) else {
         return "never".to_owned();
     };
     if most == last {
-        format!("{} to {}, as the power {:.2} of d", at(first), at(last), slope(points))
+        format!("{} to {}, as the power {:.2} of d", at(first), at(last), power(&plain))
     } else {
         format!("{}, at most {}, and {}: no power of d", at(first), at(most), at(last))
     }
 }
 
 /// Returns the picture of the calls along the dimension, given by the points of the methods.
-fn figure(points: [Points; 2]) -> Figure {
-    let series = METHODS.iter().zip(points).map(|((name, _), points)| Series {
-        name: (*name).to_owned(),
-        points,
-        style: Style::Line,
-    });
-    Figure {
-        name: "massart-cuts",
-        panels: vec![Panel {
-            key: "calls",
-            title: "calls of the oracle".to_owned(),
-            x: Axis { label: "log2 d", range: (1.0, 7.0) },
-            y: Axis { label: "log2 calls", range: (0.0, 12.0) },
-            series: series.collect(),
-        }],
-    }
+fn figure(points: [Vec<(f64, f64, f64)>; 2]) -> Figure {
+    let pairs = METHODS.iter().zip(points);
+    let series = pairs.map(|((name, _), points)| with_bars(*name, points, Style::Bars));
+    let calls = panel(
+        "calls",
+        "Calls of the separation oracle",
+        [Axis::log("dimension d"), Axis::log("calls")],
+        series.collect(),
+    );
+    Figure { name: "massart-cuts", panels: vec![calls] }
 }

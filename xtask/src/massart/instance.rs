@@ -13,7 +13,7 @@ use crate::Failure;
 pub(super) const ADVERSARIES: [&str; 5] = ["random", "far", "near", "greedy", "trap"];
 
 /// The adversary of [`rare_trap`], at rates so small that its masses are positive.
-pub(super) const RARE_TRAP: &str = "rare trap";
+pub(super) const RARE_TRAP: &str = "rare-trap";
 
 /// Points of an instance: enough for d = 200.
 const POINTS: usize = 1000;

@@ -15,7 +15,9 @@ use margins::optim::{Lambda, Training};
 use super::adversaries::Numbers;
 use super::mean;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use margins_report::page::chart::Chart;
+
+use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -79,14 +81,15 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     let about = format!(
         "The table has errors against the noisy labels, exact in the noise, on a third of the rows \
          that no learner has seen, for eta = {ETA}; they are means of {} trials (standard error). \
-         The halfspace that the adversaries attack is a logistic fit to the clean labels.",
+         The halfspace that the adversaries attack is a logistic fit to the clean labels. The greedy \
+         adversary attacks the average of y x, and keeps the noise with which that errs most: it flips \
+         no label where the average errs most without noise.",
         arguments.trials
     );
     let of_rows = found.chunks_exact(arguments.trials.max(1));
     let finding = finding(&rows, of_rows.clone());
     let (table, panels) = findings(&sets, of_rows)?;
-    let document = Document::new("massart-real-data", "Flipped labels of data sets")
-        .finding(finding)
+    let document = Document::new("massart-real-data", "Flipped labels of data sets", finding)
         .text(about)
         .table(table);
     Ok(document.figure(Figure { name: "massart-real-data", panels }))
@@ -122,7 +125,7 @@ fn finding<'t>(rows: &[String], of_rows: impl Iterator<Item = &'t [Numbers]>) ->
 fn findings<'t>(
     sets: &[(&'static str, Dataset, Vec<f64>)],
     mut of_rows: impl Iterator<Item = &'t [Numbers]>,
-) -> Result<(Table, Vec<Panel>), Failure> {
+) -> Result<(Table, Vec<Chart>), Failure> {
     let mut table =
         Table::new(["data", "rows", "adversary"].into_iter().chain(NAMES).chain(["its gap"]));
     let mut panels = Vec::new();
@@ -136,30 +139,23 @@ fn findings<'t>(
                     mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
                 cells.push(format!("{value:.3} ({deviation:.3})"));
                 if let Some(points) = points.get_mut(at) {
-                    points.push((place as f64, value));
+                    points.push((place as f64, value, deviation));
                 }
             }
             table.push(cells);
         }
-        panels.push(panel(file, points));
+        panels.push(of_set(file, points));
     }
     Ok((table, panels))
 }
 
 /// Returns the picture of the errors on a data set, given by their points.
-fn panel(file: &'static str, points: Vec<Vec<(f64, f64)>>) -> Panel {
-    let series = NAMES.iter().zip(points).map(|(name, points)| Series {
-        name: (*name).to_owned(),
-        points,
-        style: Style::Categories(&["far", "near", "greedy"]),
-    });
-    Panel {
-        key: file,
-        title: file.to_owned(),
-        x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
-        y: Axis { label: "error", range: (0.0, 0.6) },
-        series: series.collect(),
-    }
+fn of_set(file: &str, points: Vec<Vec<(f64, f64, f64)>>) -> Chart {
+    let pairs = NAMES.iter().zip(points);
+    let series = pairs.map(|(name, points)| with_bars(*name, points, Style::Beside));
+    let name = file.split('.').next().unwrap_or(file);
+    let axes = [categories("adversary", &["far", "near", "greedy"]), Axis::new("error, share")];
+    panel(file, format!("Errors against noisy labels, {name}"), axes, series.collect())
 }
 
 /// Returns the coefficients of a logistic fit without intercept.

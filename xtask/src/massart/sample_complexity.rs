@@ -7,9 +7,8 @@ use margins::massart::{Plan, Problem, Target};
 
 use super::adversaries::Numbers;
 use super::instance::{Batch, instance, rare_trap, sgd};
-use super::slope;
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use crate::figure::{Axis, Figure, Series, panel, power};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -129,6 +128,18 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     Ok(page(arguments, needed).csv("massart-samples", csv))
 }
 
+/// Returns the ends of slopes in words.
+fn ends(slopes: &[f64]) -> String {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let known = slopes.iter().filter(|slope| slope.is_finite());
+    let (low, high) = known.fold(start, |(low, high), &s| (low.min(s), high.max(s)));
+    if low.is_finite() {
+        format!("{low:.1} to {high:.1}")
+    } else {
+        "none that was found".to_owned()
+    }
+}
+
 /// Returns tables and picture of the least numbers of samples, as powers of the root of 2.
 fn page(arguments: &Arguments, needed: Needed) -> Document {
     let about = format!(
@@ -138,8 +149,7 @@ fn page(arguments: &Arguments, needed: Needed) -> Document {
          the logarithms.",
         arguments.instances
     );
-    let mut document =
-        Document::new("massart-sample-complexity", "Samples that the learners need").text(about);
+    let (mut tables, mut slopes) = (Vec::new(), [Vec::new(), Vec::new()]);
     let mut figure = Figure { name: "massart-sample-complexity", panels: Vec::new() };
     for ((series, (varied, place, instances)), needed) in SERIES.iter().enumerate().zip(needed) {
         let values = [0, 1, 2, 3, 4].map(|k| setting(series, k)[*place]);
@@ -152,27 +162,35 @@ fn page(arguments: &Arguments, needed: Needed) -> Document {
             let points: Vec<(f64, f64)> = values
                 .iter()
                 .zip(needed)
-                .filter_map(|(value, least)| Some((-value.log2(), f64::from(least?) / 2.0)))
+                .filter_map(|(value, least)| Some((1.0 / value, samples(least?) as f64)))
                 .collect();
             let count =
                 |least: Option<u32>| least.map_or("more".into(), |p| samples(p).to_string());
             let mut cells = vec![(*learner).to_owned()];
             cells.extend(needed.map(count));
-            cells.extend([format!("{:.2}", slope(&points)), theorem[*place].to_owned()]);
+            let slope = power(&points);
+            slopes[*place].push(slope);
+            cells.extend([format!("{slope:.2}"), theorem[*place].to_owned()]);
             table.push(cells);
-            curves.push(Series { name: (*learner).to_owned(), points, style: Style::Line });
+            curves.push(Series::line(*learner, points));
         }
-        document = document.table(table);
-        figure.panels.push(Panel {
-            key: ["epsilon", "epsilon-rare", "gamma"][series],
-            title: format!("samples against 1/{varied}, {instances}"),
-            x: Axis {
-                label: if *place == 0 { "log2 1/epsilon" } else { "log2 1/gamma" },
-                range: (3.0, 6.6),
-            },
-            y: Axis { label: "log2 samples", range: (3.0, 20.5) },
-            series: curves,
-        });
+        tables.push(table);
+        let along = if *place == 0 { "1/epsilon" } else { "1/gamma" };
+        figure.panels.push(panel(
+            ["epsilon", "epsilon-rare", "gamma"][series],
+            format!("Samples needed along 1/{varied}, {instances}"),
+            [Axis::log(along), Axis::log("samples")],
+            curves,
+        ));
     }
+    let finding = format!(
+        "The number of samples that a learner needs grows as a power of 1/epsilon of {}, and as one of \
+         1/gamma of {}.",
+        ends(&slopes[0]),
+        ends(&slopes[1])
+    );
+    let document =
+        Document::new("massart-sample-complexity", "Samples that the learners need", finding);
+    let document = tables.into_iter().fold(document.text(about), Document::table);
     document.figure(figure)
 }

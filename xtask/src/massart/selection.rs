@@ -11,7 +11,7 @@ use margins::massart::{
 use super::adversaries::Numbers;
 use super::instance::{Drawn, instance};
 use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Panel, Series, line};
+use crate::figure::{Axis, Figure, Series, panel};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -51,15 +51,16 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     ]);
     let mut series: Vec<Series> = ADVERSARIES
         .iter()
-        .flat_map(|name| [line(format!("{name}, plain loop"), vec![]), line(*name, vec![])])
+        .flat_map(|name| [format!("{name}, plain loop"), format!("{name}, selection")])
+        .map(|name| Series::line(name, vec![]))
         .collect();
     for (at, ((name, steps), Numbers(numbers))) in keys.iter().zip(&found).enumerate() {
         let [products, all_products, seconds, all] = numbers[..] else {
             return Err("a trial of another experiment".into());
         };
-        let (first, place) = (2 * (at / arguments.steps.len()), (*steps as f64).log10());
-        series[first].points.push((place, all.log10()));
-        series[first + 1].points.push((place, seconds.log10()));
+        let (first, place) = (2 * (at / arguments.steps.len()), *steps as f64);
+        series[first].points.push((place, all));
+        series[first + 1].points.push((place, seconds));
         csv += &format!("{name},{steps},{products},{all_products},{seconds},{all}\n");
         table.push([
             name.clone(),
@@ -90,29 +91,21 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          {GAMMA} and eta = {ETA}.",
         Plan::practical(&Problem::new(ETA, GAMMA)?).selection
     );
-    let document = Document::new("massart-selection", "Time to select an iterate")
-        .finding(finding)
+    let document = Document::new("massart-selection", "Time to select an iterate", finding)
         .text(about)
         .table(table);
-    Ok(document.figure(figure(&arguments.steps, series)).csv("massart-selection", csv))
+    Ok(document.figure(figure(series)).csv("massart-selection", csv))
 }
 
 /// Returns the picture of the seconds along the steps.
-fn figure(steps: &[usize], series: Vec<Series>) -> Figure {
-    let ends = |of: fn(f64, f64) -> f64| {
-        let places = steps.iter().map(|&steps| (steps as f64).log10());
-        places.reduce(of).unwrap_or(1.0)
-    };
-    Figure {
-        name: "massart-selection-seconds",
-        panels: vec![Panel {
-            key: "seconds",
-            title: "Selecting one of all iterates".to_owned(),
-            x: Axis { label: "log10 T", range: (ends(f64::min) - 0.2, ends(f64::max) + 0.2) },
-            y: Axis { label: "log10 seconds", range: (-4.0, 1.0) },
-            series,
-        }],
-    }
+fn figure(series: Vec<Series>) -> Figure {
+    let seconds = panel(
+        "seconds",
+        "Selecting one of all iterates",
+        [Axis::log("steps T"), Axis::log("time, s")],
+        series,
+    );
+    Figure { name: "massart-selection-seconds", panels: vec![seconds] }
 }
 
 /// Returns products and seconds of the selection and of the plain loop.

@@ -5,9 +5,9 @@ use margins::data::generate::{Example, GaussianMixture};
 use margins::optim::ErrorCurve;
 
 use crate::Failure;
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
+use margins_report::page::chart::Chart;
 
-const POWERS: (f64, f64) = (-7.0, 0.0);
+use crate::figure::{Axis, Figure, Points, Series, Style, panel};
 
 /// Cross-validates what `margins cv --data mixture:example=1,n=200,seed=1 --loss lhs` does.
 pub(super) fn figure() -> Result<Figure, Failure> {
@@ -19,50 +19,34 @@ pub(super) fn figure() -> Result<Figure, Failure> {
 }
 
 fn along(curve: &ErrorCurve, values: impl Iterator<Item = f64>) -> Points {
-    curve.lambdas.iter().map(|lambda| lambda.get().log10()).zip(values).collect()
+    curve.lambdas.iter().map(|lambda| lambda.get()).zip(values).collect()
 }
 
-fn errors(curve: &ErrorCurve) -> Panel {
-    let mean = || curve.mean_error.iter().copied();
-    let bars = curve.lambdas.iter().zip(mean().zip(&curve.standard_error));
-    let ends = bars.flat_map(|(lambda, (error, spread))| {
-        let place = lambda.get().log10();
-        [(place, 100.0 * (error - spread)), (place, 100.0 * (error + spread))]
-    });
-    let chosen = along(curve, mean().map(|error| 100.0 * error))[curve.best];
-    Panel {
-        key: "error",
-        title: "Leaky hockey stick, 200 rows, 5 folds".to_owned(),
-        x: Axis { label: "log10 of lambda", range: POWERS },
-        y: Axis { label: "error in percent", range: (0.0, 50.0) },
-        series: vec![
-            Series {
-                name: "standard error".to_owned(),
-                points: ends.collect(),
-                style: Style::Pieces(5),
-            },
-            line("cross-validated error", along(curve, mean().map(|error| 100.0 * error))),
-            Series { name: "chosen".to_owned(), points: vec![chosen], style: Style::Marks },
+fn errors(curve: &ErrorCurve) -> Chart {
+    let percent = |shares: &[f64]| shares.iter().map(|share| 100.0 * share).collect::<Vec<_>>();
+    let points = along(curve, percent(&curve.mean_error).into_iter());
+    let chosen = points[curve.best];
+    panel(
+        "error",
+        "Leaky hockey stick, 200 rows, 5 folds",
+        [Axis::log("lambda"), Axis::new("error, %")],
+        vec![
+            Series::new("mean over folds", points, Style::Bars(percent(&curve.standard_error))),
+            Series::new("chosen", vec![chosen], Style::Marks),
         ],
-    }
+    )
 }
 
-fn gaps(curve: &ErrorCurve) -> Panel {
+fn gaps(curve: &ErrorCurve) -> Chart {
     // A gap of 0 is shown at the rounding of doubles.
-    let gaps = curve.worst_relative_gap.iter().map(|gap| gap.max(1e-16).log10());
-    let tolerance = vec![(POWERS.0, -6.0), (POWERS.1, -6.0)];
-    Panel {
-        key: "gap",
-        title: "The certificate: largest gap of the fits".to_owned(),
-        x: Axis { label: "log10 of lambda", range: POWERS },
-        y: Axis { label: "log10 of the relative gap", range: (-17.0, -3.0) },
-        series: vec![
-            Series {
-                name: "largest gap of five folds".to_owned(),
-                points: along(curve, gaps),
-                style: Style::Dots(0),
-            },
-            Series { name: "tolerance".to_owned(), points: tolerance, style: Style::Guide(1) },
+    let gaps = curve.worst_relative_gap.iter().map(|gap| gap.max(1e-16));
+    panel(
+        "gap",
+        "Certificates: the largest gap of the fits",
+        [Axis::log("lambda"), Axis::log("relative duality gap")],
+        vec![
+            Series::new("largest of five folds", along(curve, gaps), Style::Dots),
+            Series::new("tolerance", along(curve, std::iter::repeat(1e-6)), Style::Dashed),
         ],
-    }
+    )
 }

@@ -62,8 +62,12 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// Writes a finished trial.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The key of the row has a space, at which it would be cut when it is read; or the errors of the
+    /// system.
     pub(crate) fn append(&self, (row, number): &Key, trial: &T) -> Result<(), String> {
+        if row.contains(char::is_whitespace) {
+            return Err(format!("the key of a row has a space: '{row}'"));
+        }
         let mut file = self.file.lock().map_err(|_| "a thread that wrote the journal panicked")?;
         write_line(&mut file, &format!("{row} {number} {trial}"))
             .map_err(|error| format!("{}: {error}", self.path.display()))

@@ -1,8 +1,5 @@
 //! The axes of charts, and the names of places on them.
 
-use plotters::coord::ranged1d::Ranged;
-use plotters::coord::types::RangedCoordf64;
-
 use margins_data::digits;
 
 use super::number::{power_of_ten, short};
@@ -60,45 +57,45 @@ impl Axis {
         Axis { range: Some((0.5, count as f64 + 0.5)), is_whole: true, ..Self::new(label) }
     }
 
-    /// Returns the most places that are named on an axis with these ends.
-    pub(super) fn most_named(&self, low: f64, high: f64) -> usize {
-        if self.is_whole { (high - low).round().clamp(1.0, 12.0) as usize } else { 6 }
+    /// Returns the places that are named between these ends, at most so many unless they are categories.
+    pub(super) fn ticks(&self, low: f64, high: f64, most: usize) -> Vec<f64> {
+        let (least, largest) = (low - 1e-9 * (high - low), high + 1e-9 * (high - low));
+        let is_shown = |at: &f64| (least..=largest).contains(at);
+        if !self.names.is_empty() {
+            return (0..self.names.len()).map(|k| k as f64).filter(is_shown).collect();
+        }
+        if self.is_whole {
+            return multiples(low, high, most.max(12), Some(1.0));
+        }
+        if !self.is_log {
+            return multiples(low, high, most, None);
+        }
+        if largest.floor() - least.ceil() >= 1.0 {
+            return multiples(low, high, most, Some(1.0));
+        }
+        let decades = low.floor() as i32..=high.floor() as i32;
+        let few = |mantissas: &[f64]| -> Vec<f64> {
+            let all = decades.clone();
+            let all = all.flat_map(|k| mantissas.iter().map(move |m| f64::from(k) + m.log10()));
+            all.filter(is_shown).collect()
+        };
+        let all = [few(&[1.0, 2.0, 5.0]), few(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])];
+        let found = all.into_iter().find(|ticks| (2..=most).contains(&ticks.len()));
+        found.unwrap_or_else(|| {
+            let values = multiples(10f64.powf(low), 10f64.powf(high), most, None);
+            values.into_iter().map(f64::log10).collect()
+        })
     }
 
-    /// Returns the places that are named between these ends.
-    fn named(&self, low: f64, high: f64) -> Vec<f64> {
-        RangedCoordf64::from(low..high).key_points(self.most_named(low, high))
-    }
-
-    /// Returns the number of significant digits that distinguish the labels between these ends.
-    pub(super) fn digits(&self, low: f64, high: f64) -> usize {
+    /// Returns the number of significant digits that distinguish the labels of these places.
+    pub(super) fn digits(&self, ticks: &[f64]) -> usize {
         let tells = |digits: &usize| {
-            let names = self.named(low, high).into_iter().map(|at| self.label_of(at, *digits));
-            let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
-            let all = names.len();
+            let mut names: Vec<String> =
+                ticks.iter().map(|&at| self.label_of(at, *digits)).collect();
             names.dedup();
-            names.len() == all
+            names.len() == ticks.len()
         };
         (DIGITS..MOST_DIGITS).find(tells).unwrap_or(MOST_DIGITS)
-    }
-
-    /// Returns the width of the longest name of a place between these ends.
-    fn longest(&self, low: f64, high: f64) -> u32 {
-        let digits = self.digits(low, high);
-        let length = |place: f64| self.label_of(place, digits).chars().count() as u32;
-        let longest = self.named(low, high).into_iter().map(length).max();
-        8 * longest.unwrap_or(0)
-    }
-
-    /// Returns the width in which the names of the places between these ends and the words beside them stand.
-    pub(super) fn room(&self, low: f64, high: f64) -> u32 {
-        u32::max(64, 28 + self.longest(low, high))
-    }
-
-    /// Returns the most places between these ends whose names stand beside each other in a width.
-    pub(super) fn most_beside(&self, low: f64, high: f64, width: u32) -> usize {
-        let room = u32::max(1, self.longest(low, high) + 24);
-        (width / room).clamp(1, 5) as usize
     }
 
     pub(super) fn place(&self, x: f64) -> f64 {
@@ -112,19 +109,15 @@ impl Axis {
             let name = self.names.get(place as usize).filter(|_| is_middle);
             return name.copied().unwrap_or_default().to_owned();
         }
-        if self.is_whole && (place - place.round()).abs() > 1e-9 {
-            return String::new();
-        }
         if self.is_log {
-            return if digits > DIGITS {
-                digits::number(10f64.powf(place), digits)
-            } else {
+            let is_power = (place - place.round()).abs() < 1e-9;
+            return if is_power {
                 power_of_ten(place)
+            } else {
+                digits::number(10f64.powf(place), digits)
             };
         }
-        // Ticks are sums of steps, so that 0 comes with rounding.
-        let is_zero = place.abs() < 1e-15;
-        digits::number(if is_zero { 0.0 } else { place }, digits)
+        digits::number(place, digits)
     }
 
     /// Returns a value for reading.
@@ -160,6 +153,29 @@ impl Axis {
     }
 }
 
+/// Returns the multiples of 1, 2 or 5 times a power of ten between two ends, of the smallest step that
+/// has at most so many, and at least `least_step`.
+fn multiples(low: f64, high: f64, most: usize, least_step: Option<f64>) -> Vec<f64> {
+    let room = 1e-9 * (high - low);
+    let first = ((high - low) / most.max(1) as f64).log10().floor() as i32;
+    let steps = (first..).flat_map(|power| [1.0, 2.0, 5.0].map(|factor| (factor, power)));
+    let least = least_step.unwrap_or(0.0);
+    let of = |(factor, power): (f64, i32)| {
+        // Quotients by a power of ten round correctly, and 0 comes without rounding.
+        let multiple = move |k: f64| match power {
+            0.. => k * factor * 10f64.powi(power),
+            _ => k * factor / 10f64.powi(-power),
+        };
+        let step = multiple(1.0);
+        let (begin, end) = (((low - room) / step).ceil(), ((high + room) / step).floor());
+        let count = (end - begin + 1.0).max(0.0) as usize;
+        let is_few = step >= least && count <= most.max(1);
+        // Adding 0 leaves no negative zero.
+        is_few.then(|| (0..count).map(|k| multiple(begin + k as f64) + 0.0).collect())
+    };
+    steps.take(60).find_map(of).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,17 +187,32 @@ mod tests {
             (Axis::log("norm"), -4.701, -4.699),
             (Axis::new("coefficient"), -2e-5, 3e-5),
         ] {
-            let digits = axis.digits(low, high);
+            let ticks = axis.ticks(low, high, 6);
+            let digits = axis.digits(&ticks);
             let names: Vec<String> =
-                axis.named(low, high).into_iter().map(|at| axis.label_of(at, digits)).collect();
+                ticks.into_iter().map(|at| axis.label_of(at, digits)).collect();
             assert!(
                 names.len() > 2 && names.windows(2).all(|pair| pair[0] != pair[1]),
                 "{names:?}"
             );
-            let longest = names.iter().map(String::len).max().unwrap_or(0) as u32;
-            assert!(axis.room(low, high) >= 8 * longest + 28, "{names:?}");
         }
-        assert_eq!(Axis::new("error").digits(0.0, 0.5), DIGITS);
+        assert_eq!(Axis::new("error").digits(&[0.0, 0.5]), DIGITS);
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_and_powers_of_ten() {
+        let names = |axis: Axis, low, high, most| -> Vec<String> {
+            let ticks = axis.ticks(low, high, most);
+            let digits = axis.digits(&ticks);
+            ticks.into_iter().map(|at| axis.label_of(at, digits)).collect()
+        };
+        let (linear, log) = (Axis::new("margin"), Axis::log("rounds"));
+        assert_eq!(names(linear, -2.0, 6.0, 6), ["-2", "0", "2", "4", "6"]);
+        assert_eq!(names(linear, -0.31, 0.29, 6), ["-0.3", "-0.2", "-0.1", "0", "0.1", "0.2"]);
+        assert_eq!(names(log, -0.2, 4.1, 6), ["1", "10", "100", "1000", "1e4"]);
+        assert_eq!(names(log, -7.0, 1.0, 6), ["1e-6", "1e-4", "0.01", "1"]);
+        assert_eq!(names(log, 1.2, 2.4, 7), ["20", "50", "100", "200"]);
+        assert_eq!(names(Axis::whole("kernel", 3), 0.5, 3.5, 6), ["1", "2", "3"]);
     }
 
     #[test]
@@ -203,13 +234,5 @@ mod tests {
         }
         let (low, high) = ends(Axis::new("objective"), &[0.5, 0.5 + 1e-7]);
         assert!(low > 0.4999 && high < 0.5001, "{low} to {high}");
-    }
-
-    /// Names at the bottom of a picture leave room between them, however many digits they take.
-    #[test]
-    fn long_names_beside_each_other_are_few() {
-        let (low, high) = (0.01_f64.log10(), 0.010_000_01_f64.log10());
-        assert_eq!(Axis::log("lambda").most_beside(low, high, 336), 3);
-        assert_eq!(Axis::log("lambda").most_beside(-4.0, 0.0, 336), 5);
     }
 }

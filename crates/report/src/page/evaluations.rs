@@ -176,7 +176,7 @@ impl Kind {
 /// Returns the line from (0, 0) to (1, 1).
 fn diagonal(name: &str) -> Series {
     let points = vec![(0.0, 0.0), (1.0, 1.0)];
-    Series { name: name.to_owned(), points, style: Style::Dashed }
+    Series::new(name, points, Style::Dashed)
 }
 
 fn area_of(curve: &Curve) -> String {
@@ -192,10 +192,11 @@ pub(super) fn reliability(evaluations: &[Evaluation]) -> Vec<Markup> {
     );
     let chart = |(number, (data, lines)): (usize, (String, Lines<'_, ReliabilityDiagram>))| {
         let words: Vec<String> = lines.iter().map(|(name, r)| in_words(name, r)).collect();
-        let of_bins = lines.iter().map(|(name, diagram)| Series {
-            name: (*name).to_owned(),
-            points: diagram.bins.iter().map(|b| (b.mean_probability, b.observed.value)).collect(),
-            style: Style::Bars(diagram.bins.iter().map(|b| b.observed.standard_error).collect()),
+        let of_bins = lines.iter().map(|(name, diagram)| {
+            let bins = || diagram.bins.iter();
+            let points = bins().map(|b| (b.mean_probability, b.observed.value)).collect();
+            let bars = bins().map(|b| b.observed.standard_error).collect();
+            Series::new(*name, points, Style::Bars(bars))
         });
         Chart {
             key: format!("reliability-{number}"),

@@ -40,11 +40,11 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
         ),
         x: Axis::log(LAMBDA),
         y: if is_share { Axis::of_shares(measure) } else { Axis::new(measure) },
-        series: vec![Series {
-            name: "mean and standard error".to_owned(),
-            points: defined().map(point).collect(),
-            style: Style::Bars(bars),
-        }]
+        series: vec![Series::new(
+            "mean and standard error",
+            defined().map(point).collect(),
+            Style::Bars(bars),
+        )]
         .into_iter()
         .chain(choices(measure, point(best), point(chosen)))
         .collect(),
@@ -61,8 +61,7 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
 
 /// Returns the marks of the two choices.
 fn choices(measure: &str, best: (f64, f64), one_standard_error: (f64, f64)) -> [Series; 2] {
-    let mark =
-        |name: &str, point, style| Series { name: name.to_owned(), points: vec![point], style };
+    let mark = |name: &str, point, style| Series::new(name, vec![point], style);
     [
         mark(&format!("best {measure}"), best, Style::Marks),
         mark("largest lambda within one standard error", one_standard_error, Style::Rings),
@@ -123,11 +122,11 @@ fn kernels(selection: &Selection) -> Markup {
         ),
         x: Axis::log(LAMBDA),
         y: Axis::whole("kernel", kernels.len()),
-        series: vec![Series {
-            name: format!("{measure}, strong for {}, pale for {}", shown(least), shown(largest)),
+        series: vec![Series::new(
+            format!("{measure}, strong for {}, pale for {}", shown(least), shown(largest)),
             points,
-            style: Style::Cells(errors),
-        }],
+            Style::Cells(errors),
+        )],
     };
     if let Some(chosen) = kernels.iter().position(|kernel| kernel.chosen) {
         let at = |k: usize| (lambdas[k].lambda, (chosen + 1) as f64);
@@ -275,13 +274,9 @@ pub(super) fn candidates(choice: &CandidateChoice) -> Option<Markup> {
         x: Axis::new("candidate"),
         y: Axis::of_shares("error"),
         series: vec![
-            Series { name: "error of a candidate".to_owned(), points, style: Style::Dots },
-            Series {
-                name: "chosen".to_owned(),
-                points: vec![(*chosen as f64, *error)],
-                style: Style::Rings,
-            },
-            Series { name: "bound on the error".to_owned(), points: line, style: Style::Dashed },
+            Series::new("error of a candidate", points, Style::Dots),
+            Series::new("chosen", vec![(*chosen as f64, *error)], Style::Rings),
+            Series::new("bound on the error", line, Style::Dashed),
         ],
     };
     Some(chart.figure())
