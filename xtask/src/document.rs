@@ -252,7 +252,7 @@ const WIDTH: usize = 100;
 
 /// Returns Markdown in lines of at most [`WIDTH`] characters, where its words allow it. Lines that
 /// begin with a star are items of a list.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     // At the beginning of a line these would begin a list.
     let is_marker = |word: &str| {
         ["-", "+", "*", "#", ">"].contains(&word)

@@ -171,7 +171,7 @@ impl Shown<'_> {
         (0..self.count).min_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(0)
     }
 
-    /// Returns the mean of numbers that are no shares, a dash if there are none.
+    /// Returns the mean of a number over the trials, as it is, or a dash if it is missing.
     fn plain(&self, digits: usize, of: impl Fn(&Numbers) -> f64) -> String {
         let mean = self.trials.iter().map(of).sum::<f64>() / self.trials.len() as f64;
         if mean.is_nan() { "-".to_owned() } else { format!("{mean:.digits$}") }

@@ -6,7 +6,7 @@ use margins_report::page;
 use maud::{Markup, PreEscaped, html};
 
 use crate::Failure;
-use crate::document::anchor;
+use crate::document::{anchor, wrapped};
 
 /// The papers: what the names of their experiments start with, and their titles.
 pub(super) const PAPERS: [(&str, &str); 5] = [
@@ -33,7 +33,7 @@ section td.text { white-space: normal; min-width: 8rem; max-width: 30rem }
 /// An experiment on the page.
 pub(super) struct Section<'a> {
     pub(super) name: &'a str,
-    /// The title of its page, or what it is about if there is none.
+    /// The title of its page; without a page, what it is about.
     pub(super) heading: String,
     /// The parameters, including seeds; may be empty.
     pub(super) parameters: String,
@@ -84,9 +84,8 @@ impl Layout<'_> {
     /// pictures there.
     pub(super) fn markdown(&self, folder: &Path) -> Result<String, Failure> {
         let mut text = format!(
-            "# All experiments in one run\n\nThe results of all experiments in one run: {}.\n\n\
-             ## Contents\n\n",
-            self.origin
+            "# All experiments in one run\n\n{}\n## Contents\n\n",
+            wrapped(&format!("The results of all experiments in one run: {}.", self.origin))
         );
         for (title, sections) in self.papers() {
             text += &format!("* {title}\n");

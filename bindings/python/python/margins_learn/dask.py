@@ -153,7 +153,7 @@ class _Cluster:
     def partitions(self, *parts: Any) -> list[Delayed]:
         """Returns partitions that hold features, labels, weights and folds."""
         named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
-        # Another client tells the scheduler what is persisted, perhaps later than this one does.
+        # Another client may register its persisted data with the scheduler later than this one asks for them.
         self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
         # Features that the caller has persisted stay in memory beside the copies.
         self._kept = bool(futures_of(named["X"]))
