@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import inspect
+import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -47,3 +48,23 @@ def test_examples_and_documentation(thing):
     for name, member in members:
         if inspect.isfunction(member) and not name.startswith("_"):
             assert inspect.getdoc(member), name
+
+
+def functions_of(thing):
+    """Returns the public functions of a module or class of the package, and those of a module's classes."""
+    if inspect.ismodule(thing):
+        return [function for name in thing.__all__ for function in functions_of(getattr(thing, name))]
+    if inspect.isclass(thing):
+        members = [inspect.unwrap(getattr(member, "__func__", member)) for _, member in inspect.getmembers(thing, inspect.isroutine)]
+        own = (member for member in members if str(getattr(member, "__module__", "")).startswith("margins_learn."))
+        return [member for member in own if not member.__name__.startswith("_")]
+    return [thing] if inspect.isroutine(thing) else []
+
+
+@pytest.mark.parametrize("thing", [thing for thing in PUBLIC if thing is not ml], ids=lambda thing: thing.__name__)
+def test_parameters_and_results_are_documented(thing):
+    for function in functions_of(thing):
+        text, signature = inspect.getdoc(function), inspect.signature(function)
+        for parameter in signature.parameters.keys() - {"self", "cls"}:
+            assert re.search(rf"(?m)^(\w+, |\*\*)*{parameter}\b(, \w+)*( : |$)", text), (function, parameter)
+        assert signature.return_annotation in ("None", inspect.Signature.empty) or re.search(r"(?m)^(Returns|Yields)\n-+$", text), function

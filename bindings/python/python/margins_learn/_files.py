@@ -10,7 +10,7 @@ from ._regularised import MarginClassifier
 
 
 def load(path: str | PathLike[str]) -> MarginClassifier:
-    """Returns the classifier of a file that `save` or the command has written.
+    """Reads the classifier of a file that `save` or the command has written.
 
     The estimator has the loss, the kernel and C of the file for parameters; all other parameters have their defaults.
     Classes have the type that they had before `save`. A file of the command names its classes without a type: they are
@@ -18,13 +18,23 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
 
     Parameters
     ----------
-    path : path
+    path : str or path
         The file.
 
     Returns
     -------
     classifier : MarginClassifier
         The classifier, ready to predict.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from margins_learn import MarginClassifier, load
+    >>> classifier = MarginClassifier("hinge").fit([[0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "spam", "spam"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     classifier.save(folder + "/model.json")
+    ...     load(folder + "/model.json").predict([[3.0]]).tolist()
+    ['spam']
     """
     model = Model.load(path)
     kernel = None if model.basis is None else model.basis["kernel"]

@@ -113,11 +113,52 @@ def _is_single(X: Any) -> bool:
 
 
 def write(path: str | PathLike[str], X: Any, y: Any, sample_weight: Any = None, folds: Any = None, **settings: Any) -> None:
-    """Writes samples as a block file, with the settings of `Writer` and the arguments of its method `append`."""
+    """Writes samples as a block file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which is replaced if it exists.
+    X : array, sparse matrix, data frame or table of pyarrow of shape (n_samples, n_features)
+        The samples.
+    y : array of shape (n_samples,)
+        Their classes.
+    sample_weight : array of shape (n_samples,) or None, default=None
+        Their weights.
+    folds : array of shape (n_samples,) or None, default=None
+        The name of the fold of every sample, a text or a whole number.
+    **settings
+        `rows` and `dtype` of `Writer`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from margins_learn import blocks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     blocks.write(folder + "/rows.blocks", [[0.0, 1.0], [2.0, 3.0]], ["ham", "spam"])
+    ...     blocks.describe(folder + "/rows.blocks")["features"]
+    2
+    """
     with Writer(path, **settings) as writer:
         writer.append(X, y, sample_weight, folds)
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """Returns what the index of a block file says: classes, names of folds, features and their names, and rows and bytes of each block."""
+    """Returns the content of the index of a block file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    index : dict
+        The `classes`, the names of the `folds`, the number of `features` and their `names`, and the rows and bytes of each
+        block.
+
+    Examples
+    --------
+    See `write`.
+    """
     return _native.block_file(fspath(path))

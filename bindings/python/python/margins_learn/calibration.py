@@ -1,4 +1,4 @@
-"""What a surrogate risk says about misclassification, and robust estimates of location."""
+"""Bounds of the misclassification risk by a surrogate risk, and robust estimates of location."""
 
 from __future__ import annotations
 
@@ -27,33 +27,86 @@ __all__ = [
 
 
 def psi(loss: str, at: Any) -> np.ndarray | float:
-    """Returns the Psi-transform: the lowest excess surrogate risk at an excess misclassification risk in [0, 1].
+    """Returns the Psi-transform: the lowest excess surrogate risk at an excess misclassification risk.
 
-    Both are excesses over the lowest risks of all measurable functions, not over those of a class.
-    A loss that is not calibrated is refused with the reason.
+    Both are excesses over the lowest risks of all measurable functions, not of a class of functions.
+
+    Parameters
+    ----------
+    loss : str
+        Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
+        A loss that is not calibrated is a ValueError with the reason.
+    at : float or array of any shape, in [0, 1]
+        Excess misclassification risks.
+
+    Returns
+    -------
+    values : float or array of the shape of at
+        The lowest excess surrogate risks.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> round(calibration.psi("logistic", 0.2), 4)
+    0.0201
     """
     _refuse(at, lambda risks: (risks >= 0) & (risks <= 1), "in [0, 1]")
     return over_array(_native.psi, loss, at, "at")
 
 
 def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
-    """Returns the most that the misclassification risk exceeds the Bayes error by, at an excess surrogate risk.
+    """Returns the largest excess of the misclassification risk over the Bayes error at an excess surrogate risk.
 
-    The excess surrogate risk is the excess over the minimum among all measurable functions, not among a class.
-    A loss that is not calibrated is refused with the reason.
+    The excess surrogate risk is the excess over the minimum of all measurable functions, not of a class of functions.
+
+    Parameters
+    ----------
+    loss : str
+        Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
+        A loss that is not calibrated is a ValueError with the reason.
+    at : float or array of any shape, at least 0
+        Excess surrogate risks.
+
+    Returns
+    -------
+    values : float or array of the shape of at
+        The largest excess misclassification risks.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> round(calibration.psi_inverse("logistic", 0.02), 3)
+    0.199
     """
     _refuse(at, lambda risks: risks >= 0, "at least 0")
     return over_array(_native.psi_inverse, loss, at, "at")
 
 
 def is_calibrated(loss: str) -> bool:
-    """Returns true if a small excess surrogate risk implies a small excess misclassification risk."""
+    """Returns whether a small excess surrogate risk implies a small excess misclassification risk.
+
+    Parameters
+    ----------
+    loss : str
+        Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
+
+    Returns
+    -------
+    calibrated : bool
+        True if the loss is calibrated.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> calibration.is_calibrated("hinge"), calibration.is_calibrated("garg-roth")
+    (True, False)
+    """
     return _native.not_calibrated(text_of(loss, "loss")) is None
 
 
 @dataclass(frozen=True)
 class Location:
-    """An estimate of the mean of a distribution.
+    """An estimate of the mean of a distribution, as `catoni_location` returns it.
 
     Attributes
     ----------
@@ -130,12 +183,41 @@ def margin_pursuit_bound(
 ) -> dict[str, float]:
     """Returns every term of the bound on the risk of margin pursuit by gradient descent.
 
-    The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
-    `input_second_moment` by default. The entries that begin with `sound_` are of the proof as corrected.
-    The entries `excess_over_linear` bound the expected loss above that of the best linear function. The entries
-    `misclassification_bound` bound the misclassification risk above the Bayes error. They need `approximation_error`: the
-    expected loss of the best linear function, less the infimum over all measurable functions. It is 0 if a linear function
-    is best of all; the expected loss of any linear function is an upper bound.
+    Parameters
+    ----------
+    gamma : float > 0
+        Margin level of the loss.
+    scale : float > 0
+        Scale of the loss.
+    strong_convexity, input_second_moment, step, initial_distance, diameter : float
+        Quantities of these names in theorem 11 of Holland (2019).
+    iterations, samples, dimension : int
+        Steps of gradient descent, number of samples and number of features.
+    approximation_error : float >= 0
+        Expected loss of the best linear function, less the infimum over all measurable functions. It is 0 if a linear
+        function is best of all; the expected loss of any linear function is an upper bound.
+    delta : float in (0, 1), default=0.05
+        Failure probability of the bound.
+    gradient_constant : float, default=0.5
+        Constant of the estimate of the gradient in theorem 11.
+    operator_norm_moment : float or None, default=None
+        Moment of the operator norm in theorem 11. Default: `input_second_moment`.
+
+    Returns
+    -------
+    terms : dict of str to float
+        The terms. `excess_over_linear` bounds the expected loss above the expected loss of the best linear function,
+        `misclassification_bound` the misclassification risk above the Bayes error. Names that begin with `sound_` belong
+        to the corrected proof.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> terms = calibration.margin_pursuit_bound(
+    ...     gamma=1.0, scale=1.0, strong_convexity=0.1, input_second_moment=1.0, step=0.1, iterations=100,
+    ...     initial_distance=1.0, diameter=2.0, samples=10**6, dimension=2, approximation_error=0.0)
+    >>> round(terms["excess_over_linear"], 2)
+    0.17
     """
     given = locals() | {"operator_norm_moment": input_second_moment if operator_norm_moment is None else operator_norm_moment}
     numbers: Any = {
@@ -162,8 +244,15 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
     Returns
     -------
     found : dict
-        The arrays `count`, `mean_probability` and `observed_frequency`, and the numbers `calibration_error`,
-        `expected_if_calibrated` and `brier`.
+        The arrays `count`, `mean_probability` and `observed_frequency`, with an entry for each bin that has samples, and
+        the numbers `calibration_error`, `expected_if_calibrated` and `brier`.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> found = calibration.reliability([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], bins=2)
+    >>> found["count"].tolist(), round(found["calibration_error"], 2)
+    ([2, 2], 0.15)
     """
     probabilities = floats_of(probabilities, "probabilities")
     outcomes = array_of(outcomes)

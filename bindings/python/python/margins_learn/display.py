@@ -1,4 +1,4 @@
-"""Pictures after the Display pattern of scikit-learn; matplotlib is imported when one is drawn."""
+"""Plots in the pattern of displays of scikit-learn; matplotlib is imported when one is drawn."""
 
 from __future__ import annotations
 
@@ -34,6 +34,19 @@ class ErrorPathDisplay(Display):
     ----------
     ax_, figure_
         The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # Draws without a screen.
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from margins_learn import MarginClassifierCV
+    >>> from margins_learn.display import ErrorPathDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = MarginClassifierCV("logistic", Cs=5, standardize=True).fit(X, y)
+    >>> display = ErrorPathDisplay.from_estimator(search)
+    >>> display.ax_.get_xlabel()
+    'C'
     """
 
     def __init__(
@@ -57,7 +70,20 @@ class ErrorPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ErrorPathDisplay:
-        """Returns the display of a fitted `MarginClassifierCV`, drawn."""
+        """Draws the display of a fitted search.
+
+        Parameters
+        ----------
+        estimator : MarginClassifierCV
+            The fitted estimator.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : ErrorPathDisplay
+            The display.
+        """
         check_searched(estimator)
         path = estimator.path_
         shown = cls(
@@ -90,8 +116,8 @@ class ErrorPathDisplay(Display):
         if not certified.all():
             open_ = certified == 0
             ax.plot(Cs[open_], error[open_], "x", color=_GREY, label="not certified")
-        ax.axhline(error[best] + spread[best], color=_GREY, linestyle=":", linewidth=1, label="least + 1 standard error")
-        ax.plot(Cs[best], error[best], "o", color=_ORANGE, label="least")
+        ax.axhline(error[best] + spread[best], color=_GREY, linestyle=":", linewidth=1, label="lowest + 1 standard error")
+        ax.plot(Cs[best], error[best], "o", color=_ORANGE, label="lowest error")
         ax.plot(Cs[one_se], error[one_se], "s", color=_ORANGE, markerfacecolor="white", label="within one standard error")
         if selected is not None:
             ax.axvline(Cs[selected], color=_ORANGE, linewidth=1, label="selected")
@@ -118,6 +144,20 @@ class KernelGridDisplay(Display):
     ----------
     ax_, figure_
         The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # Draws without a screen.
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from margins_learn import MarginClassifierCV
+    >>> from margins_learn.display import KernelGridDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> kernels = ["linear", "gaussian"]
+    >>> search = MarginClassifierCV("logistic", Cs=3, kernels=kernels, standardize=True).fit(X[:100], y[:100])
+    >>> display = KernelGridDisplay.from_estimator(search)
+    >>> display.ax_.get_ylabel()
+    'kernel'
     """
 
     def __init__(self, *, Cs: np.ndarray, kernels: list[str], errors: np.ndarray, selected: tuple[int, int]) -> None:
@@ -128,7 +168,20 @@ class KernelGridDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
-        """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
+        """Draws the display of a fitted search among kernels.
+
+        Parameters
+        ----------
+        estimator : MarginClassifierCV
+            The fitted estimator.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : KernelGridDisplay
+            The display.
+        """
         check_searched(estimator)
         if not hasattr(estimator, "best_kernel_"):
             raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
@@ -190,6 +243,19 @@ class MarginDistributionDisplay(Display):
     ----------
     ax_, figure_
         The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # Draws without a screen.
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from margins_learn import MarginClassifier
+    >>> from margins_learn.display import MarginDistributionDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> classifier = MarginClassifier("logistic", standardize=True).fit(X, y)
+    >>> display = MarginDistributionDisplay.from_estimator(classifier, X, y)
+    >>> display.ax_.get_xlabel()
+    'margin'
     """
 
     def __init__(self, *, margins: np.ndarray, name: str | None = None) -> None:
@@ -198,7 +264,26 @@ class MarginDistributionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None) -> MarginDistributionDisplay:
-        """Returns the display of a fitted classifier on samples with their classes, drawn."""
+        """Draws the display of a fitted classifier on samples.
+
+        Parameters
+        ----------
+        estimator : classifier
+            The fitted estimator.
+        X : array of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes.
+        name : str or None, default=None
+            The name in the legend.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : MarginDistributionDisplay
+            The display.
+        """
         check_classifier(estimator)
         scores = estimator.decision_function(X)
         return cls.from_predictions(y, scores, classes=estimator.classes_, name=name, ax=ax)
@@ -207,9 +292,25 @@ class MarginDistributionDisplay(Display):
     def from_predictions(
         cls, y: Any, scores: np.ndarray, *, classes: Any = None, name: str | None = None, ax: Any = None
     ) -> MarginDistributionDisplay:
-        """Returns the display of scores, one a sample or one a sample and class, drawn.
+        """Draws the display of scores.
 
-        By default the classes are those of `y` in order; with two classes, a positive score stands for the second.
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+            The classes of the samples.
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            The scores. With two classes, a positive score stands for the second class.
+        classes : array of shape (n_classes,) or None, default=None
+            The classes in the order of the scores. Default: the sorted classes of `y`.
+        name : str or None, default=None
+            The name in the legend.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : MarginDistributionDisplay
+            The display.
         """
         at, count = places(y, classes)
         scores = scores_shown(scores, len(at), count)
@@ -263,6 +364,15 @@ class ReliabilityDisplay(Display):
     ----------
     ax_, figure_
         The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # Draws without a screen.
+    >>> from margins_learn.display import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], bins=2)
+    >>> display.ax_.get_xlabel()
+    'mean probability'
     """
 
     def __init__(self, *, reliability: dict[str, Any], name: str | None = None, positive: Any = None) -> None:
@@ -283,7 +393,32 @@ class ReliabilityDisplay(Display):
         name: str | None = None,
         ax: Any = None,
     ) -> ReliabilityDisplay:
-        """Returns the display of a fitted classifier for one class (by default the last), drawn."""
+        """Draws the display of a fitted classifier for one class.
+
+        Parameters
+        ----------
+        estimator : classifier
+            The fitted estimator.
+        X : array of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes.
+        positive : object, default=None
+            The class. Default: the last class.
+        bins : int, default=10
+            The number of bins.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            The bins have the same width, or nearly the same number of samples.
+        name : str or None, default=None
+            The name in the legend.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display.
+        """
         check_classifier(estimator)
         classes = estimator.classes_.tolist()
         positive = classes[-1] if positive is None else positive
@@ -305,7 +440,30 @@ class ReliabilityDisplay(Display):
         name: str | None = None,
         ax: Any = None,
     ) -> ReliabilityDisplay:
-        """Returns the display of probabilities of the positive class beside outcomes, drawn."""
+        """Draws the display of probabilities of the positive class beside outcomes.
+
+        Parameters
+        ----------
+        outcomes : array of bool or of 0 and 1 of shape (n_samples,)
+            True or 1 for samples of the positive class.
+        probabilities : array of shape (n_samples,)
+            The probabilities of the positive class.
+        positive : object, default=None
+            The positive class, which the axes name; None leaves it out.
+        bins : int, default=10
+            The number of bins.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            The bins have the same width, or nearly the same number of samples.
+        name : str or None, default=None
+            The name in the legend.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display.
+        """
         found = calibration.reliability(probabilities, outcomes, bins=bins, strategy=strategy)
         return cls(reliability=found, name=name, positive=positive).plot(ax=ax)
 
@@ -342,7 +500,7 @@ class ReliabilityDisplay(Display):
 
 
 class PsiDisplay(Display):
-    """What an excess surrogate risk says about misclassification: the Psi-transforms of losses.
+    """The Psi-transforms of losses: the lowest excess surrogate risk at an excess misclassification risk.
 
     Parameters
     ----------
@@ -355,6 +513,15 @@ class PsiDisplay(Display):
     ----------
     ax_, figure_
         The axes and the figure, once drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # Draws without a screen.
+    >>> from margins_learn.display import PsiDisplay
+    >>> display = PsiDisplay.from_losses(["hinge", "logistic"])
+    >>> display.ax_.get_xlabel()
+    'excess misclassification risk'
     """
 
     def __init__(self, *, risks: np.ndarray, curves: dict[str, np.ndarray]) -> None:
@@ -363,7 +530,22 @@ class PsiDisplay(Display):
 
     @classmethod
     def from_losses(cls, losses: list[str] | str, *, points: int = 201, ax: Any = None) -> PsiDisplay:
-        """Returns the display of losses or of one, all of which must be calibrated, drawn."""
+        """Draws the display of losses, which must be calibrated.
+
+        Parameters
+        ----------
+        losses : list of str or str
+            The losses.
+        points : int, default=201
+            The number of risks from 0 to 1.
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : PsiDisplay
+            The display.
+        """
         losses = [losses] if isinstance(losses, str) else losses
         risks = np.linspace(0, 1, count_of(points, "points"))
         return cls(risks=risks, curves={loss: calibration.psi(loss, risks) for loss in losses}).plot(ax=ax)

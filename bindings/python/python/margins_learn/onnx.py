@@ -24,9 +24,9 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     `StandardScaler`, `OneHotEncoder`, `OrdinalEncoder` and, as its first step, a `ColumnTransformer` of them, which has one input for each
     of its transformers, under its name. A category that an encoder does not know has none of the columns of `OneHotEncoder`, and the place
     -1 by default. The outputs are `label`, `scores`, and `probabilities`
-    where the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
+    if the classifier has any. Probabilities are within 1e-12 of what `predict_proba` returns, and scores within 1e-12 of
     what `decision_function` returns, relative to the sum of the absolute terms of a score where that is above 1. What
-    ONNX's operators cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier
+    ONNX's operators cannot express is refused by name: a kernel that is a function of Python, raw columns, random Fourier
     features, ensembles of stumps or networks, and classes that are times.
 
     Parameters
@@ -40,6 +40,13 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     -------
     graph : onnx.ModelProto
         The graph, checked.
+
+    Examples
+    --------
+    >>> from margins_learn import MarginClassifier, to_onnx
+    >>> classifier = MarginClassifier("logistic").fit([[0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "spam", "spam"])
+    >>> [output.name for output in to_onnx(classifier).graph.output]
+    ['label', 'scores', 'probabilities']
     """
     try:
         import onnx
