@@ -69,15 +69,15 @@ def main():
                 result = json.loads(out.stdout)
                 ours.append(result["seconds"])
                 if make:
-                    machine = make()
+                    classifier = make()
                     start = time.perf_counter()
-                    machine.fit(x, y)
+                    classifier.fit(x, y)
                     theirs.append(time.perf_counter() - start)
             assert result["certified"]
             wrong = np.array(result["predicted"]) != y_test
             row = [name, f"{np.median(ours):.3f} s"]
             if make:
-                their_wrong = machine.predict(x_test) != y_test
+                their_wrong = classifier.predict(x_test) != y_test
                 difference = wrong.astype(float) - their_wrong
                 row += [f"{np.median(theirs):.3f} s", f"{np.median(np.array(theirs) / np.array(ours)):.1f}",
                         f"{100 * wrong.mean():.2f}", f"{100 * their_wrong.mean():.2f}",
@@ -89,7 +89,7 @@ def main():
                 mine = each(result["probabilities"])
                 row.append(f"{mine.mean():.4f}")
                 if make:
-                    other = each(machine.predict_proba(x_test))
+                    other = each(classifier.predict_proba(x_test))
                     row += [f"{other.mean():.4f}", f"{(mine - other).std() / np.sqrt(len(mine)):.4f}"]
                 else:
                     row += ["", ""]

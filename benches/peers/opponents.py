@@ -5,7 +5,7 @@
 FILE is a CSV file with feature columns, `label` (-1, 1) and, where the job cross-validates, `fold`, or a svmlight file. The
 last line of output is JSON: `seconds` of the work alone, with libraries loaded and data read, `version` of the program, and the
 least cross-validated `error` where there is one. COEFFICIENTS is a file of little-endian doubles: for each lambda the intercept, then
-the coefficients of the samples, or of the features where the classifier is linear; it is left out where a program does not tell them.
+the coefficients of the samples, or of the features where the classifier is linear; it is left out where a program does not report them.
 
 Jobs:
 
@@ -56,7 +56,7 @@ def timed(work):
     return time.perf_counter() - began, result
 
 
-def machine(svm, n):
+def fitted(svm, n):
     """Returns intercept and coefficients of a fitted SVC as one row."""
     row = np.zeros(n + 1)
     row[0] = float(np.ravel(svm.intercept_)[0])
@@ -89,7 +89,7 @@ def svc(x, y, fold, options):
     best = search.best_params_
     result = {"seconds": seconds, "version": version("scikit-learn"), "error": 1 - float(search.best_score_)}
     result |= {"sigma": best["gamma"], "lambda": 1 / (2 * n * best["C"])}
-    return result, machine(search.best_estimator_, n)
+    return result, fitted(search.best_estimator_, n)
 
 
 def torchkm(x, y, fold, options):
@@ -138,7 +138,7 @@ def intelex(x, y, fold, options):
     n = len(y)
     model = SVC(C=1 / (2 * n * options.lambdas[0]), gamma=options.sigmas[0], cache_size=4000)
     seconds, model = timed(lambda: model.fit(x, y))
-    return {"seconds": seconds, "version": version("scikit-learn-intelex")}, machine(model, n)
+    return {"seconds": seconds, "version": version("scikit-learn-intelex")}, fitted(model, n)
 
 
 def cyanure(x, y, fold, options):

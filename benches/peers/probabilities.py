@@ -19,7 +19,7 @@ from sklearn.multiclass import OneVsRestClassifier
 x, y = load_iris(return_X_y=True)
 
 
-def machine(n, penalty):
+def classifier(n, penalty):
     return LogisticRegression(
         C=1 / (2 * n * penalty), solver="newton-cholesky", tol=1e-13, max_iter=1000
     )
@@ -28,8 +28,8 @@ def machine(n, penalty):
 problems = []
 for penalty in (1e-2, 1e-4):
     last = y > 0
-    two = machine(last.sum(), penalty).fit(x[last], y[last])
-    three = OneVsRestClassifier(machine(len(y), penalty)).fit(x, y)
+    two = classifier(last.sum(), penalty).fit(x[last], y[last])
+    three = OneVsRestClassifier(classifier(len(y), penalty)).fit(x, y)
     problems.append(
         {
             "lambda": penalty,

@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import margins_learn as ml
 
 NAMES = ["a9a", "ijcnn1", "mushrooms", "phishing", "australian"]
-# Kernel machines get no more rows than this: LIBSVM takes them all, but not in the time of a bench.
+# Kernel classifiers get no more rows than this: LIBSVM takes them all, but not in the time of a bench.
 MOST_KERNEL_ROWS = 3000
 CS = np.geomspace(1e-3, 10, 9)
 
@@ -149,7 +149,7 @@ def searches(X, y, test, y_test):
 
 
 def kernels(X, y, test, y_test):
-    """Compares cross-validations of kernel machines."""
+    """Compares cross-validations of kernel classifiers."""
     rows = min(X.shape[0], MOST_KERNEL_ROWS)
     X, y = (X[:rows].toarray() if sparse.issparse(X) else X[:rows]), y[:rows]
     test = test.toarray() if sparse.issparse(test) else test

@@ -40,10 +40,10 @@ def main():
     for held_out in np.unique(fold):
         train, test = fold != held_out, fold == held_out
         for k, penalty in enumerate(lambdas):
-            machine = SVC(
+            classifier = SVC(
                 C=1 / (2 * len(y) * penalty), gamma=arguments.sigma, cache_size=4000
             ).fit(x[train], y[train])
-            errors[k] += np.sum(machine.predict(x[test]) != y[test])
+            errors[k] += np.sum(classifier.predict(x[test]) != y[test])
     seconds = (time.perf_counter() - start) * arguments.every
     best = np.argmin(errors)
     print(f"{seconds:.2f} s, least error {errors[best] / len(y):.4f} at lambda {lambdas[best]:.3g}")
