@@ -187,11 +187,10 @@ fn annotation(row: &Setting) -> String {
 
 /// Returns the type of a setting that the native module takes, if it takes it.
 fn native(row: &Setting) -> Option<String> {
-    match row.kind {
-        Kind::Other { native: "", .. } => None,
-        Kind::Other { native, .. } => Some(native.to_owned()),
-        _ => Some(annotation(row)),
-    }
+    row.is_for_the_library().then(|| match row.kind {
+        Kind::Other { native, .. } => native.to_owned(),
+        _ => annotation(row),
+    })
 }
 
 /// Returns a text in lines behind an indentation.

@@ -49,7 +49,7 @@ impl DenseRows {
         }
     }
 
-    /// Returns the samples; the rows appended are gone from here.
+    /// Returns the samples; the rows appended are moved out.
     fn finish(&mut self) -> PyResult<Samples> {
         let rows = self.0.take().ok_or_else(gone)?;
         rows.finish().map(Samples).map_err(of_data)
@@ -146,7 +146,7 @@ impl SparseRows {
         }
     }
 
-    /// Returns the samples; the entries placed are gone from here.
+    /// Returns the samples; the entries placed are moved out.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Samples> {
         let rows = self.rows.take().ok_or_else(gone)?;
         run_sized(py, None, self.size, move || Ok(rows.finish()?)).map(Samples)
@@ -238,7 +238,7 @@ enum TrainingSamples {
 }
 
 impl Data {
-    /// Takes the data over: the dictionary is empty afterwards, and nobody holds what the library
+    /// Takes the data over: the dictionary is empty afterwards, so that nothing else holds what the library
     /// has copied. A raw table is to be encoded as it was asked for.
     pub(crate) fn take(given: &Bound<'_, PyDict>, encode: Encode) -> PyResult<Self> {
         let py = given.py();

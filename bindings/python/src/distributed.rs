@@ -6,7 +6,7 @@ use margins::data::blocks::BlockFile;
 use margins::data::split::named_folds;
 use margins::data::{ClassLabels, Classes, Design};
 use margins::estimators::regularised::{
-    DataSummary, FittedClassifier, LandmarkBlocks, Path, Settings,
+    ClassifierSettings, DataSummary, FittedClassifier, LandmarkBlocks, Path,
 };
 use margins::losses::MarginLoss;
 use margins::optim::shards;
@@ -239,7 +239,7 @@ impl TrainingData {
     /// Returns the classifier that settings fit.
     pub(crate) fn fit(
         self,
-        settings: &Settings,
+        settings: &ClassifierSettings,
         stop: &Stop,
     ) -> Result<FittedClassifier, margins::Error> {
         match self {
@@ -254,7 +254,7 @@ impl TrainingData {
     /// Returns the fits along a path, and the names of the features if they have any.
     pub(crate) fn path(
         self,
-        settings: &Settings,
+        settings: &ClassifierSettings,
         stop: &Stop,
     ) -> Result<(Path, Option<Vec<String>>), margins::Error> {
         match self {
@@ -274,8 +274,8 @@ impl TrainingData {
 
 impl Remote {
     /// Returns the settings with the file that keeps the points reached.
-    fn settings(&self, settings: &Settings) -> Settings {
-        Settings { checkpoint: self.checkpoint.clone(), ..settings.clone() }
+    fn settings(&self, settings: &ClassifierSettings) -> ClassifierSettings {
+        ClassifierSettings { checkpoint: self.checkpoint.clone(), ..settings.clone() }
     }
 }
 

@@ -40,7 +40,7 @@ impl Stop {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Says if the job shall go on.
+    /// Returns whether the job continues.
     pub(crate) fn look(&self) -> ControlFlow<()> {
         if self.0.stopped.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -86,7 +86,7 @@ impl Stop {
     }
 }
 
-/// Tells if the last call was long enough ago for another, which the time then counts from.
+/// Returns true if the last call was long enough ago for another, from which the time then counts.
 fn is_due(called: &Mutex<Option<Instant>>) -> bool {
     let mut called = called.lock().unwrap_or_else(PoisonError::into_inner);
     let due = called.is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS);
@@ -106,7 +106,7 @@ pub(crate) fn run<T: Send + 'static>(
 ) -> PyResult<T> {
     let (done, answer) = sync_channel(1);
     let worker = std::thread::Builder::new().name("margins".to_owned()).spawn(move || {
-        // The caller may have gone.
+        // The caller may have ended.
         let _ = done.send(margins::on_threads(Some(threads), job));
     })?;
     match wait(py, answer, stop)? {

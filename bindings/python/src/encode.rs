@@ -10,11 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::copies::copied;
-use crate::dictionary::{check_names, read};
+use crate::dictionary::Given;
 use crate::errors::refuse;
-
-/// The options of an encoding.
-const NAMES: &[&str] = &["categorical", "drop", "missing", "missing_words", "unknown"];
 
 /// The setting `encode`: false, true, or a dictionary of options.
 pub(crate) struct Encode(pub(crate) Option<EncodeOptions>);
@@ -27,60 +24,53 @@ impl<'py> FromPyObject<'_, 'py> for Encode {
             return Ok(Encode(asked.is_true().then(EncodeOptions::default)));
         }
         match value.cast::<PyDict>() {
-            Ok(told) => options_of(&told).map(Some).map(Encode),
+            Ok(options) => options_of(&options).map(Some).map(Encode),
             Err(_) => Err(PyTypeError::new_err("it must be True, False or a dict")),
         }
     }
 }
 
-fn options_of(told: &Bound<'_, PyDict>) -> PyResult<EncodeOptions> {
-    check_names(told, NAMES)?;
-    let words = |name| given::<Vec<String>>(told, name);
-    let rule = |name| given::<String>(told, name);
-    Ok(EncodeOptions {
-        categorical: words("categorical")?.unwrap_or_default(),
-        drop: words("drop")?.unwrap_or_default(),
-        missing: match rule("missing")?.as_deref() {
-            None | Some("median") => Missing::Median,
-            Some("refuse") => Missing::Refuse,
-            Some(other) => {
+fn options_of(options: &Bound<'_, PyDict>) -> PyResult<EncodeOptions> {
+    let mut given = Given::new(options)?;
+    let encode = EncodeOptions {
+        categorical: given.take_or("categorical", Vec::new())?,
+        drop: given.take_or("drop", Vec::new())?,
+        missing: match given.take_or("missing", "median".to_owned())?.as_str() {
+            "median" => Missing::Median,
+            "refuse" => Missing::Refuse,
+            other => {
                 return Err(refuse("missing", format!("'{other}'"), "'median' or 'refuse'"));
             }
         },
-        unknown: match rule("unknown")?.as_deref() {
-            None | Some("refuse") => Unknown::Refuse,
-            Some("none") => Unknown::None,
-            Some(other) => {
+        unknown: match given.take_or("unknown", "refuse".to_owned())?.as_str() {
+            "refuse" => Unknown::Refuse,
+            "none" => Unknown::None,
+            other => {
                 return Err(refuse("unknown", format!("'{other}'"), "'refuse' or 'none'"));
             }
         },
-        missing_words: words("missing_words")?
+        missing_words: given
+            .take_or::<Option<Vec<String>>>("missing_words", None)?
             .map_or_else(MissingWords::default, |words| MissingWords::new(&words)),
-    })
-}
-
-/// Returns the value of an option, if it is given.
-fn given<'py, T: FromPyObjectOwned<'py>>(
-    options: &Bound<'py, PyDict>,
-    name: &str,
-) -> PyResult<Option<T>> {
-    if options.contains(name)? { read(options, name).map(Some) } else { Ok(None) }
+    };
+    given.finish()?;
+    Ok(encode)
 }
 
 /// Returns the options of an encoding and the columns that it has learned, for a constructor.
 pub(crate) fn describe<'py>(py: Python<'py>, encoding: &Encoding) -> PyResult<Bound<'py, PyDict>> {
     let options = encoding.options();
-    let told = PyDict::new(py);
-    told.set_item("categorical", &options.categorical)?;
-    told.set_item("drop", &options.drop)?;
+    let described = PyDict::new(py);
+    described.set_item("categorical", &options.categorical)?;
+    described.set_item("drop", &options.drop)?;
     let missing = if options.missing == Missing::Median { "median" } else { "refuse" };
-    told.set_item("missing", missing)?;
-    told.set_item("missing_words", options.missing_words.words())?;
+    described.set_item("missing", missing)?;
+    described.set_item("missing_words", options.missing_words.words())?;
     let unknown = if options.unknown == Unknown::None { "none" } else { "refuse" };
-    told.set_item("unknown", unknown)?;
+    described.set_item("unknown", unknown)?;
     let result = PyDict::new(py);
     let names: Vec<&str> = encoding.columns().iter().map(ColumnEncoding::name).collect();
-    result.set_item("options", told)?;
+    result.set_item("options", described)?;
     result.set_item("columns", names)?;
     Ok(result)
 }

@@ -2,20 +2,22 @@
 
 use margins::Registry;
 use margins::boost::Combination;
-use margins::estimators::focused::{self, Checkpointing, FocusedLearner, Settings};
+use margins::estimators::focused::{self, Checkpointing, EnsembleSettings, FocusedLearner};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::data::{Data, Samples};
+use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::settings::{Focused, Given, limit_of, loss_of};
+use crate::settings::{limit_of, loss_of};
 
 /// The classifiers of a game, which decide together.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -63,7 +65,7 @@ impl Ensemble {
     }
 }
 
-/// Returns the ensemble that a game leaves behind.
+/// Returns the ensemble of a game.
 #[pyfunction]
 pub(crate) fn fit_focused<'py>(
     py: Python<'py>,
@@ -71,10 +73,12 @@ pub(crate) fn fit_focused<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = Focused::read(settings)?;
-    let threads = given.n_jobs;
+    let mut given = Given::new(settings)?;
     let stop = Stop::default();
-    let settings = Settings { iterations: stop.observer(watchers.callback), ..settings_of(given)? };
+    let iterations = stop.observer(watchers.callback);
+    let settings = EnsembleSettings { iterations, ..settings_of(&mut given)? };
+    let threads = given.take("n_jobs")?;
+    given.finish()?;
     settings.check().map_err(crate::errors::to_python)?;
     let data = Data::take_of_two(data)?;
     let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
@@ -100,17 +104,22 @@ fn unknown(name: &str, value: &str, reason: &str) -> PyErr {
     PyValueError::new_err(format!("{name} is '{value}': {reason}"))
 }
 
-/// Returns what a text says, if there is one.
-fn parsed<T: FromStr<Err = String>>(name: &str, value: Option<&str>) -> PyResult<Option<T>> {
-    let parse = |value: &str| value.parse().map_err(|reason: String| unknown(name, value, &reason));
-    value.map(parse).transpose()
+/// Returns the value that the text of a setting stands for, if there is one.
+fn parsed<T: FromStr<Err = String>>(
+    name: &'static str,
+    given: &mut Given<'_>,
+) -> PyResult<Option<T>> {
+    let text: Option<String> = given.take(name)?;
+    let parse = |text: String| text.parse().map_err(|reason: String| unknown(name, &text, &reason));
+    text.map(parse).transpose()
 }
 
-fn settings_of(given: Focused) -> PyResult<Settings> {
-    let learner =
-        FocusedLearner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
-    let learner = learner.map_err(|reason| unknown("learner", &given.learner, &reason))?;
-    match (&learner, &given.kernel) {
+fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
+    let name: String = given.take("learner")?;
+    let kernel: Option<String> = given.take("kernel")?;
+    let learner = FocusedLearner::parse(&name, kernel.as_deref(), &Registry::standard())
+        .map_err(|reason| unknown("learner", &name, &reason))?;
+    match (&learner, &kernel) {
         (FocusedLearner::KernelPerceptron { .. }, None) => {
             return Err(PyValueError::new_err(
                 "learner is 'kernel-perceptron', which needs a kernel",
@@ -124,31 +133,34 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
         }
     }
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
-    let loss = if given.loss.trim() == "ramp" { "hinge" } else { &given.loss };
-    let combination = match given.combine.as_str() {
+    let loss: String = given.take("loss")?;
+    let loss = if loss.trim() == "ramp" { "hinge" } else { &loss };
+    let combination = match given.take::<String>("combine")?.as_str() {
         "majority" => Combination::Majority,
         "average" => Combination::Average,
         other => return Err(refuse("combine", format!("'{other}'"), "'majority' or 'average'")),
     };
-    if given.pause_at.is_some() && given.checkpoint.is_none() {
+    let path: Option<PathBuf> = given.take("checkpoint")?;
+    let pause_at: Option<u64> = given.take("pause_at")?;
+    if pause_at.is_some() && path.is_none() {
         return Err(PyValueError::new_err(
-            "pause_at needs a checkpoint, from which the game goes on",
+            "pause_at needs a checkpoint, from which the game resumes",
         ));
     }
-    Ok(Settings {
+    Ok(EnsembleSettings {
         loss: loss_of(loss)?,
         learner,
-        epsilon: given.epsilon,
-        standardize: given.standardize,
-        intercept: given.fit_intercept,
-        max_steps: given.max_steps,
-        outputs: given.outputs,
+        epsilon: given.take("epsilon")?,
+        standardize: given.take("standardize")?,
+        intercept: given.take("fit_intercept")?,
+        max_steps: given.take("max_steps")?,
+        outputs: given.take("outputs")?,
         combination,
-        slack: parsed("slack", given.slack.as_deref())?,
-        subsample: parsed("subsample", given.subsample.as_deref())?,
-        seed: given.random_state,
-        time_limit: limit_of(given.time_limit)?,
-        checkpoint: given.checkpoint.map(|path| Checkpointing { path, pause_at: given.pause_at }),
-        ..Settings::default()
+        slack: parsed("slack", given)?,
+        subsample: parsed("subsample", given)?,
+        seed: given.take("random_state")?,
+        time_limit: limit_of(given.take("time_limit")?)?,
+        checkpoint: path.map(|path| Checkpointing { path, pause_at }),
+        ..EnsembleSettings::default()
     })
 }

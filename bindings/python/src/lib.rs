@@ -1,4 +1,4 @@
-//! The native module of `margins_learn`: settings, arrays and errors on their way between Python
+//! The native module of `margins_learn`: passes settings, arrays and errors between Python
 //! and the crate `margins`, which does all of the work.
 
 mod blocks;
@@ -56,7 +56,7 @@ mod _native {
     /// Adds the names of the settings of each estimator.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("SETTINGS", super::settings::all(module.py())?)?;
+        module.add("SETTINGS", super::settings::names(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

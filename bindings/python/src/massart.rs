@@ -1,18 +1,19 @@
 //! Halfspaces under Massart noise.
 
 use margins::estimators::Evidence;
-use margins::estimators::massart::{Method, RowScaling, Settings};
+use margins::estimators::massart::{HalfspaceSettings, Method, RowScaling};
 use margins::massart::{Problem, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::data::Data;
+use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::settings::{Given, Massart, limit_of};
+use crate::settings::limit_of;
 
 /// Returns the halfspace that a learner finds.
 #[pyfunction]
@@ -22,26 +23,28 @@ pub(crate) fn fit_massart<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = Massart::read(settings)?;
+    let mut given = Given::new(settings)?;
     let stop = Stop::default();
-    let settings = Settings {
-        method: method_of(&given)?,
-        intercept: given.fit_intercept,
-        standardize: given.standardize,
-        scaling: Some(match given.scale_rows.as_str() {
+    let settings = HalfspaceSettings {
+        method: method_of(&mut given)?,
+        intercept: given.take("fit_intercept")?,
+        standardize: given.take("standardize")?,
+        scaling: Some(match given.take::<String>("scale_rows")?.as_str() {
             "largest" => RowScaling::Largest,
             "each" => RowScaling::Each,
             other => {
                 return Err(refuse("scale_rows", format!("'{other}'"), "'largest' or 'each'"));
             }
         }),
-        seed: given.random_state,
-        time_limit: limit_of(given.time_limit)?,
+        seed: given.take("random_state")?,
+        time_limit: limit_of(given.take("time_limit")?)?,
         iterations: stop.observer(watchers.callback),
         threads: None,
     };
+    let threads = given.take("n_jobs")?;
+    given.finish()?;
     let data = Data::take_of_two(data)?;
-    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data.dataset_of_two()?))?;
+    let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = PyDict::new(py);
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;
@@ -62,37 +65,35 @@ pub(crate) fn fit_massart<'py>(
     Ok(result)
 }
 
-fn method_of(given: &Massart) -> PyResult<Method> {
+fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
     let refused = |error: margins::massart::Error| PyValueError::new_err(error.to_string());
-    let target = Target::new(given.epsilon, given.delta).map_err(refused)?;
-    let problem = || match (given.eta, given.gamma) {
+    let learner: String = given.take("learner")?;
+    let (eta, gamma): (Option<f64>, Option<f64>) = (given.take("eta")?, given.take("gamma")?);
+    let dimensions: Option<usize> = given.take("project")?;
+    let target = Target::new(given.take("epsilon")?, given.take("delta")?).map_err(refused)?;
+    let problem = || match (eta, gamma) {
         (Some(eta), Some(gamma)) => {
             Ok(Problem::new(eta, gamma).map_err(refused)?.with_target(target))
         }
         _ => Err(PyValueError::new_err(format!(
-            "learner is '{}', which needs eta and gamma: 'auto' does without",
-            given.learner
+            "learner is '{learner}', which needs eta and gamma: 'auto' does without"
         ))),
     };
-    let unused = match given.learner.as_str() {
-        "auto" => [
-            ("eta", given.eta.is_some()),
-            ("gamma", given.gamma.is_some()),
-            ("project", given.project.is_some()),
-        ],
-        "sgd" => [("project", given.project.is_some()), ("", false), ("", false)],
+    let projects = ("project", dimensions.is_some());
+    let unused = match learner.as_str() {
+        "auto" => [("eta", eta.is_some()), ("gamma", gamma.is_some()), projects],
+        "sgd" => [projects, ("", false), ("", false)],
         _ => [("", false); 3],
     };
     if let Some((name, _)) = unused.into_iter().find(|(_, given)| *given) {
-        let learner = &given.learner;
         return Err(PyValueError::new_err(format!(
             "learner is '{learner}', which takes no {name}: leave it out, or take another learner"
         )));
     }
-    match given.learner.as_str() {
+    match learner.as_str() {
         "auto" => Ok(Method::Adaptive { target }),
         "sgd" => Ok(Method::Gradient { problem: problem()? }),
-        "cuts" => Ok(Method::Cuts { problem: problem()?, dimensions: given.project }),
+        "cuts" => Ok(Method::Cuts { problem: problem()?, dimensions }),
         other => Err(refuse("learner", format!("'{other}'"), "'auto', 'sgd' or 'cuts'")),
     }
 }

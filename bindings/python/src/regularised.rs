@@ -4,26 +4,26 @@ use std::ops::ControlFlow;
 
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{
-    FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+    ClassifierSettings, FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation,
 };
 use margins::optim::{Lambda, Options, Solver};
 use margins::robust::RobustLearner;
-use margins::{CrossValidation, Probabilities, Registry, Selection};
+use margins::{CrossValidation, Registry, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::data::Data;
+use crate::dictionary::Given;
 use crate::distributed::TrainingData;
 use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Classifier, CrossValidated, Cv, Given, MemoryLimit, Path, Regularised, Robust, SigmaChoice,
-    kernels_of, lambda_of, lambdas_of, limit_of, loss_of, probabilities_of, scheme_of,
+    Cv, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of, scheme_of,
 };
 
-/// The functions of the user that see a fit on its way.
+/// The functions of the user that are called during a fit.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Watchers {
@@ -33,28 +33,32 @@ pub(crate) struct Watchers {
     progress: Option<Py<PyAny>>,
 }
 
-/// Returns the settings of the library that all of these estimators have. Each of its settings is
-/// named here, so that a new one is not forgotten.
-fn settings_of(given: Regularised, solver: &str, stop: &str) -> PyResult<Settings> {
-    let (class_weights, class_costs) = given.class_weight.parts()?;
-    Ok(Settings {
-        loss: loss_of(&given.loss)?,
+/// Returns the settings of the library, with those that the estimator has. Each is named here, so
+/// that a new one is not forgotten.
+fn settings_of(
+    given: &mut Given<'_>,
+    regularisation: Regularisation,
+) -> PyResult<ClassifierSettings> {
+    let (class_weights, class_costs) = given.take::<Weights>("class_weight")?.parts()?;
+    let seed = given.take("random_state")?;
+    Ok(ClassifierSettings {
+        loss: loss_of(&given.take::<String>("loss")?)?,
         learner: None,
-        kernels: KernelChoice::default(),
-        certify_exact: false,
-        regularisation: Regularisation::default(),
+        kernels: kernels_of(given)?,
+        certify_exact: given.take_or("certify_exact", false)?,
+        regularisation,
         fixed_parameter: FixedParameter::C,
-        scheme: Some(scheme_of(&given.multi_class)?),
-        intercept: given.fit_intercept,
-        standardize: given.standardize,
+        scheme: Some(scheme_of(&given.take::<String>("multi_class")?)?),
+        intercept: given.take("fit_intercept")?,
+        standardize: given.take("standardize")?,
         class_weights,
         class_costs,
         sample_weights: None,
-        probabilities: Probabilities::OfTheLoss,
-        options: options(solver, stop, given.tol, given.max_iter, given.random_state)?,
-        seed: given.random_state,
+        probabilities: probabilities_of(&given.take_or("probability", "loss".to_owned())?, None)?,
+        options: options(given, seed)?,
+        seed,
         threads: None,
-        time_limit: limit_of(given.time_limit)?,
+        time_limit: limit_of(given.take("time_limit")?)?,
         checkpoint: None,
         progress: Observer::default(),
         iterations: IterationObserver::default(),
@@ -69,17 +73,11 @@ pub(crate) fn fit_classifier<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = Classifier::read(settings)?;
-    let data = TrainingData::take(data, given.encode)?;
-    let lambda = lambda_of(given.C, data.rows())?;
-    let settings = Settings {
-        kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
-        certify_exact: given.certify_exact,
-        regularisation: Regularisation::Single(lambda),
-        probabilities: probabilities_of(&given.probability, None)?,
-        ..settings_of(given.shared, &given.solver, "gap")?
-    };
-    let result = fit(py, data, settings, given.n_jobs, watchers)?;
+    let mut given = Given::new(settings)?;
+    let data = TrainingData::take(data, given.take("encode")?)?;
+    let lambda = lambda_of(given.take("C")?, data.rows())?;
+    let settings = settings_of(&mut given, Regularisation::Single(lambda))?;
+    let result = fit(py, data, settings, given, watchers)?;
     result.set_item("certifiable", lambda != Lambda::NONE)?;
     Ok(result)
 }
@@ -92,18 +90,17 @@ pub(crate) fn fit_cross_validated<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = CrossValidated::read(settings)?;
-    let mut data = TrainingData::take(data, given.encode)?;
+    let mut given = Given::new(settings)?;
+    let mut data = TrainingData::take(data, given.take("encode")?)?;
+    let (lambdas, fixed_parameter) = grid(&mut given, data.rows())?;
     let mut how = CrossValidation {
-        selection: selection_of(&given.selection)?,
-        measure: given.scoring.parse().map_err(of_data)?,
-        abandon_hopeless: given.abandon_hopeless,
+        lambdas,
+        selection: selection_of(&given.take::<String>("selection")?)?,
+        measure: given.take::<String>("scoring")?.parse().map_err(of_data)?,
+        abandon_hopeless: given.take("abandon_hopeless")?,
         ..CrossValidation::default()
     };
-    let fixed_parameter =
-        if given.lambdas.is_some() { FixedParameter::Lambda } else { FixedParameter::C };
-    how.lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
-    match given.cv {
+    match given.take("cv")? {
         Cv::Default => how.folds = data.default_folds(),
         Cv::Count(count) => how.folds = Some(count),
         Cv::OfRows(names) => data = data.with_folds(names)?,
@@ -114,15 +111,9 @@ pub(crate) fn fit_cross_validated<'py>(
         Cv::Splits(splits) => how.splits = Some(splits),
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
-    let settings = Settings {
-        kernels: some_kernels(given.kernels, given.sigmas, given.approximation, given.memory)?,
-        certify_exact: given.certify_exact,
-        regularisation: Regularisation::CrossValidated(how),
-        fixed_parameter,
-        probabilities: probabilities_of(&given.probability, None)?,
-        ..settings_of(given.shared, &given.solver, &given.stop)?
-    };
-    fit(py, data, settings, given.n_jobs, watchers)
+    let settings = settings_of(&mut given, Regularisation::CrossValidated(how))?;
+    let settings = ClassifierSettings { fixed_parameter, ..settings };
+    fit(py, data, settings, given, watchers)
 }
 
 /// Returns the fits at every C of a path.
@@ -133,22 +124,15 @@ pub(crate) fn fit_path<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = Path::read(settings)?;
-    let data = TrainingData::take(data, given.encode)?;
-    let fixed_parameter =
-        if given.lambdas.is_some() { FixedParameter::Lambda } else { FixedParameter::C };
-    let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
-    let settings = Settings {
-        kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
-        certify_exact: given.certify_exact,
-        regularisation: Regularisation::path(lambdas).map_err(to_python)?,
-        fixed_parameter,
-        ..settings_of(given.shared, &given.solver, &given.stop)?
-    };
+    let mut given = Given::new(settings)?;
+    let data = TrainingData::take(data, given.take("encode")?)?;
     let rows = data.rows();
-    let (path, names) = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
-        data.path(settings, stop)
-    })?;
+    let (lambdas, fixed_parameter) = grid(&mut given, rows)?;
+    let regularisation = Regularisation::path(lambdas).map_err(to_python)?;
+    let settings = settings_of(&mut given, regularisation)?;
+    let settings = ClassifierSettings { fixed_parameter, ..settings };
+    let job = move |settings: &ClassifierSettings, stop: &Stop| data.path(settings, stop);
+    let (path, names) = solve(py, settings, given, watchers, job)?;
     let result = report::of_path(py, &path)?;
     result.set_item("rows", rows)?;
     result.set_item("names", names)?;
@@ -163,23 +147,17 @@ pub(crate) fn fit_robust<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let given = Robust::read(settings)?;
-    let data = Data::take(data, given.encode)?;
-    let rows = data.classes().len();
+    let mut given = Given::new(settings)?;
+    let data = Data::take(data, given.take("encode")?)?;
     let learner: RobustLearner = given
-        .objective
+        .take::<String>("objective")?
         .parse()
         .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
-    let settings = Settings {
-        learner: Some(learner),
-        kernels: one_kernel(given.kernel, given.approximation, None)?,
-        regularisation: Regularisation::Single(lambda_of(given.C, rows)?),
-        ..settings_of(given.shared, "auto", "gap")?
-    };
-    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings, _| {
-        settings.fit(&data.dataset()?)
-    })?;
-    let result = report::of_fit(py, fitted)?;
+    let lambda = lambda_of(given.take("C")?, data.classes().len())?;
+    let settings = settings_of(&mut given, Regularisation::Single(lambda))?;
+    let settings = ClassifierSettings { learner: Some(learner), ..settings };
+    let job = move |settings: &ClassifierSettings, _: &Stop| settings.fit(&data.dataset()?);
+    let result = report::of_fit(py, solve(py, settings, given, watchers, job)?)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)
 }
@@ -211,7 +189,7 @@ impl Watchers {
 }
 
 /// Returns the settings with the functions of the user, any of which may end the fit.
-fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
+fn watched(settings: ClassifierSettings, watchers: Watchers, stop: &Stop) -> ClassifierSettings {
     let iterations = watchers.of_iterations(stop);
     let progress = match watchers.progress {
         Some(progress) => {
@@ -223,60 +201,60 @@ fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
         }
         None => Observer::default(),
     };
-    let told = stop.clone();
-    let registry = settings.kernels.registry.watched(move || told.look());
+    let kernel_stop = stop.clone();
+    let registry = settings.kernels.registry.watched(move || kernel_stop.look());
     let kernels = KernelChoice { registry, ..settings.kernels };
-    Settings { iterations, progress, kernels, ..settings }
+    ClassifierSettings { iterations, progress, kernels, ..settings }
 }
 
 /// Fits with these settings, and returns the model with its evidence.
-fn fit(
-    py: Python<'_>,
+fn fit<'py>(
+    py: Python<'py>,
     data: TrainingData,
-    settings: Settings,
-    threads: usize,
+    settings: ClassifierSettings,
+    given: Given<'py>,
     watchers: Watchers,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Bound<'py, PyDict>> {
     let rows = data.rows();
     let fitted =
-        solve(py, settings, threads, watchers, move |settings, stop| data.fit(settings, stop))?;
+        solve(py, settings, given, watchers, move |settings, stop| data.fit(settings, stop))?;
     let result = report::of_fit(py, fitted)?;
     result.set_item("rows", rows)?;
     Ok(result)
 }
 
-/// Runs a job with these settings in the doorway, where the functions of the user see it.
+/// Runs a job with these settings in the doorway, where the functions of the user see it, on as many
+/// threads as the last of the given settings says.
 fn solve<T: Send + 'static>(
     py: Python<'_>,
-    settings: Settings,
-    threads: usize,
+    settings: ClassifierSettings,
+    mut given: Given<'_>,
     watchers: Watchers,
-    job: impl FnOnce(&Settings, &Stop) -> Result<T, margins::Error> + Send + 'static,
+    job: impl FnOnce(&ClassifierSettings, &Stop) -> Result<T, margins::Error> + Send + 'static,
 ) -> PyResult<T> {
+    let threads = given.take("n_jobs")?;
+    given.finish()?;
     let stop = Stop::default();
     let settings = watched(settings, watchers, &stop);
-    let told = stop.clone();
-    run(py, threads, &stop, move || job(&settings, &told))
+    let job_stop = stop.clone();
+    run(py, threads, &stop, move || job(&settings, &job_stop))
 }
 
-fn options(
-    solver: &str,
-    stop: &str,
-    tolerance: f64,
-    max_iterations: Option<usize>,
-    seed: u64,
-) -> PyResult<Options<'static>> {
-    let Some(found) = Solver::named(solver) else {
+/// Returns the options of the solver.
+fn options(given: &mut Given<'_>, seed: u64) -> PyResult<Options<'static>> {
+    let solver = given.take_or("solver", "auto".to_owned())?;
+    let Some(found) = Solver::named(&solver) else {
         let known = Solver::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
         return Err(refuse("solver", format!("'{solver}'"), &format!("one of {known}")));
     };
-    let solver = match stop {
+    let solver = match given.take_or("stop", "gap".to_owned())?.as_str() {
         "gap" => found.seeded(seed),
         "published" => found.with_published_rule().ok_or_else(|| {
             refuse("solver", format!("'{solver}'"), "'mm' or 'auto' for stop='published'")
         })?,
-        _ => return Err(refuse("stop", format!("'{stop}'"), "'gap' or 'published'")),
+        stop => return Err(refuse("stop", format!("'{stop}'"), "'gap' or 'published'")),
     };
+    let (tolerance, max_iterations) = (given.take("tol")?, given.take("max_iter")?);
     Ok(Options { solver, tolerance, max_iterations, ..Options::default() })
 }
 
@@ -285,29 +263,5 @@ fn selection_of(name: &str) -> PyResult<Selection> {
         "best" => Ok(Selection::Best),
         "one-se" => Ok(Selection::OneStandardError),
         _ => Err(refuse("selection", format!("'{name}'"), "'best' or 'one-se'")),
-    }
-}
-
-/// Returns the choice of one kernel, or of none.
-fn one_kernel(
-    kernel: Option<String>,
-    approximation: Option<String>,
-    memory: Option<MemoryLimit>,
-) -> PyResult<KernelChoice> {
-    kernels_of(kernel.into_iter().collect(), None, approximation, memory)
-}
-
-/// Returns the choice among kernels, of which there is one at least if any list is given.
-fn some_kernels(
-    kernels: Option<Vec<String>>,
-    sigmas: Option<SigmaChoice>,
-    approximation: Option<String>,
-    memory: Option<MemoryLimit>,
-) -> PyResult<KernelChoice> {
-    match kernels {
-        Some(kernels) if kernels.is_empty() => {
-            Err(refuse("kernels", "[]", "None or at least one kernel"))
-        }
-        kernels => kernels_of(kernels.unwrap_or_default(), sigmas, approximation, memory),
     }
 }

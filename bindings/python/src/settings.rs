@@ -1,11 +1,11 @@
 //! The settings of the estimators, as dictionaries of Python give them.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use margins::data::Memory;
 use margins::data::split::Split;
-use margins::estimators::regularised::KernelChoice;
+use margins::estimators::regularised::{FixedParameter, KernelChoice};
+use margins::estimators::settings::ESTIMATORS;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
 use numpy::PyReadonlyArray1;
@@ -13,131 +13,15 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
-use crate::dictionary::{self, check_names};
-use crate::encode::Encode;
+use crate::dictionary::Given;
 use crate::errors::{refuse, to_python};
 
-/// Settings that a dictionary holds.
-pub(crate) trait Given: Sized {
-    /// Returns the names of the settings.
-    fn names() -> Vec<&'static str>;
-
-    /// Takes the settings out of a dictionary, which may hold others.
-    fn take(given: &Bound<'_, PyDict>) -> PyResult<Self>;
-
-    /// Takes the settings out of a dictionary, and refuses others.
-    fn read(given: &Bound<'_, PyDict>) -> PyResult<Self> {
-        check_names(given, &Self::names())?;
-        Self::take(given)
-    }
-}
-
-/// Defines settings: a struct, perhaps with a part that others share.
-macro_rules! settings {
-    ($(#[$doc:meta])* $name:ident $(with $part:ident: $shared:ident)? { $($field:ident: $type:ty),* $(,)? }) => {
-        $(#[$doc])*
-        #[allow(non_snake_case, reason = "C is the name that users know")]
-        pub(crate) struct $name { $(pub(crate) $part: $shared,)? $(pub(crate) $field: $type),* }
-
-        impl Given for $name {
-            fn names() -> Vec<&'static str> {
-                [&[$(stringify!($field)),*][..], $(&$shared::names())?].concat()
-            }
-
-            fn take(given: &Bound<'_, PyDict>) -> PyResult<Self> {
-                Ok($name {
-                    $($part: $shared::take(given)?,)?
-                    $($field: dictionary::read(given, stringify!($field))?),*
-                })
-            }
-        }
-    };
-}
-
-settings! {
-    /// The settings of all fits of a regularised risk that go to the library as they are.
-    Regularised {
-        loss: String, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64,
-    }
-}
-
-settings! {
-    /// The settings of `MarginClassifier`.
-    Classifier with shared: Regularised {
-        C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<MemoryLimit>,
-        certify_exact: bool, encode: Encode, probability: String, solver: String, n_jobs: usize,
-    }
-}
-
-settings! {
-    /// The settings of `MarginClassifierCV`.
-    CrossValidated with shared: Regularised {
-        Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>, sigmas: Option<SigmaChoice>,
-        approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool, cv: Cv, scoring: String,
-        selection: String, abandon_hopeless: bool, encode: Encode, probability: String, solver: String,
-        stop: String, n_jobs: usize,
-    }
-}
-
-settings! {
-    /// The settings of `MarginPath`.
-    Path with shared: Regularised {
-        Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>, approximation: Option<String>,
-        memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode, solver: String, stop: String,
-        n_jobs: usize,
-    }
-}
-
-settings! {
-    /// The settings of `RobustClassifier`.
-    Robust with shared: Regularised {
-        objective: String, C: f64, kernel: Option<String>, approximation: Option<String>, encode: Encode,
-        n_jobs: usize,
-    }
-}
-
-settings! {
-    /// The settings of `StreamClassifier`.
-    Stream {
-        loss: String, lam: f64, method: String, schedule: String, first_step: Option<f64>, fit_intercept: bool,
-        epochs: Option<usize>, replacement: bool, batch: usize, average: String, radius: Option<f64>,
-        start_norm: Option<f64>, hold_out: Option<f64>, patience: usize, rescale_at: Option<u64>, standardize: bool,
-        class_weight: Weights, tol: Option<f64>, time_limit: Option<f64>, random_state: u64,
-    }
-}
-
-settings! {
-    /// The settings of `MassartClassifier`.
-    Massart {
-        learner: String, eta: Option<f64>, gamma: Option<f64>, epsilon: f64, delta: f64, project: Option<usize>,
-        fit_intercept: bool, standardize: bool, scale_rows: String, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
-    }
-}
-
-settings! {
-    /// The settings of `FocusedClassifier`.
-    Focused {
-        learner: String, kernel: Option<String>, loss: String, epsilon: f64, standardize: bool, fit_intercept: bool,
-        max_steps: Option<u64>, outputs: Option<usize>, combine: String, slack: Option<String>, subsample: Option<String>,
-        checkpoint: Option<std::path::PathBuf>, pause_at: Option<u64>, time_limit: Option<f64>,
-        random_state: u64, n_jobs: usize,
-    }
-}
-
-/// Returns the names of the settings of each estimator.
-pub(crate) fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+/// Returns the names of the settings of each estimator that go to the library, from their rows.
+pub(crate) fn names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let names = PyDict::new(py);
-    for (estimator, settings) in [
-        ("MarginClassifier", Classifier::names()),
-        ("MarginClassifierCV", CrossValidated::names()),
-        ("MarginPath", Path::names()),
-        ("RobustClassifier", Robust::names()),
-        ("StreamClassifier", Stream::names()),
-        ("MassartClassifier", Massart::names()),
-        ("FocusedClassifier", Focused::names()),
-    ] {
-        names.set_item(estimator, settings)?;
+    for estimator in ESTIMATORS {
+        let rows = estimator.settings.iter().filter(|row| row.is_for_the_library());
+        names.set_item(estimator.name, rows.map(|row| row.name).collect::<Vec<_>>())?;
     }
     Ok(names)
 }
@@ -287,32 +171,35 @@ pub(crate) fn lambda_of(c: f64, rows: usize) -> PyResult<Lambda> {
 const DEFAULT_GRID: (f64, f64, usize) = (1e-4, 1e4, 33);
 
 /// Returns the lambdas that were given as such or as values of C, or those of the default grid of
-/// C.
-pub(crate) fn lambdas_of(
-    cs: Option<Vec<f64>>,
-    lambdas: Option<Vec<f64>>,
-    rows: usize,
-) -> PyResult<Vec<Lambda>> {
+/// C, and which of the two all fits have in common.
+pub(crate) fn grid(given: &mut Given<'_>, rows: usize) -> PyResult<(Vec<Lambda>, FixedParameter)> {
     let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
     let finite = |c: f64| {
         if c.is_finite() { Ok(c) } else { Err(refuse("C", c, "a finite number greater than 0")) }
     };
-    match (cs, lambdas) {
+    let (cs, lambdas): (Option<Vec<f64>>, Option<Vec<f64>>) =
+        (given.take("Cs")?, given.take("lambdas")?);
+    let (lambdas, fixed) = match (cs, lambdas) {
         (Some(_), Some(_)) => {
-            Err(PyValueError::new_err("Cs and lambdas are both given: leave one of them out"))
+            return Err(PyValueError::new_err(
+                "Cs and lambdas are both given: leave one of them out",
+            ));
         }
         (Some(cs), None) => {
-            cs.into_iter().map(|c| finite(c).and_then(|c| lambda_of(c, rows))).collect()
+            let lambda = |c| finite(c).and_then(|c| lambda_of(c, rows));
+            (cs.into_iter().map(lambda).collect::<PyResult<_>>()?, FixedParameter::C)
         }
         (None, Some(lambdas)) => {
-            lambdas.into_iter().map(|lambda| Lambda::new(lambda).map_err(refused)).collect()
+            let read = lambdas.into_iter().map(|lambda| Lambda::new(lambda).map_err(refused));
+            (read.collect::<PyResult<_>>()?, FixedParameter::Lambda)
         }
         (None, None) => {
             let (from, to, count) = DEFAULT_GRID;
             let (first, last) = (lambda_of(from, rows)?, lambda_of(to, rows)?);
-            lambda_grid(first.get(), last.get(), count).map_err(refused)
+            (lambda_grid(first.get(), last.get(), count).map_err(refused)?, FixedParameter::C)
         }
-    }
+    };
+    Ok((lambdas, fixed))
 }
 
 /// Returns the loss of a specification.
@@ -323,26 +210,29 @@ pub(crate) fn loss_of(
     loss.map(std::sync::Arc::from).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the choice among kernels; an empty list stands for a linear classifier.
-pub(crate) fn kernels_of(
-    specifications: Vec<String>,
-    sigmas: Option<SigmaChoice>,
-    approximation: Option<String>,
-    memory: Option<MemoryLimit>,
-) -> PyResult<KernelChoice> {
-    let approximation = parsed("approximation", approximation)?.unwrap_or(Approximation::None);
-    let memory = memory.map(|limit| limit.0);
-    let registry = Registry::standard().kernels;
-    let sigmas = sigmas.map(|sigmas| sigmas.0);
-    Ok(KernelChoice { specifications, sigmas, approximation, memory, registry })
-}
-
-/// Returns what the text of a setting says, if there is one.
-fn parsed<T: FromStr<Err = String>>(name: &str, text: Option<String>) -> PyResult<Option<T>> {
-    let read = |text: String| {
-        text.parse().map_err(|reason| PyValueError::new_err(format!("{name}: {reason}")))
+/// Returns the choice among kernels, of an estimator with one kernel or with several; without any
+/// the classifier is linear.
+pub(crate) fn kernels_of(given: &mut Given<'_>) -> PyResult<KernelChoice> {
+    let one: Option<String> = given.take_or("kernel", None)?;
+    let several: Option<Vec<String>> = given.take_or("kernels", None)?;
+    if several.as_ref().is_some_and(Vec::is_empty) {
+        return Err(refuse("kernels", "[]", "None or at least one kernel"));
+    }
+    let sigmas: Option<SigmaChoice> = given.take_or("sigmas", None)?;
+    let approximation = match given.take::<Option<String>>("approximation")? {
+        Some(text) => text
+            .parse()
+            .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
+        None => Approximation::None,
     };
-    text.map(read).transpose()
+    let memory: Option<MemoryLimit> = given.take_or("memory", None)?;
+    Ok(KernelChoice {
+        specifications: one.into_iter().chain(several.unwrap_or_default()).collect(),
+        sigmas: sigmas.map(|sigmas| sigmas.0),
+        approximation,
+        memory: memory.map(|limit| limit.0),
+        registry: Registry::standard().kernels,
+    })
 }
 
 /// Returns the scheme of a name.

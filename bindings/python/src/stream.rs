@@ -1,7 +1,7 @@
 //! Stochastic gradient.
 
 use margins::data::Classes;
-use margins::estimators::stream::{self, Method, Projection, Settings, State, StepSchedule};
+use margins::estimators::stream::{self, Method, Projection, State, StepSchedule, StreamSettings};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
 use numpy::PyReadonlyArray1;
@@ -10,47 +10,61 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::{Data, Samples};
+use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
 use crate::encode::Encode;
 use crate::errors::{of_data, refuse, to_python};
 use crate::model::Model;
 use crate::regularised::Watchers;
 use crate::report;
-use crate::settings::{Given, Stream, limit_of, loss_of};
+use crate::settings::{Weights, limit_of, loss_of};
 
 /// Returns the settings of the library.
-fn settings_of(given: Stream) -> PyResult<Settings> {
+fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<StreamSettings> {
+    let mut given = Given::new(settings)?;
     let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
-    let (class_weights, class_costs) = given.class_weight.parts()?;
-    let unless_told = Settings::new(Lambda::new_or_none(given.lam).map_err(refused)?);
-    Ok(Settings {
-        loss: loss_of(&given.loss)?,
-        method: method_of(&given.method, &given.schedule, given.first_step)?,
-        intercept: given.fit_intercept,
-        epochs: given.epochs,
-        sampling: if given.replacement { Sampling::WithReplacement } else { Sampling::Shuffled },
-        batch: given.batch,
-        averaging: averaging_of(&given.average)?,
-        projection: given.radius.map_or(Projection::OfTheMethod, |radius| {
-            if radius == f64::INFINITY { Projection::None } else { Projection::Radius(radius) }
-        }),
-        start: given.start_norm.map_or(Start::Origin, Start::Random),
-        early_stopping: given
-            .hold_out
-            .map(|hold_out| EarlyStopping { hold_out, patience: given.patience }),
-        rescale_at: given.rescale_at,
-        standardize: given.standardize,
+    let (class_weights, class_costs) = given.take::<Weights>("class_weight")?.parts()?;
+    let lambda = Lambda::new_or_none(given.take("lam")?).map_err(refused)?;
+    let defaults = StreamSettings::new(lambda);
+    let hold_out: Option<f64> = given.take("hold_out")?;
+    let patience = given.take("patience")?;
+    let settings = StreamSettings {
+        loss: loss_of(&given.take::<String>("loss")?)?,
+        method: method_of(&mut given)?,
+        intercept: given.take("fit_intercept")?,
+        epochs: given.take("epochs")?,
+        sampling: if given.take("replacement")? {
+            Sampling::WithReplacement
+        } else {
+            Sampling::Shuffled
+        },
+        batch: given.take("batch")?,
+        averaging: averaging_of(&given.take::<String>("average")?)?,
+        projection: given.take::<Option<f64>>("radius")?.map_or(
+            Projection::OfTheMethod,
+            |radius| {
+                if radius == f64::INFINITY { Projection::None } else { Projection::Radius(radius) }
+            },
+        ),
+        start: given.take::<Option<f64>>("start_norm")?.map_or(Start::Origin, Start::Random),
+        early_stopping: hold_out.map(|hold_out| EarlyStopping { hold_out, patience }),
+        rescale_at: given.take("rescale_at")?,
+        standardize: given.take("standardize")?,
         class_weights,
         class_costs,
-        seed: given.random_state,
-        tolerance: given.tol.unwrap_or(unless_told.tolerance),
-        time_limit: limit_of(given.time_limit)?,
-        ..unless_told
-    })
+        seed: given.take("random_state")?,
+        tolerance: given.take::<Option<f64>>("tol")?.unwrap_or(defaults.tolerance),
+        time_limit: limit_of(given.take("time_limit")?)?,
+        ..defaults
+    };
+    given.finish()?;
+    Ok(settings)
 }
 
-fn method_of(method: &str, schedule: &str, first: Option<f64>) -> PyResult<Method> {
-    let schedule = match schedule {
+fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
+    let (method, schedule): (String, String) = (given.take("method")?, given.take("schedule")?);
+    let first: Option<f64> = given.take("first_step")?;
+    let schedule = match schedule.as_str() {
         "constant" => StepSchedule::Constant,
         "inverse-sqrt" => StepSchedule::InverseSqrt,
         "inverse-time" => StepSchedule::InverseTime,
@@ -61,10 +75,10 @@ fn method_of(method: &str, schedule: &str, first: Option<f64>) -> PyResult<Metho
             return Err(refuse("schedule", format!("'{schedule}'"), known));
         }
     };
-    let untold = schedule == StepSchedule::Bottou && first.is_none();
-    match method {
-        "adaptive" | "coin" | "pegasos" if !untold => Err(PyValueError::new_err(format!(
-            "method is '{method}', which sets its own steps: leave schedule and first_step out, or say method 'sgd'"
+    let is_default = schedule == StepSchedule::Bottou && first.is_none();
+    match method.as_str() {
+        "adaptive" | "coin" | "pegasos" if !is_default => Err(PyValueError::new_err(format!(
+            "method is '{method}', which sets its own steps: leave schedule and first_step out, or pass method='sgd'"
         ))),
         "adaptive" => Ok(Method::Adaptive),
         "coin" => Ok(Method::Coin),
@@ -93,13 +107,13 @@ pub(crate) fn fit_stream<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let settings = settings_of(Stream::read(settings)?)?;
+    let settings = settings_of(settings)?;
     let data = Data::take(data, Encode(None))?;
     let certifiable = settings.lambda != Lambda::NONE;
     let stop = Stop::default();
-    // Who watches pays for it: without a callback nobody does.
+    // Observing an epoch takes as long as the epoch, so that it needs a callback.
     let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));
-    let settings = Settings { iterations: iterations.unwrap_or_default(), ..settings };
+    let settings = StreamSettings { iterations: iterations.unwrap_or_default(), ..settings };
     let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset()?))?;
     let result = report::of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
     result.set_item("certifiable", certifiable)?;
@@ -154,11 +168,11 @@ impl StreamLearner {
     /// Returns a learner of samples of these classes, with this many features.
     #[new]
     fn new(settings: &Bound<'_, PyDict>, classes: Vec<String>, features: usize) -> PyResult<Self> {
-        let settings = settings_of(Stream::read(settings)?)?;
+        let settings = settings_of(settings)?;
         settings.learner(&classes, features).map(StreamLearner).map_err(to_python)
     }
 
-    /// Returns the learner that goes on from a state.
+    /// Returns the learner that continues from a state.
     #[staticmethod]
     fn resumed(
         settings: &Bound<'_, PyDict>,
@@ -166,7 +180,7 @@ impl StreamLearner {
         features: usize,
         state: &StreamState,
     ) -> PyResult<Self> {
-        let settings = settings_of(Stream::read(settings)?)?;
+        let settings = settings_of(settings)?;
         let learner = settings.resumed(&classes, features, state.0.clone());
         learner.map(StreamLearner).map_err(to_python)
     }
@@ -209,7 +223,7 @@ impl StreamLearner {
         self.0.too_long_step()
     }
 
-    /// Returns the state in which the learner goes on later.
+    /// Returns the state from which the learner continues later.
     fn state(&self) -> StreamState {
         StreamState(self.0.state())
     }

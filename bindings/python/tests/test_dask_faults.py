@@ -117,7 +117,7 @@ def test_every_wait_has_a_limit_and_says_what_for(client, data, monkeypatch):
     blocks, labels = partitions(X, y, cuts=(300,))
     slow = [blocks[0], dask.delayed(late)(blocks[1])]
     try:
-        with pytest.raises(TimeoutError, match="Nothing came for 2 s, but [12] of 2 are missing: the workers look at the partitions"):
+        with pytest.raises(TimeoutError, match="Nothing came for 2 s, but [12] of 2 are missing: the workers inspect the partitions"):
             elsewhere.MarginClassifier("logistic", client=client).fit(slow, labels)
     finally:
         over.set()

@@ -171,7 +171,7 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifierCV(cv=[([0, 1, 2], [3, 3])]), "split 0: row 3 to test on is beyond the .* rows of the data, or repeats"),
         (ml.MarginClassifierCV(scoring="f1"), "scoring is 'f1', but must be None or one of 'error', 'accuracy', .*'roc_auc'. GridSearchCV takes"),
         (ml.MarginClassifierCV(scoring=accuracy_score), "but must be None or one of"),
-        (ml.MarginClassifierCV("hinge", scoring="log-loss"), "the loss has no probabilities"),
+        (ml.MarginClassifierCV("hinge", scoring="log-loss"), "the measure needs probabilities, which the loss does not have"),
         (ml.MarginClassifierCV("logistic", cv="one-step", kernels="gaussian", scoring="auc"), "single samples are counted as errors"),
         (ml.MarginClassifierCV(selection="worst"), "selection is 'worst'"),
         (ml.RobustClassifier("mean"), "objective: "),

@@ -137,11 +137,12 @@ def test_stubs_have_the_functions_and_classes_of_the_module():
 
 
 def test_unknown_and_missing_settings_are_refused():
-    settings = {name: None for name in _native.SETTINGS["MassartClassifier"]}
+    estimator = ml.MassartClassifier()
+    settings = estimator._settings()
     nobody = {"callback": None, "progress": None}
-    data = ml.MassartClassifier()._data([[0.0], [1.0]], [0, 1], None)
-    with pytest.raises(TypeError, match="there is no setting 'eps'"):
+    data = estimator._data([[0.0], [1.0]], [0, 1], None)
+    with pytest.raises(TypeError, match="there is no setting 'eps': known are 'learner', 'eta'"):
         _native.fit_massart(data, settings | {"eps": 1}, nobody)
     del settings["eta"]
-    with pytest.raises(TypeError, match="learner is None"):
+    with pytest.raises(TypeError, match="the setting 'eta' is missing"):
         _native.fit_massart(data, settings, nobody)

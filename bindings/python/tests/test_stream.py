@@ -57,7 +57,7 @@ def test_a_fit_that_chunks_cannot_go_on_from_says_so(two):
         with pytest.raises(ValueError, match=f"partial_fit does not support {name}={value!r}, which needs all samples"):
             fitted.partial_fit(X, y)
         fitted.set_params(**{name: getattr(ml.StreamClassifier(), name)})
-        with pytest.raises(ValueError, match="cannot go on from a fit with hold_out, .*clone the classifier to start again"):
+        with pytest.raises(ValueError, match="cannot continue a fit with hold_out, .*clone the classifier to start again"):
             fitted.partial_fit(X, y)
         assert fitted.coef_ is before and hasattr(fitted, "dual_gap_")
 

@@ -11,9 +11,9 @@ use crate::{Ensemble, Error, Horizon, SamplePlayer, Slack};
 /// A game between two rounds, without its data and its loss: of the player `P`, the learner `L` and
 /// its classifiers `S`.
 ///
-/// To go on with it is the same as never to have stopped: [`Game::resume`](crate::Game::resume). It
-/// is written and read with serde if its parts are. A learner that holds a function, its kernel or
-/// its loss, is [mapped](Self::map) to one without it before and back afterwards.
+/// [`Game::resume`](crate::Game::resume) continues it as if it had never stopped. It is
+/// written and read with serde if its parts are. A learner that holds a function, its kernel or its
+/// loss, is [mapped](Self::map) to one without it before and back afterwards.
 ///
 /// ```
 /// use margins_boost::{

@@ -51,7 +51,7 @@ pub struct Game<'a, P, L: OnlineLearner> {
 /// The rule by which a game ends before its last round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// The game stops after its last round, as theorem 1 has it.
+    /// The game stops after its last round, as in theorem 1.
     Never,
     /// The game stops as soon as the ensemble is known to be right on every sample. The check visits
     /// two samples for every one that a new member comes for, never all of them in one round.
@@ -143,7 +143,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(self)
     }
 
-    /// Goes on from a checkpoint, as if there had been no break.
+    /// Continues from a checkpoint, as if the game had not been interrupted.
     ///
     /// # Errors
     /// A checkpoint of other data or another loss, or one that contradicts itself.

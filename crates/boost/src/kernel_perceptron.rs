@@ -1,4 +1,4 @@
-//! The kernel perceptron on a budget, with the expansions that it leaves behind.
+//! The kernel perceptron on a budget, and the expansions that it returns.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;

@@ -8,7 +8,7 @@
 //! * [`Fol`]: focused online learning; [`Horizon`]: its rounds and outputs, by theorem 1 with its
 //!   constants.
 //! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: what comes out; [`Evaluation`].
-//! * [`Checkpoint`]: a game to go on with later.
+//! * [`Checkpoint`]: a game to resume later.
 //! * [`SampleTree`]: weights to draw from and to multiply, without overflow and drift.
 //! * [`StumpWinnow`], [`KernelPerceptron`], [`MultilayerPerceptron`]: learners beside those of
 //!   [`margins_optim::online`].

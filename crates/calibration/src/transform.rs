@@ -118,7 +118,7 @@ impl Form {
         } else if has_closed_form(loss) && loss.is_classification_calibrated() {
             Form::Closed
         } else if loss.special_case().is_some() && !loss.is_classification_calibrated() {
-            // It decides for itself, also where no grid would tell.
+            // The loss gives the value itself, also where no grid would find it.
             return Err(NotCalibrated::WrongSign { eta: 0.5_f64.next_up() });
         } else if from_zero::wrong_scores_are_no_better(loss) && check_at_zero(loss).is_ok() {
             Form::FromZero

@@ -75,7 +75,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
     if elsewhere.is_some() {
         error.remove(ContextKind::SuggestedArg);
     }
-    // Where help cannot be printed nobody reads it.
+    // If help cannot be printed, there is no one to report that to.
     let _ = error.print();
     if let Some((option, commands)) = elsewhere {
         to_stderr(format_args!("\nnote: {option} is an option of {}", commands.join(", ")));

@@ -13,8 +13,8 @@ fn main() -> ExitCode {
 
 /// Starts the program again with other settings of the system's allocator, if there is a limit of address
 /// space (`ulimit -v`). By default it reserves 64 MB of addresses for the heap of each thread, and keeps
-/// large pieces that were freed, at moments that no estimate of memory can foresee. Goes on as it is where
-/// that fails.
+/// large pieces that were freed, at moments that no estimate of memory can foresee. If the start fails,
+/// this program continues.
 #[cfg(target_os = "linux")]
 fn give_memory_back() {
     use std::os::unix::process::CommandExt;

@@ -19,7 +19,7 @@ pub(crate) enum Loudness {
     Verbose,
 }
 
-/// The loudness of the process, as loggers have it.
+/// The verbosity of the process, as in loggers.
 static LOUDNESS: AtomicU8 = AtomicU8::new(Loudness::Normal as u8);
 
 /// Sets the loudness of everything that follows.

@@ -2,7 +2,9 @@
 
 use margins::data::blocks::BlockFile;
 use margins::data::{ClassLabels, Dataset, Memory};
-use margins::estimators::regularised::{DataSummary, FileRows, FittedClassifier, Path, Settings};
+use margins::estimators::regularised::{
+    ClassifierSettings, DataSummary, FileRows, FittedClassifier, Path,
+};
 use margins::optim::shards::OnDisk;
 
 use crate::failure::Failure;
@@ -55,7 +57,10 @@ impl<Y: ClassLabels> Rows<Y> {
     }
 
     /// Returns what settings fit to the rows.
-    pub(crate) fn fit(&mut self, settings: &Settings) -> Result<FittedClassifier, Failure> {
+    pub(crate) fn fit(
+        &mut self,
+        settings: &ClassifierSettings,
+    ) -> Result<FittedClassifier, Failure> {
         Ok(match self {
             Rows::Here(data) => settings.fit(data),
             Rows::OnDisk(rows) => settings.fit_file(rows),
@@ -63,7 +68,7 @@ impl<Y: ClassLabels> Rows<Y> {
     }
 
     /// Returns the fits of a path to the rows.
-    pub(crate) fn path(&mut self, settings: &Settings) -> Result<Path, Failure> {
+    pub(crate) fn path(&mut self, settings: &ClassifierSettings) -> Result<Path, Failure> {
         Ok(match self {
             Rows::Here(data) => settings.path(data),
             Rows::OnDisk(rows) => settings.path_file(rows),

@@ -231,8 +231,8 @@ impl Source<'_> {
         let classes = classes.as_deref();
         if self.simulation()?.is_some() {
             return Err(refuse(format_args!(
-                "they are drawn into memory, which is no stream: {name} stream takes them with \
-                 --epochs, and {name} massart without --stream",
+                "they are drawn into memory and cannot be streamed. Use {name} stream with --epochs, or \
+                 {name} massart without --stream",
                 name = program::name()
             )));
         }

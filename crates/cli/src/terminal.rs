@@ -3,9 +3,9 @@
 /// Returns the columns of the terminal.
 pub(crate) fn width() -> usize {
     const USUAL: usize = 80;
-    let told = variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    let given = variable("COLUMNS").and_then(|columns| columns.parse().ok());
     let asked = || terminal_size::terminal_size().map(|(width, _)| width.0.into());
-    told.or_else(asked).unwrap_or(USUAL)
+    given.or_else(asked).unwrap_or(USUAL)
 }
 
 /// Returns true if the terminal only adds text to text.

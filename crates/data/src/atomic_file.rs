@@ -213,8 +213,8 @@ fn is_partial(name: &str, prefix: &str) -> bool {
     })
 }
 
-/// Removes temporary files that processes which are no more have left. What cannot be removed
-/// stays: it is in nobody's way.
+/// Removes temporary files of processes that have ended. Files that cannot be removed stay, which
+/// does no harm.
 fn remove_abandoned(directory: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -222,7 +222,7 @@ fn remove_abandoned(directory: &Path, prefix: &str) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        // The lock is held until the file is gone, so that nobody takes it for their own.
+        // The lock is held until the file is removed, so that no other process takes it.
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
@@ -246,7 +246,7 @@ fn new_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
             // Another process took the file for an abandoned one before it was locked.
             Err(TryLockError::WouldBlock) => {}
             Ok(()) if !file.path().exists() => {}
-            // Where the system has no locks, nobody removes the file either.
+            // Where the system has no locks, no process removes the file either.
             _ => return Ok(file),
         }
     }

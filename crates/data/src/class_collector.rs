@@ -18,7 +18,7 @@ pub(crate) struct ClassCollector {
     numbers: Option<Numbers>,
 }
 
-/// The marks of the labels so far that tell whole numbers from measurements.
+/// The properties of the labels so far that distinguish whole numbers from measurements.
 #[derive(Debug, Default)]
 struct Numbers {
     /// True if a label is no number, so that all of them are names.

@@ -31,7 +31,7 @@ impl<'a> ClassKey<'a> {
 }
 
 /// An index that finds classes by their names, each in constant time; spellings of the same number
-/// are one class, as [`same_class`](crate::same_class) has it.
+/// are one class, by [`same_class`](crate::same_class).
 ///
 /// ```
 /// use margins_data::ClassIndex;

@@ -4,7 +4,7 @@ use crate::ClassIndex;
 use crate::encode::Words;
 
 /// The values of rows by their codes. Spellings of one number, such as `1` and `1.0`, share a code,
-/// as [`same_class`](crate::same_class) has it.
+/// by [`same_class`](crate::same_class).
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     /// The value of every code, in the spelling that came first.

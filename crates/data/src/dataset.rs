@@ -73,7 +73,7 @@ impl<Y: ClassLabels> Dataset<Y> {
 
     /// Returns the data with features as an encoding makes them that was learned from these rows
     /// alone, with unknown categories taken as none; the data as they are if they were not encoded, or if
-    /// the raw table is gone. Their number may be another. Cross-validations do so in every fold.
+    /// the raw table is dropped. Their number may be another. Cross-validations do so in every fold.
     ///
     /// # Errors
     /// No rows.

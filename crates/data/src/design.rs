@@ -202,8 +202,8 @@ impl Design {
     }
 
     /// Asks the memory for sample `i`, for passes in random order that will need it soon; nothing
-    /// if there is no such sample. Of long samples it is the beginning: the processor goes on by
-    /// itself.
+    /// if there is no such sample. Of long samples it asks for the beginning, after which the
+    /// processor fetches by itself.
     #[inline(always)]
     pub fn prefetch(&self, i: usize) {
         const LINE: usize = 8;

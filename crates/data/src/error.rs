@@ -82,7 +82,7 @@ pub enum Error {
     Memory {
         /// The number of rows, or an estimate of it.
         rows: usize,
-        /// The number of columns, if it is known: the beginning of an svmlight file does not tell it.
+        /// The number of columns, if it is known: the beginning of an svmlight file does not determine it.
         columns: Option<usize>,
         /// What is missing.
         shortage: Shortage,

@@ -80,7 +80,7 @@ fn available(text: &str) -> Option<usize> {
     kibibytes(text, "MemAvailable:")
 }
 
-/// Returns the number of bytes that a line of this name tells.
+/// Returns the number of bytes in the line of this name.
 fn kibibytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -79,7 +79,7 @@ pub fn is_mistake(score: f64, sign: f64) -> bool {
 
 /// Returns the mean of losses by weight, r = sum_i c_i e_i / sum_i c_i, and its standard error
 /// sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i. The standard error takes samples for independent, so
-/// that one sample of weight 2 tells less than two samples.
+/// that one sample of weight 2 has less information than two samples.
 ///
 /// ```
 /// use margins_data::metrics::mean_loss;

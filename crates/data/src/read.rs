@@ -322,14 +322,14 @@ fn each_block_of<T: Send, E: From<Error>>(
     each_table(source, name, format, options, Purpose::Predict, turn, take)
 }
 
-/// Refuses a further file whose name tells another format than that of the first.
+/// Refuses a further file whose name stands for another format than the first.
 fn check_further(format: Format, options: &ReadOptions) -> Result<(), Error> {
     for path in &options.further_files {
         if let Some(other) = Format::of(path).filter(|other| *other != format) {
             let place = Place::of_file(path.display().to_string());
             let (first, other) = (format.name(), other.name());
             let reason = format!(
-                "its name tells {other}, but the first file is {first}: both must be alike"
+                "its name stands for {other}, but the first file is {first}: all files need one format"
             );
             return Err(Error::Malformed { place, reason });
         }

@@ -12,7 +12,7 @@ use crate::{Memory, parallel};
 pub struct Shortage {
     /// What is needed.
     pub needed: Memory,
-    /// What is free, where the system tells it.
+    /// The free memory, if the system reports it.
     pub free: Option<Memory>,
 }
 

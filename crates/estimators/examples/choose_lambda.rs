@@ -4,7 +4,7 @@
 //!     cargo run --release -p margins-estimators --example choose_lambda
 
 use margins_data::generate::{Example, GaussianMixture};
-use margins_estimators::regularised::{CrossValidation, Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, CrossValidation, Regularisation};
 use margins_optim::lambda_grid;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let how =
         CrossValidation { lambdas: lambda_grid(100.0, 1e-2, 13)?, ..CrossValidation::default() };
     let regularisation = Regularisation::CrossValidated(how);
-    let fitted = Settings { regularisation, seed: 3, ..Settings::default() }.fit(&data)?;
+    let fitted = ClassifierSettings { regularisation, seed: 3, ..ClassifierSettings::default() }
+        .fit(&data)?;
     let curve = fitted.report.curve.as_ref().ok_or("no curve")?;
     println!("{:>10}{:>10}{:>8}{:>12}", "lambda", "error", "+-", "largest gap");
     for (k, lambda) in curve.lambdas.iter().enumerate() {

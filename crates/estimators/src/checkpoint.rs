@@ -1,4 +1,4 @@
-//! The state of an unfinished job in a file, from which another run goes on.
+//! The state of an unfinished job in a file, from which another run continues.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ pub(crate) fn digest(text: &str) -> String {
     format!("{:016x}", hash(text))
 }
 
-/// Returns true for a text that looks like a [`digest`], which tells a reader nothing.
+/// Returns true for a text that looks like a [`digest`], which means nothing to a reader.
 fn is_digest(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -145,7 +145,7 @@ pub enum Error {
     /// The rows of a stream count nothing.
     #[error("all weights are 0")]
     ZeroWeights,
-    /// A file is not the state of the game or cross-validation that is to go on, or cannot be read or
+    /// A file is not the state of the game or cross-validation to be resumed, or cannot be read or
     /// written.
     #[cfg(feature = "serde")]
     #[error("{}: {reason}", path.display())]
@@ -157,7 +157,7 @@ pub enum Error {
         /// The kind of the fault if the system refuses the file; none if what is in it is at fault.
         kind: Option<std::io::ErrorKind>,
     },
-    /// A state is not that of the learner that is to go on.
+    /// A state does not belong to the learner that is to continue.
     #[error("not the state of this learner: {0}")]
     State(String),
     /// The time limit came before any lambda was certified in all folds.

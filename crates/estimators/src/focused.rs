@@ -5,11 +5,11 @@
 //! ```
 //! use margins_data::{Dataset, Design, Labels};
 //! use margins_estimators::Evidence;
-//! use margins_estimators::focused::Settings;
+//! use margins_estimators::focused::EnsembleSettings;
 //!
 //! let design = Design::from_rows(&[[1.0, 0.1], [-1.0, 0.2], [0.5, -0.9]])?;
 //! let data = Dataset::new(design, Labels::from_signs(vec![1.0, -1.0, 1.0])?)?;
-//! let fitted = Settings::default().fit(&data)?;
+//! let fitted = EnsembleSettings::default().fit(&data)?;
 //! assert!(matches!(fitted.evidence, Evidence::Played { consistent_at: Some(_), .. }));
 //! assert!(fitted.evaluation.consistent() && fitted.model.is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -27,4 +27,4 @@ pub use fit::FittedEnsemble;
 pub use learner::FocusedLearner;
 #[cfg(feature = "serde")]
 pub use settings::Checkpointing;
-pub use settings::{Settings, SlackBudget, Subsampling};
+pub use settings::{EnsembleSettings, SlackBudget, Subsampling};

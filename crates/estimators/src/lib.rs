@@ -18,15 +18,15 @@
 //! ```
 //! use margins_data::generate::{Example, GaussianMixture};
 //! use margins_estimators::Evidence;
-//! use margins_estimators::regularised::{CrossValidation, Regularisation, Settings};
+//! use margins_estimators::regularised::{ClassifierSettings, CrossValidation, Regularisation};
 //! use margins_optim::lambda_grid;
 //!
 //! let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
 //! let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 10)?, ..CrossValidation::default() };
-//! let settings = Settings {
+//! let settings = ClassifierSettings {
 //!     regularisation: Regularisation::CrossValidated(how),
 //!     standardize: true,
-//!     ..Settings::default()
+//!     ..ClassifierSettings::default()
 //! };
 //! let fitted = settings.fit(&data)?;
 //! assert!(matches!(fitted.evidence, Evidence::Gap { certified: true, .. }));

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};
-//! use margins_estimators::massart::{Method, Settings};
+//! use margins_estimators::massart::{HalfspaceSettings, Method};
 //! use margins_massart::{Problem, Target};
 //!
 //! let angles = (0..400).map(|i| f64::from(i) * 0.7).filter(|t| t.cos().abs() > 0.2);
@@ -12,7 +12,7 @@
 //!     angles.map(|t| ([t.cos(), t.sin()], t.cos().signum())).unzip();
 //! let data = Dataset::new(Design::from_rows(&rows)?, Labels::from_signs(signs)?)?;
 //! let problem = Problem::new(0.1, 0.2)?.with_target(Target::new(0.2, 0.1)?);
-//! let fitted = Settings::new(Method::Cuts { problem, dimensions: None }).fit(&data)?;
+//! let fitted = HalfspaceSettings::new(Method::Cuts { problem, dimensions: None }).fit(&data)?;
 //! assert!(fitted.training_error.is_some_and(|error| error <= 0.2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -41,7 +41,7 @@ use features::{FeatureScaling, baseline, wrong_weight};
 
 /// The settings of a learner under Massart noise.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HalfspaceSettings {
     /// The learner, with what is known of the problem.
     pub method: Method,
     /// True for an intercept: the coefficient of a feature that is 1 for every sample before
@@ -148,10 +148,10 @@ pub struct Selection {
     pub candidate_errors: Vec<(usize, f64)>,
 }
 
-impl Settings {
+impl HalfspaceSettings {
     /// Returns the settings of a learner with an intercept and seed 1.
     pub fn new(method: Method) -> Self {
-        Settings {
+        HalfspaceSettings {
             method,
             intercept: true,
             standardize: false,

@@ -1,11 +1,11 @@
 //! Fits of the regularised risk, certified by their duality gap.
 //!
 //! The objective is `F(b, w) = (1/n) sum_i c_i L(y_i f(x_i)) + lambda ||w||^2`, for linear
-//! classifiers, kernels and their approximations. [`Settings`] say which loss and which functions;
-//! how lambda is found ([`Regularisation`]: a single one, a path, cross-validation over lambdas and
-//! kernels or leave-one-out); what several classes are broken into; and where probabilities come
-//! from. [`Settings::fit`] makes a [`FittedClassifier`] classifier, [`Settings::path`] the fits at every
-//! lambda of a [`Path`].
+//! classifiers, kernels and their approximations. [`ClassifierSettings`] say which loss and which
+//! functions; how lambda is found ([`Regularisation`]: a single one, a path, cross-validation over
+//! lambdas and kernels or leave-one-out); how several classes are divided into binary problems; and
+//! where probabilities come from. [`ClassifierSettings::fit`] returns a [`FittedClassifier`],
+//! [`ClassifierSettings::path`] the fits at every lambda of a [`Path`].
 //!
 //! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger
 //! lambdas: there is one such procedure, here.
@@ -58,6 +58,6 @@ pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport};
-pub use settings::{FixedParameter, Probabilities, Regularisation, Settings};
+pub use settings::{ClassifierSettings, FixedParameter, Probabilities, Regularisation};
 pub use sigmas::Sigmas;
 pub use space::KernelChoice;

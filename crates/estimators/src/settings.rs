@@ -1,8 +1,8 @@
 //! The settings of every estimator as rows: names, types, ranges, defaults and texts.
 //!
 //! The help of the command, the signatures, documentation and type stubs of the Python package, and
-//! the page of the book on settings come from these rows. The values themselves are fields of the
-//! `Settings` of each estimator.
+//! the page of the book on settings come from these rows. The values are fields of the settings of
+//! each estimator, such as [`ClassifierSettings`](crate::regularised::ClassifierSettings).
 
 mod focused;
 mod massart;

@@ -34,7 +34,7 @@ fn check_room(threads: usize) -> Result<(), String> {
     /// The memory that a job takes without a check, such as the beginning of a file.
     const OF_A_JOB: usize = 8 << 20;
     let bytes = threads * OF_A_THREAD + OF_A_JOB;
-    // Addresses that nobody touches take no memory.
+    // Addresses that are never touched take no memory.
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(bytes).map_err(|_| {
         format!("there is no room for their {}", margins_data::Memory::from_bytes(bytes))

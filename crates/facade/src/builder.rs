@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use margins_data::encode::EncodeOptions;
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, FixedParameter, IterationObserver, Observer, Probabilities,
-    Progress, Regularisation, Settings,
+    ClassCosts, ClassifierSettings, CrossValidation, FixedParameter, IterationObserver, Observer,
+    Probabilities, Progress, Regularisation,
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
@@ -28,7 +28,7 @@ use crate::{Classifier, Error, Estimator};
 /// settings that contradict each other are errors.
 #[derive(Debug, Clone, Default)]
 pub struct ClassifierBuilder {
-    settings: Settings,
+    settings: ClassifierSettings,
     registry: Registry,
     loss: Option<Arc<dyn MarginLoss>>,
     loss_name: Option<String>,
@@ -55,7 +55,7 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Takes a loss by its specification, such as `l-r:r=2`, as the registry has it.
+    /// Takes a loss of the registry by its specification, such as `l-r:r=2`.
     #[must_use]
     pub fn loss_named(mut self, specification: impl Into<String>) -> Self {
         self.loss_name = Some(specification.into());
@@ -264,11 +264,11 @@ impl ClassifierBuilder {
     /// Sets the time after which a fit is not improved further. It includes the kernel matrix,
     /// without which it is an error; a factorisation that would not be ready in time is not begun. A
     /// cross-validation gets four fifths of it, which its folds share, and then chooses among the
-    /// lambdas that were certified in all folds, without which it is an error; lambdas that are left
-    /// are only looked at, which takes a certificate each. What is not certified by the end is kept as it is and marked as
-    /// [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
-    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that
-    /// was cut short depends on the machine.
+    /// lambdas that were certified in all folds, without which it is an error; for the
+    /// other lambdas only the certificate is computed. A fit that is not certified by the end is kept
+    /// and marked as [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
+    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) returns false. A fit that
+    /// was cut short depends on the speed of the computer.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.settings.time_limit = Some(limit);
@@ -298,13 +298,13 @@ impl ClassifierBuilder {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a loss both by value and by name, more than one choice of lambda.
-    /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters
-    /// that it does not take.
+    /// [`ClassifierSettings::check`] says which others. A loss that the registry does not have, or
+    /// parameters that it does not take.
     pub fn build(mut self) -> Result<Estimator, Error> {
         let loss = self.chosen_loss()?;
         let regularisation = self.choice_of_lambda()?;
         let kernels = self.kernel_choice()?;
-        let settings = Settings {
+        let settings = ClassifierSettings {
             loss: loss.unwrap_or(self.settings.loss),
             kernels,
             regularisation: regularisation.unwrap_or_default(),

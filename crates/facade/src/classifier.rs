@@ -10,7 +10,7 @@ use std::sync::Arc;
 use margins_data::encode::RawTable;
 use margins_data::metrics::{ErrorRate, mistake_rate};
 use margins_data::{ClassLabels, Dataset, Design};
-use margins_estimators::regularised::{FittedClassifier, Settings, TrainingReport};
+use margins_estimators::regularised::{ClassifierSettings, FittedClassifier, TrainingReport};
 use margins_model::{Model, Predictor, ProbabilityTable, Registry};
 use nalgebra::DMatrix;
 
@@ -47,7 +47,7 @@ impl Classifier {
     /// Returns the classifier that was fitted by the settings.
     pub(crate) fn new(
         fitted: FittedClassifier,
-        settings: &Settings,
+        settings: &ClassifierSettings,
         registry: &Registry,
     ) -> Result<Self, Error> {
         let FittedClassifier { model, report, .. } = fitted;
@@ -208,7 +208,7 @@ impl Classifier {
     }
 
     /// Returns the share of samples whose class is not predicted, by weight where the data have
-    /// any, as [`mistake_rate`] has it. Costs of classes do not count.
+    /// any, by [`mistake_rate`]. Costs of classes do not count.
     ///
     /// # Errors
     /// A class that the classifier does not know; data without rows.

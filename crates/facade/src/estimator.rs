@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_estimators::regularised::{DataSummary, Settings};
+use margins_estimators::regularised::{ClassifierSettings, DataSummary};
 
 use crate::{Classifier, Error, Features, Registry};
 
@@ -14,7 +14,7 @@ use crate::{Classifier, Error, Features, Registry};
 /// Results do not depend on the number of threads.
 #[derive(Debug, Clone)]
 pub struct Estimator {
-    pub(crate) settings: Settings,
+    pub(crate) settings: ClassifierSettings,
     pub(crate) registry: Registry,
     /// The rules for raw tables, if there are some.
     pub(crate) encode: Option<EncodeOptions>,
@@ -22,7 +22,7 @@ pub struct Estimator {
 
 impl Estimator {
     /// Returns the settings.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ClassifierSettings {
         &self.settings
     }
 

@@ -11,7 +11,7 @@
 //! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
 //! * [`boost`]: the maximal loss minimised by focused online learning, and its opponents.
 //! * [`estimators`]: the ways to get a classifier, each from settings to a model with evidence.
-//! * [`model`]: what a fit leaves behind, saved and loaded, applied without any solver.
+//! * [`model`]: fitted models, saved and loaded, applied without any solver.
 //!
 //! # Fit and certify
 //!

@@ -82,8 +82,8 @@ pub fn planned_folds<L: MarginLoss + ?Sized>(
     }
 }
 
-/// Returns the path of a smooth loss on some of the rows. Fits that leave a row held out so near to
-/// the boundary that it may well be on the other side at the minimum go on to smaller gaps.
+/// Returns the path of a smooth loss on some of the rows. A fit continues to a smaller gap if a
+/// held-out row is so near the boundary that it may be on the other side at the minimum.
 fn smooth_fold<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -286,7 +286,7 @@ fn svm_path<L: MarginLoss + ?Sized>(
             return Err(margins_optim::Error::Unsuitable {
                 loss: training.loss.specification(),
                 lacks: "has a kink, which this solver cannot take",
-                alternative: "the automatic choice takes it to sequential minimal optimisation",
+                alternative: "Use the automatic choice, which takes sequential minimal optimisation",
             }
             .into());
         }

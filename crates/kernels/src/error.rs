@@ -183,7 +183,7 @@ pub enum Error {
         /// The memory that a factor of that rank takes.
         needed_gigabytes: f64,
     },
-    /// All samples are the same, so that no distance tells a scale.
+    /// All samples are the same, so that no distance determines a scale.
     #[error(
         "all rows are the same, so their distances suggest no width: set it, as in gaussian:sigma=0.5"
     )]
@@ -230,8 +230,8 @@ pub enum Error {
     },
     /// The kernel matrix has a negative eigenvalue.
     #[error(
-        "the kernel matrix is not positive semidefinite, and no gap certifies a fit then; other \
-         parameters, another kernel, or a small positive number added to the diagonal of a matrix of yours may help"
+        "the kernel matrix is not positive semidefinite, so that no duality gap can certify a fit. Try other \
+         parameters, another kernel, or a small positive number added to the diagonal of your matrix"
     )]
     Indefinite,
     /// A factor of the matrix would be needed to know whether the kernel is positive semidefinite.

@@ -105,8 +105,8 @@ impl Gram {
     ///
     /// # Errors
     /// [`Error::NotHeld`]: a kernel that is not known to be positive semidefinite, which takes a factor to
-    /// know. A value of a sample with itself that is not finite. Other values are looked at when they are
-    /// computed: [`path`](crate::path) says if one is not finite.
+    /// know. A value of a sample with itself that is not finite. Other values are checked when they are
+    /// computed: [`path`](crate::path) returns an error if one is not finite.
     pub fn matrix_free(
         kernel: Arc<dyn Kernel>,
         design: Design,

@@ -104,8 +104,8 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
-    /// Returns true if nobody wants values any more, as of a kernel that is
-    /// [`Watched`](crate::Watched): what is computed with them then fails before the next block.
+    /// Returns true if the computation was cancelled, as of a kernel that is
+    /// [`Watched`](crate::Watched): computations with its values then fail before the next block.
     /// Default: false.
     fn is_interrupted(&self) -> bool {
         false

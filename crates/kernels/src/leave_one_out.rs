@@ -218,7 +218,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         }
     }
 
-    /// Goes along a direction to where F is near its minimum on the line; nowhere if F does not
+    /// Moves along a direction to where F is near its minimum on the line; stays if F does not
     /// decrease.
     fn walk(&self, refit: &mut Refit<'_, L>, direction: &Point) {
         let ridge = self.response.ridge;

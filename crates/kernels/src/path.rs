@@ -53,8 +53,8 @@ pub fn path<L: MarginLoss + ?Sized>(
     path_until(objective, lambdas, options, observer, &|solved| vec![false; solved.len()])
 }
 
-/// Returns [`path`], but that fits which are open go on to smaller gaps if they were found in sample
-/// space.
+/// Returns the result of [`path`], except that fits that are open continue to smaller gaps if they were
+/// found in sample space.
 pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambdas: &[Lambda],
@@ -254,7 +254,7 @@ fn published_path<L: MarginLoss + ?Sized>(
     Ok(path.into_iter().map(fit).collect())
 }
 
-/// Goes on by Newton in sample space from where the truncation of a factor has left a gap.
+/// Continues by Newton's method in sample space where the truncation of a factor has left a gap.
 fn go_on<L: MarginLoss + ?Sized>(
     solver: &mut SampleNewton<'_, '_, L>,
     path: &mut [Solved],
@@ -272,7 +272,7 @@ fn go_on<L: MarginLoss + ?Sized>(
     }
 }
 
-/// Goes on from points that are open to a hundredth of the tolerance, and again to a hundredth of that
+/// Continues from points that are open to a hundredth of the tolerance, and again to a hundredth of that
 /// as long as they stay open.
 fn go_further<L: MarginLoss + ?Sized>(
     solver: &mut SampleNewton<'_, '_, L>,

@@ -7,7 +7,7 @@ use crate::did_you_mean;
 /// A text `name` or `name:key=value,key=value` in its parts: how losses, kernels, learners and
 /// approximations are named.
 ///
-/// Every parameter is taken once, and what nobody took is refused. Spaces around names and values
+/// Every parameter is taken once, and parameters not taken are refused. Spaces around names and values
 /// are ignored. Reasons of refusal are in words, for an error that names the text.
 ///
 /// ```
@@ -102,7 +102,7 @@ impl<'t> Specification<'t> {
         value.parse().map_err(|_| format!("the value '{value}' of '{key}' is not {kind}"))
     }
 
-    /// Refuses parameters that nobody took; `known`, in words, are all there are, empty for none.
+    /// Refuses parameters that were not taken; `known` lists all that exist, and is empty for none.
     ///
     /// # Errors
     /// The first of those left.

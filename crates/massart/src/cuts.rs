@@ -18,7 +18,7 @@ pub struct CutOptions<'w> {
     /// centres and `2 d (d+1) log(1/r)` with ellipsoids, after which no ball of radius
     /// `r = epsilon gamma/8` should be left.
     pub most_calls: Option<usize>,
-    /// The limits, which are looked at after every halfspace that the oracle is asked about.
+    /// The limits, which are checked after every halfspace that the oracle is asked about.
     pub limits: Limits<'w>,
 }
 

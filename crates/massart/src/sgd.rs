@@ -296,7 +296,7 @@ impl SgdRun {
         draws: impl Iterator<Item = (usize, f64)>,
         limits: &Limits<'_>,
     ) -> Result<(), Error> {
-        /// The number of steps between looks at the limits.
+        /// The number of steps between checks of the limits.
         const STEPS_A_LOOK: usize = 256;
         let stopped = Cell::new(self.run.stopped);
         let goes_on = |at: usize| {

@@ -220,7 +220,7 @@ impl<'a> SphereSample<'a> {
         Self::scaled(design, signs, None)
     }
 
-    /// Returns the samples of a design, of weight 1, divided as [`Sphere::scaled`] has it.
+    /// Returns the samples of a design, of weight 1, divided as by [`Sphere::scaled`].
     ///
     /// # Errors
     /// [`Error::Direction`]: a row cannot be scaled. [`Error::Shape`]: there is not one sign a row.
@@ -301,7 +301,7 @@ impl<'a> SphereSample<'a> {
         self.total
     }
 
-    /// Returns `(sum w)^2 / sum w^2`, the number of samples of one weight that tell as much.
+    /// Returns `(sum w)^2 / sum w^2`, the effective number of samples of equal weight.
     pub(super) fn effective_size(&self) -> f64 {
         self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()
     }

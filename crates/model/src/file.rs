@@ -103,7 +103,7 @@ impl Model {
         }
     }
 
-    /// Reads a model in either format, which the content tells, and checks that it makes sense.
+    /// Reads a model in either format, recognised by its content, and checks that it is consistent.
     ///
     /// # Errors
     /// [`Error::File`] with the reason: the file cannot be read, is not a model, is damaged, has

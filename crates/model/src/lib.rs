@@ -1,4 +1,4 @@
-//! Models are what fits of margin classifiers leave behind: the functions that they combine, their
+//! Models are the results of fits of margin classifiers: the functions that they combine, their
 //! coefficients, the rule by which classes are decided, and how far from the optimum the fits can
 //! be. There is no solver here and none below: a program that only applies models depends on this
 //! crate alone.

@@ -30,7 +30,7 @@ pub struct TrainingSummary {
     pub rows: usize,
     /// True if features were scaled to unit standard deviation during the fit.
     pub standardize: bool,
-    /// The objective reached; `None` where nobody knows it, as of a stream.
+    /// The objective reached; `None` if it is unknown, as for a stream.
     pub objective: Option<f64>,
     /// A lower bound on the minimum of the objective, where one is known.
     pub dual_objective: Option<f64>,
@@ -41,7 +41,7 @@ pub struct TrainingSummary {
 }
 
 impl TrainingSummary {
-    /// Returns the summary of a fit to `rows` samples as given whose objective nobody knows: of a
+    /// Returns the summary of a fit to `rows` samples as given whose objective is unknown: of a
     /// pass over a stream, a game, or a learner that has no objective.
     pub fn uncertified(rows: usize) -> Self {
         TrainingSummary {

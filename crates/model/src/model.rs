@@ -240,7 +240,7 @@ impl Model {
         Ok(self.scores(design, registry)?.data.into())
     }
 
-    /// Returns the class of every sample, counted from 0, as the scheme has it.
+    /// Returns the class of every sample, counted from 0, by the scheme.
     ///
     /// # Errors
     /// [`decision_functions`](Self::decision_functions) says which.

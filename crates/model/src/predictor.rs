@@ -101,8 +101,8 @@ impl Predictor {
         self.model.predict_with(design, self.kernel.as_deref())
     }
 
-    /// Returns the probability of every class for every sample, as
-    /// [`Model::class_probabilities`] has it.
+    /// Returns the probability of every class for every sample, by
+    /// [`Model::class_probabilities`].
     ///
     /// # Errors
     /// [`Model::decision_functions`] and [`Model::class_probabilities`] say which.

@@ -132,7 +132,7 @@ impl Certificate {
 mod tests {
     use super::Certificate;
 
-    /// Rounding above the tolerance shows however small the objective is, unless nothing tells it from zero.
+    /// Rounding above the tolerance shows for any objective that can be distinguished from zero.
     #[test]
     fn a_tiny_objective_hides_no_gap() {
         let certificate =

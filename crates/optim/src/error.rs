@@ -29,7 +29,7 @@ pub enum Error {
     #[error("the tolerance is {0}, but must be a finite number greater than 0")]
     Tolerance(f64),
     /// The loss lacks a property that the solver is built on.
-    #[error("loss '{loss}' {lacks}; {alternative}")]
+    #[error("loss '{loss}' {lacks}. {alternative}")]
     Unsuitable {
         /// The specification of the loss.
         loss: String,

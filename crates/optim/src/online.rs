@@ -52,7 +52,7 @@ pub trait Scorer {
     }
 }
 
-/// A classifier that goes on learning, one sample at a time.
+/// A classifier that learns continually, one sample at a time.
 ///
 /// Its score is that of the present classifier; a snapshot keeps the present classifier.
 pub trait OnlineLearner: Scorer {

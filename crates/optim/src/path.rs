@@ -372,7 +372,7 @@ mod tests {
                     seen.lock().expect("one thread").clear();
                     let fits = solve(Plan { trial, choice });
                     assert_eq!(fits.len(), lambdas.len());
-                    // A method that goes on from a trial counts on.
+                    // A method that continues from a trial continues its count.
                     let seen = seen.lock().expect("one thread");
                     let ascends = |one: &(Lambda, usize), next: &(Lambda, usize)| {
                         one.0 != next.0 || one.1 <= next.1

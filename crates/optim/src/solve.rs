@@ -1,6 +1,6 @@
 //! Iterative solvers of one problem at one lambda, and the rule that ends them.
 //!
-//! Every solver asks one [`Monitor`] whether it goes on, and gives it a certificate for the answer.
+//! Every solver asks one [`Monitor`] whether to continue, and gives it a certificate to decide by.
 //!
 //! * [`Solver`], [`Options`]: the method and its settings.
 //! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.

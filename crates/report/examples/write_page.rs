@@ -3,7 +3,7 @@
 //!     cargo run -p margins-report --example write_page -- page.html
 
 use margins_data::generate::{Example, GaussianMixture};
-use margins_estimators::regularised::{Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, Regularisation};
 use margins_model::Registry;
 use margins_optim::Lambda;
 use margins_report::{Labelled, Origin, Report};
@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mixture = GaussianMixture::example(Example::One, 1)?;
     let (train, test) = (mixture.sample(100, 2)?, mixture.sample(400, 3)?);
     let regularisation = Regularisation::Single(Lambda::new(0.01)?);
-    let model = Settings { regularisation, ..Settings::default() }.fit(&train)?.model;
+    let model =
+        ClassifierSettings { regularisation, ..ClassifierSettings::default() }.fit(&train)?.model;
 
     let mut report = Report::new("A mixture of normal distributions", Origin::default());
     report.describe(&model, Some(train.design()));

@@ -10,7 +10,7 @@ const MOST_LISTED: usize = 30;
 /// A binary classifier of a model with its certificate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemberSummary {
-    /// The classes that it tells apart, in words.
+    /// The classes that it distinguishes, in words.
     pub name: String,
     /// The regularisation, if there is a penalty.
     pub lambda: Option<f64>,

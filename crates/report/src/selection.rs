@@ -35,8 +35,8 @@ pub struct LambdaError {
     pub mean_log_loss: Option<f64>,
     /// The largest relative duality gap of the fits.
     pub worst_relative_gap: f64,
-    /// A bound on the distance between the mean error and that of exact minimisers, as
-    /// [`ErrorCurve::unproven`] has it.
+    /// A bound on the distance between the mean error and that of exact minimisers:
+    /// [`ErrorCurve::unproven`].
     pub unproven: Option<f64>,
     /// True if all fits are certified.
     pub certified: bool,

@@ -5,7 +5,7 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::{Measure, Ranking};
 use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
-use margins_estimators::regularised::{Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, Regularisation};
 use margins_losses::{Logistic, MarginLoss};
 use margins_model::{Model, Registry, Scheme};
 use margins_optim::{ErrorCurve, Lambda};
@@ -21,10 +21,14 @@ fn mixture(rows: usize, seed: u64) -> Dataset {
 
 fn fit(data: &Dataset) -> Model {
     let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
-    Settings { loss: std::sync::Arc::new(Logistic), regularisation, ..Settings::default() }
-        .fit(data)
-        .unwrap()
-        .model
+    ClassifierSettings {
+        loss: std::sync::Arc::new(Logistic),
+        regularisation,
+        ..ClassifierSettings::default()
+    }
+    .fit(data)
+    .unwrap()
+    .model
 }
 
 /// A report with every part.
@@ -150,7 +154,7 @@ fn a_negative_mean_loss_does_not_hide_the_transform() {
     let labels = Labels::from_signs(rows.iter().map(|[x]| x.signum()).collect()).unwrap();
     let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
     let regularisation = Regularisation::Single(Lambda::new(1e-6).unwrap());
-    let settings = Settings { regularisation, ..Settings::default() };
+    let settings = ClassifierSettings { regularisation, ..ClassifierSettings::default() };
     let model = settings.fit(&data).unwrap().model;
     let mut report = Report::new("separable", Origin::default());
     let sample = Labelled::new("training", &data, &model).unwrap();
@@ -182,11 +186,11 @@ fn evaluate(data: &Dataset<Classes>, model: &Model) -> Evaluation {
 
 fn models(data: &Dataset<Classes>) -> [Model; 2] {
     [Scheme::OneVersusRest, Scheme::OneVersusOne].map(|scheme| {
-        let settings = Settings {
+        let settings = ClassifierSettings {
             loss: std::sync::Arc::new(Logistic),
             regularisation: Regularisation::Single(Lambda::new(0.01).unwrap()),
             scheme: Some(scheme),
-            ..Settings::default()
+            ..ClassifierSettings::default()
         };
         settings.fit(data).unwrap().model
     })
@@ -318,11 +322,11 @@ fn standardised_coefficients_do_not_depend_on_the_units_of_features() {
     let standardized = |factor: f64| -> Vec<(String, f64)> {
         let data = units(factor);
         let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
-        let settings = Settings {
+        let settings = ClassifierSettings {
             loss: std::sync::Arc::new(Logistic),
             regularisation,
             standardize: true,
-            ..Settings::default()
+            ..ClassifierSettings::default()
         };
         let mut report = Report::new("units", Origin::default());
         report.describe(&settings.fit(&data).unwrap().model, Some(data.design()));

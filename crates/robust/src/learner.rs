@@ -58,7 +58,7 @@ impl RobustLearner {
                     return Err(margins_optim::Error::Unsuitable {
                         loss: loss.specification(),
                         lacks: "is not the projection profile, which garg-roth minimises",
-                        alternative: "the loss garg-roth:alpha=1,beta=1 is",
+                        alternative: "Use the loss garg-roth:alpha=1,beta=1",
                     }
                     .into());
                 }

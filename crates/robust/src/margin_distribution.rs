@@ -132,7 +132,7 @@ impl MarginDistribution {
             return Err(margins_optim::Error::Unsuitable {
                 loss: risk.loss().specification(),
                 lacks: "is not convex, and the large-margin distribution machine solves its dual",
-                alternative: "hinge is that of its source",
+                alternative: "Use a convex loss, such as hinge",
             }
             .into());
         }

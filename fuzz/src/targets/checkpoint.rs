@@ -17,15 +17,18 @@ pub(super) fn targets() -> Vec<Target> {
             let checkpoint = Some(path);
             let how = CrossValidation { lambdas: lambdas(), folds: Some(2), ..Default::default() };
             let regularisation = Regularisation::CrossValidated(how);
-            let settings =
-                regularised::Settings { regularisation, checkpoint, ..Default::default() };
+            let settings = regularised::ClassifierSettings {
+                regularisation,
+                checkpoint,
+                ..Default::default()
+            };
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
         points(),
         target("focus-checkpoint", |data, path| {
             let checkpoint = Some(Checkpointing { path, pause_at: None });
             let settings =
-                focused::Settings { checkpoint, max_steps: Some(20), ..Default::default() };
+                focused::EnsembleSettings { checkpoint, max_steps: Some(20), ..Default::default() };
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
     ]
@@ -49,8 +52,12 @@ fn points() -> Target {
         let mut rows = FileRows::open(&file, Memory::from_bytes(1 << 20)).expect("enough");
         let options = Options { max_iterations: Some(20), ..Options::default() };
         let regularisation = Regularisation::path(lambdas()).expect("lambdas");
-        let settings =
-            regularised::Settings { regularisation, checkpoint, options, ..Default::default() };
+        let settings = regularised::ClassifierSettings {
+            regularisation,
+            checkpoint,
+            options,
+            ..Default::default()
+        };
         settings.fit_file(&mut rows).map(|fitted| fitted.fits).map_err(|error| error.to_string())
     };
     let minima = fit(None).expect("an undisturbed fit");
@@ -70,7 +77,7 @@ fn data() -> Dataset {
     Dataset::new(Design::from_rows(&rows).expect("finite rows"), labels).expect("as many labels")
 }
 
-/// Returns the target for a job that goes on from the file at a path.
+/// Returns the target for a job that continues from the file at a path.
 fn target(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Target {
     let data = data();
     way_of(name, move |path| job(&data, path))

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use margins::Registry;
 use margins::data::Dataset;
 use margins::data::metrics::error_rate;
-use margins::estimators::regularised::{CrossValidation, KernelChoice, Regularisation, Settings};
+use margins::estimators::regularised::{
+    ClassifierSettings, CrossValidation, KernelChoice, Regularisation,
+};
 use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss};
 use margins::optim::{self, DEFAULT_GRID, Lambda, Options, lambda_grid};
 
@@ -150,13 +152,13 @@ pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure>
 
 /// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the
 /// features.
-pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<Settings, Failure> {
+pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<ClassifierSettings, Failure> {
     let kernel = if space == Space::Linear { None } else { Some(space.kernel()) };
     tuned(LeakyHockeyStick, kernel, Options::default(), seed)
 }
 
 /// Returns the settings of a support vector machine.
-pub(super) fn machine(space: Space, seed: u64) -> Result<Settings, Failure> {
+pub(super) fn machine(space: Space, seed: u64) -> Result<ClassifierSettings, Failure> {
     let options = Options {
         tolerance: MACHINE_TOLERANCE,
         max_iterations: Some(MACHINE_STEPS),
@@ -171,24 +173,24 @@ fn tuned(
     kernel: Option<&str>,
     options: Options<'static>,
     seed: u64,
-) -> Result<Settings, Failure> {
+) -> Result<ClassifierSettings, Failure> {
     let how =
         CrossValidation { lambdas: lambdas()?, folds: Some(FOLDS), ..CrossValidation::default() };
     let specifications = kernel.into_iter().map(str::to_owned).collect();
-    Ok(Settings {
+    Ok(ClassifierSettings {
         loss: Arc::new(loss),
         kernels: KernelChoice { specifications, ..KernelChoice::default() },
         regularisation: Regularisation::CrossValidated(how),
         options,
         seed,
-        ..Settings::default()
+        ..ClassifierSettings::default()
     })
 }
 
 /// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, for the
 /// machine has no log-loss by which our own rule decides among them.
 pub(super) fn tested(
-    settings: Settings,
+    settings: ClassifierSettings,
     Samples { train, test, .. }: &Samples,
 ) -> Result<Tested, Failure> {
     let mut fitted = settings.fit(train)?;
@@ -197,7 +199,7 @@ pub(super) fn tested(
     let index = first_least.unwrap_or(curve.best);
     if index != curve.best {
         let regularisation = Regularisation::Path { lambdas: curve.lambdas.clone(), index };
-        fitted = Settings { regularisation, ..settings }.fit(train)?;
+        fitted = ClassifierSettings { regularisation, ..settings }.fit(train)?;
     }
     let scores = fitted.model.decision_function(test.design(), &Registry::standard())?;
     Ok(Tested {

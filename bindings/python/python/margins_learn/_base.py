@@ -42,7 +42,7 @@ def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    """Tells if a classifier has probabilities, or will have them once it is fitted."""
+    """Returns whether a classifier has probabilities, or will have them once it is fitted."""
     if hasattr(estimator, "model_"):
         available = estimator.model_.has_probabilities
     else:
@@ -190,7 +190,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
     n_iter_: int
 
     def _will_have_probabilities(self) -> bool:
-        """Tells if a fit with these settings has probabilities."""
+        """Returns whether a fit with these settings has probabilities."""
         if getattr(self, "probability", "loss") != "loss":
             return True
         try:
@@ -394,7 +394,7 @@ class BinaryClassifier:
 
 
 def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier:
-    """Returns the estimator, fitted as far as the model of a file tells."""
+    """Returns the estimator with the fitted attributes that the model of a file determines."""
     estimator.classes_ = classes_named(model.classes, model.label_type)
     encoding = model.encoding
     names = model.feature_names if encoding is None else encoding["columns"]

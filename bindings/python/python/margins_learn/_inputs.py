@@ -22,7 +22,7 @@ from sklearn.utils.validation import _num_samples, assert_all_finite, column_or_
 from ._native import DenseRows, Samples, SparseRows
 
 _BLOCK_BYTES = 1 << 25
-# The number of rows whose labels or cells are looked at between two looks for signals.
+# The number of rows whose labels or cells are processed between two checks for signals.
 BLOCK_ROWS = 1 << 16
 _BLOCK_ENTRIES = 1 << 16
 # The most things that a setting counts.
@@ -111,7 +111,7 @@ def _refuse_contradictions(X: Any) -> None:
 
 
 def _is_time(values: np.ndarray) -> bool:
-    """Tells times, of which the nanoseconds since 1970 would be the feature."""
+    """Recognises times, of which the nanoseconds since 1970 would be the feature."""
     return values.dtype.kind in "mM"
 
 
@@ -151,7 +151,7 @@ def cut(X: Any, start: int, stop: int) -> Any:
 
 
 def is_frame(X: Any) -> bool:
-    """Tells frames of pandas and polars and tables of pyarrow, without importing any of them."""
+    """Recognises frames of pandas and polars and tables of pyarrow, without importing any of them."""
     return hasattr(X, "shape") and (hasattr(X, "columns") or hasattr(X, "column_names")) and not sparse.issparse(X)
 
 
@@ -244,7 +244,7 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(array_of(y), warn=True)
     classes = distinct(y)
-    # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
+    # The distinct labels show whether they are measurements, unless most samples have labels of their own.
     check_classification_targets(y if 2 * len(classes) > len(y) else np.repeat(classes, 2))
     if len(classes) < 2:
         found = f"one class, {classes.tolist()[0]!r}" if len(classes) else "no labels"
@@ -375,7 +375,7 @@ def label_type_of(classes: np.ndarray) -> str | None:
 
 
 def classes_named(names: list[str], label_type: str | None = None) -> np.ndarray:
-    """Returns the classes of a file by their names, of the dtype that the file tells.
+    """Returns the classes of a file by their names, of the dtype in the file.
 
     Without one they are whole numbers or numbers if all names are written as such, else the names.
     """
@@ -517,7 +517,7 @@ def count_of(value: Any, name: str, least: int = 1, most: int = _MOST) -> int:
 
 
 def Cs_given(Cs: Any) -> list[float] | None:
-    """Returns the values of C of a setting, which may be their number, as LogisticRegressionCV of scikit-learn has it."""
+    """Returns the values of C of a setting, which may be their number, as in LogisticRegressionCV of scikit-learn."""
     if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
         if not 1 <= Cs <= _MOST_CS:
             raise ValueError(f"Cs is {Cs}, but must be at least one value of C, or a number of them from 1 to {_MOST_CS}.")

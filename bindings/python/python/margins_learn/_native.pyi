@@ -1,4 +1,4 @@
-"""The native module: settings, arrays and errors on their way to the library."""
+"""The native module, which passes settings, arrays and errors to and from the library."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -28,7 +28,7 @@ class FitData(TypedDict):
     weights: Array | None
 
 class FitWatchers(TypedDict):
-    """The functions that see a fit on its way."""
+    """The functions that are called during a fit."""
 
     callback: Callable[[dict[str, Any]], Any] | None
     progress: Callable[[int, int], Any] | None

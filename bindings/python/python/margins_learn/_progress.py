@@ -1,4 +1,4 @@
-"""The functions that see a fit on its way: the user's, a bar, printed lines and the callbacks of scikit-learn."""
+"""The functions that are called during a fit: the user's, a bar, printed lines and the callbacks of scikit-learn."""
 
 from __future__ import annotations
 

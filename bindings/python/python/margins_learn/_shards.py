@@ -30,7 +30,7 @@ _KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{k
 
 
 class Engine(Protocol):
-    """What an engine does for a fit, from the first look at its partitions to the end."""
+    """What an engine does for a fit, from the first inspection of its partitions to the end."""
 
     TRIALS: int
     """The number of trial steps that a message asks for at once."""

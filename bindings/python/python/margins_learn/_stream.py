@@ -213,7 +213,7 @@ class StreamClassifier(ModelClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
         """Takes the steps of a chunk of samples, in their order.
 
-        A chunk goes on from the chunks before it, or from the last step of `fit`, whose evidence is then gone. The classifier does not
+        A chunk continues from the chunks before it, or from the last step of `fit`, whose evidence is then removed. The classifier does not
         depend on how the samples are cut into chunks: with `batch`, samples of an incomplete batch count as a smaller one until the next
         chunk completes it. `clone` of scikit-learn makes a classifier that starts from scratch, as another `lam`, `method` or `batch`
         needs it. `epochs`, `replacement`, `tol` and `time_limit` are for `fit` alone.
@@ -285,7 +285,7 @@ class StreamClassifier(ModelClassifier):
             raise ValueError(f"partial_fit does not support {', '.join(given)}, which {need} all samples at once: call fit, or leave {them} out.")
         if not first and self._state is None:
             names = ", ".join(_FOR_FIT)
-            raise ValueError(f"partial_fit cannot go on from a fit with {names} or the mean of a suffix: clone the classifier to start again.")
+            raise ValueError(f"partial_fit cannot continue a fit with {names} or the mean of a suffix: clone the classifier to start again.")
 
     def _warn(self, report: dict[str, Any]) -> None:
         """Says once that the fit ended early, or that it misses the gap that was asked for, unless samples held out have ended it."""

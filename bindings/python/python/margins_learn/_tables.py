@@ -43,7 +43,7 @@ def left_out(encode: Any) -> Any:
 
 
 def columns_of(X: Any, names: Any = None, dropped: Any = ()) -> list[dict[str, Any]]:
-    """Returns the columns for the native module; nobody looks at the cells of those that are left out.
+    """Returns the columns for the native module; the cells of dropped columns are not read.
 
     The columns of an array have the names given, or else x0, x1 and so on.
     """
@@ -64,7 +64,7 @@ def _columns(X: Any, names: Any) -> list[tuple[str, Any]]:
 
 
 def _is_categories(column: Any) -> bool:
-    """Tells columns of categories: of pandas, of polars, dictionaries of pyarrow."""
+    """Recognises columns of categories: of pandas, of polars, dictionaries of pyarrow."""
     return _type_of(column).startswith(("category", "categorical", "enum", "dictionary"))
 
 

@@ -187,7 +187,7 @@ class _Cluster:
         """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
         self._futures = {k: self._compute(part) for k, part in enumerate(partitions)}
         futures = [self._client.submit(function, future, k, pure=False) for k, future in self._futures.items()]
-        return self._gather(futures, "the workers look at the partitions")
+        return self._gather(futures, "the workers inspect the partitions")
 
     def _compute(self, partition: Any) -> Any:
         if isinstance(partition, Delayed):
@@ -274,7 +274,7 @@ class _Cluster:
         return answers, self._anew(lost)
 
     def _answers(self, names: list[str], method: str, *arguments: Any) -> tuple[list[Any], list[str]]:
-        """Returns the answers of actors, and the names of those whose worker has gone."""
+        """Returns the answers of actors, and the names of those whose worker is lost."""
         asked, lost, answers = {}, [], []
         for name in names:
             try:
@@ -291,20 +291,20 @@ class _Cluster:
         return answers, lost
 
     def _result(self, name: str, future: Any) -> Any:
-        """Returns an answer; a worker that has gone does not keep the fit waiting."""
+        """Returns an answer; a lost worker does not keep the fit waiting."""
         since = time.monotonic()
         while True:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
                 if self._places[name] not in self._identity():
-                    raise ConnectionError(f"worker {self._places[name]} has gone") from None
+                    raise ConnectionError(f"worker {self._places[name]} is lost") from None
                 if time.monotonic() - since > _PATIENCE:
                     place = self._places[name]
                     raise RuntimeError(f"Worker {place} has not answered for {_PATIENCE:.0f} s: is it at work?") from None
 
     def _lost_or_raise(self, name: str, error: Exception) -> None:
-        """Raises what a worker has said, unless the worker has gone."""
+        """Raises the error of a worker, unless the worker is lost."""
         if isinstance(error, (OSError, ValueError)) and self._places[name] not in self._identity():
             return
         # A worker that has died answers before the scheduler knows of it.
@@ -334,7 +334,7 @@ class _Cluster:
         return [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
 
     def _gone(self, names: list[str]) -> list[str]:
-        """Returns the names of actors whose worker has gone."""
+        """Returns the names of actors whose worker is lost."""
         workers = self._identity()
         return [name for name in names if self._places[name] not in workers]
 
@@ -342,7 +342,7 @@ class _Cluster:
         """Returns the names of actors that their worker took with it; raises what another has ended with."""
         lost = self._gone(names)
         for name in [name for name in names if name not in lost]:
-            # What was there a moment ago may have gone.
+            # The worker may have been lost in the meantime.
             with contextlib.suppress(TimeoutError):
                 if self._filled[name].done() and (error := self._filled[name].exception(timeout=_LOOK)) is not None:
                     self._lost_or_raise(name, error)

@@ -55,7 +55,7 @@ impl ThreadsArguments {
 /// Returns the number of threads that rayon would start by itself. Were it left to that, a system that
 /// starts none would end the program by a panic.
 fn all() -> usize {
-    let told = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok());
+    let given = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok());
     let of_system = || std::thread::available_parallelism().map_or(1, usize::from);
-    told.filter(|&count| count > 0).unwrap_or_else(of_system)
+    given.filter(|&count| count > 0).unwrap_or_else(of_system)
 }

@@ -89,7 +89,7 @@ impl ReportFormat {
     }
 }
 
-/// A file to write a report to, with the format that its name tells.
+/// A file to write a report to, in the format of its name.
 #[derive(Debug, Clone)]
 struct ReportFile {
     path: PathBuf,

@@ -247,7 +247,7 @@ pub(crate) fn parse_lambda(text: &str) -> Result<Lambda, String> {
     Lambda::new(number(text)?).map_err(|error| error.to_string())
 }
 
-/// Reads lambda, or 0 for a method that does without a penalty.
+/// Reads lambda, or 0 for a method without a penalty.
 pub(crate) fn parse_lambda_or_none(text: &str) -> Result<Lambda, String> {
     Lambda::new_or_none(number(text)?).map_err(|error| error.to_string())
 }

@@ -1,7 +1,9 @@
 //! The command that cross-validates.
 
 use margins::data::ClassLabels;
-use margins::estimators::regularised::{DataSummary, FittedClassifier, Regularisation, Settings};
+use margins::estimators::regularised::{
+    ClassifierSettings, DataSummary, FittedClassifier, Regularisation,
+};
 use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
 use margins_report::LambdaError;
@@ -43,7 +45,7 @@ pub(super) fn cv(
     let task = Task { arguments: common, objective: None, keeps_points: false };
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {
-        let settings = Settings { scheme: Some(scheme.into()), ..settings };
+        let settings = ClassifierSettings { scheme: Some(scheme.into()), ..settings };
         let selection = name_of(&arguments.choice.select);
         return several_classes::fit(task, &settings, to, page, Some(selection));
     }
@@ -126,11 +128,11 @@ fn summarise(fitted: &FittedClassifier, arguments: &CvArguments) -> Result<Lines
 
 /// Returns what settings fit to data, with a bar while they do.
 fn with_progress<Y: ClassLabels>(
-    settings: Settings,
+    settings: ClassifierSettings,
     rows: &mut Rows<Y>,
 ) -> Result<FittedClassifier, Failure> {
     let (bar, observer) = progress();
-    let settings = Settings { progress: observer, ..settings };
+    let settings = ClassifierSettings { progress: observer, ..settings };
     let fitted = step("fitting", || rows.fit(&settings));
     bar.finish_and_clear();
     fitted
@@ -167,7 +169,7 @@ fn settings(
     registry: &Registry,
     arguments: &CvArguments,
     task: Task<'_>,
-) -> Result<Settings, Failure> {
+) -> Result<ClassifierSettings, Failure> {
     let choice = &arguments.choice;
     let mut settings = task.settings(
         registry,

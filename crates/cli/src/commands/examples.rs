@@ -12,7 +12,7 @@ const EXAMPLES: [(&str, &str); 10] = [
         "inspect --data mixture:example=1,n=200,seed=1",
     ),
     (
-        "Choose the penalty lambda by cross-validation, and keep the classifier in model.json.",
+        "Choose the penalty lambda by cross-validation, and save the classifier in model.json.",
         "cv --data mixture:example=1,n=200,seed=1 --loss lhs --out model.json",
     ),
     (
@@ -32,22 +32,22 @@ const EXAMPLES: [(&str, &str); 10] = [
         "path --data mixture:example=2,n=200,seed=1 --loss logistic --lambdas 1:1e-4:20",
     ),
     (
-        "Fit a support vector machine that counts both classes alike.",
+        "Fit a support vector machine in which both classes have the same total weight.",
         "fit --data mixture:example=2,n=200,seed=1 --loss hinge --lambda 0.01 \
          --class-weight balanced",
     ),
     (
-        "Let the boundary bend, by a Gaussian kernel whose width is chosen with lambda.",
+        "Fit a curved boundary, by a Gaussian kernel whose width is chosen together with lambda.",
         "cv --data mixture:example=3,p=10,n=100,seed=1 --kernel gaussian --sigmas auto:3 \
          --lambdas 1:1e-4:10",
     ),
     (
-        "Learn a halfspace although a part of the labels is wrong.",
+        "Learn a halfspace from labels of which some are wrong.",
         "massart --data mixture:example=1,n=200,seed=1 --learner auto",
     ),
     (
-        "Print how far the misclassification risk can be above the Bayes error, if the logistic risk is \
-         within 0.02 of its minimum over all functions.",
+        "Bound the error above the Bayes error, for a logistic risk within 0.02 of its minimum over all \
+         functions.",
         "psi --loss logistic --at 0.02 --inverse",
     ),
 ];

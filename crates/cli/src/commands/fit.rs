@@ -1,7 +1,7 @@
 //! The command that fits at one lambda.
 
 use margins::Registry;
-use margins::estimators::regularised::{FittedClassifier, Regularisation, Settings};
+use margins::estimators::regularised::{ClassifierSettings, FittedClassifier, Regularisation};
 use margins::optim::Certificate;
 
 use super::page::{Invocation, Page, classifier_of, title};
@@ -93,7 +93,7 @@ fn settings(
     registry: &Registry,
     arguments: &FitArguments,
     task: &Task<'_>,
-) -> Result<Settings, Failure> {
+) -> Result<ClassifierSettings, Failure> {
     let FitArguments { common, classifier, .. } = arguments;
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.checkpoint.clone_from(&arguments.points.checkpoint);

@@ -1,6 +1,8 @@
 //! The command that makes the largest loss small, by focused online learning.
 
-use margins::estimators::focused::{Checkpointing, FittedEnsemble, FocusedLearner, Settings};
+use margins::estimators::focused::{
+    Checkpointing, EnsembleSettings, FittedEnsemble, FocusedLearner,
+};
 use margins::estimators::regularised::DataSummary;
 use margins::{Registry, Scheme};
 use margins_report::Game;
@@ -86,11 +88,11 @@ fn game(fitted: &FittedEnsemble) -> Result<Game, Failure> {
     Game::new(rounds, most, ending.consistent_at, losses, mistakes).map_err(Failure::job)
 }
 
-fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings, Failure> {
+fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<EnsembleSettings, Failure> {
     let (game, learner) = (&arguments.game, &arguments.learner);
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
     let loss = if game.loss.trim() == "ramp" { "hinge" } else { &game.loss };
-    Ok(Settings {
+    Ok(EnsembleSettings {
         learner: option("--learner", &learner.learner, |text| {
             FocusedLearner::parse(text, learner.kernel.as_deref(), registry)
         })?,
@@ -112,7 +114,7 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
         checkpoint: arguments
             .checkpoint()
             .map(|path| Checkpointing { path: path.to_owned(), pause_at: arguments.pause_at() }),
-        ..Settings::default()
+        ..EnsembleSettings::default()
     })
 }
 
@@ -127,7 +129,7 @@ fn option<T>(
 
 fn document<'a>(
     arguments: &'a FocusArguments,
-    settings: &Settings,
+    settings: &EnsembleSettings,
     data: DataDocument,
     fitted: &'a FittedEnsemble,
 ) -> FocusedDocument<'a> {

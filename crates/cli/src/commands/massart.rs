@@ -4,7 +4,9 @@ use margins::Registry;
 use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
-use margins::estimators::massart::{FittedHalfspace, Method, RowScaling, Selection, Settings};
+use margins::estimators::massart::{
+    FittedHalfspace, HalfspaceSettings, Method, RowScaling, Selection,
+};
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
 use margins_report::CandidateChoice;
@@ -89,7 +91,7 @@ fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
 }
 
 /// Returns the sentence on a halfspace that errs more often than a learner promises with a known eta.
-fn missed(fitted: &FittedHalfspace, settings: &Settings) -> Option<String> {
+fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<String> {
     let (Method::Gradient { problem } | Method::Cuts { problem, .. }) = settings.method else {
         return None;
     };
@@ -106,7 +108,7 @@ fn missed(fitted: &FittedHalfspace, settings: &Settings) -> Option<String> {
     })
 }
 
-fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
+fn settings(arguments: &MassartArguments) -> Result<HalfspaceSettings, Failure> {
     let (noise, learner) = (&arguments.noise, &arguments.learner);
     let default = Target::default();
     let epsilon = noise.epsilon.unwrap_or(default.epsilon());
@@ -123,13 +125,13 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
         Some(problem) => Method::Gradient { problem },
     };
     let time_limit = learner.time_limit;
-    Ok(Settings {
+    Ok(HalfspaceSettings {
         intercept: !learner.no_intercept,
         standardize: learner.standardize,
         scaling: learner.scale_rows.map(RowScaling::from),
         seed: learner.seed,
         time_limit,
-        ..Settings::new(method)
+        ..HalfspaceSettings::new(method)
     })
 }
 
@@ -137,7 +139,7 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
 /// unless they passed by.
 fn fit(
     arguments: &MassartArguments,
-    settings: &Settings,
+    settings: &HalfspaceSettings,
 ) -> Result<(FittedHalfspace, usize, Option<Dataset>), Failure> {
     let source = arguments.source();
     if !arguments.stream {

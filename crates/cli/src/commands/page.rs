@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
 use margins::data::{ClassLabels, Counted, Dataset, Design};
-use margins::estimators::regularised::{FittedClassifier, Settings};
+use margins::estimators::regularised::{ClassifierSettings, FittedClassifier};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
@@ -120,7 +120,7 @@ impl<'a> Page<'a> {
         self,
         report: &mut Report,
         fitted: &FittedClassifier,
-        settings: &Settings,
+        settings: &ClassifierSettings,
         data: Option<&Dataset<Y>>,
     ) -> Result<(), Failure> {
         let scores = fitted.held_out_scores(settings)?;
@@ -131,7 +131,7 @@ impl<'a> Page<'a> {
         report.describe(model, Some(data.design()));
         let held_out = Labelled::new("held-out folds", data, model).map_err(Failure::job)?;
         report.evaluate_scores(&held_out, model, &scores, self.registry).map_err(Failure::job)?;
-        let source = "the scores of every row are those of a fit without its fold";
+        let source = "from held-out scores: each row is scored by the fit without its fold";
         report.add_facts([("figures", source.to_owned())]);
         self.describe_test(report, model)
     }

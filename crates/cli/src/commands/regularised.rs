@@ -8,7 +8,7 @@ use margins::data::blocks::BlockFile;
 use margins::data::digits::{self, percent};
 use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
-    IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+    ClassifierSettings, IterationObserver, KernelChoice, Observer, Regularisation,
 };
 use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
 use margins::robust::RobustLearner;
@@ -41,7 +41,7 @@ impl Task<'_> {
         self,
         registry: &Registry,
         regularisation: Regularisation,
-    ) -> Result<Settings, Failure> {
+    ) -> Result<ClassifierSettings, Failure> {
         let RegularisedArguments { loss, kernel, penalty, solver, .. } = self.arguments;
         let (class_weights, costs) = match &loss.class_weight {
             ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
@@ -50,7 +50,7 @@ impl Task<'_> {
         };
         let maps_blocks =
             self.landmarks().is_some() && self.arguments.source().block_file()?.is_some();
-        Ok(Settings {
+        Ok(ClassifierSettings {
             loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
             learner: self.objective,
             kernels: KernelChoice {
@@ -76,7 +76,7 @@ impl Task<'_> {
             seed: solver.seed(),
             time_limit: solver.time_limit,
             iterations: iterations(),
-            ..Settings::default()
+            ..ClassifierSettings::default()
         })
     }
 
@@ -177,7 +177,7 @@ impl Task<'_> {
         dimension: Option<usize>,
     ) -> Lines {
         let mut lines = vec![("loss", loss)];
-        lines.extend(self.objective.map(|objective| ("objective", objective.to_string())));
+        lines.extend(self.objective.map(|objective| ("robust objective", objective.to_string())));
         lines.extend(kernel.map(|kernel| ("kernel", digits::specification(&kernel))));
         let approximation = self.arguments.kernel.approx;
         if approximation != Approximation::None {
@@ -243,10 +243,10 @@ pub(super) fn progress() -> (ProgressBar, Observer) {
     (bar, observer)
 }
 
-/// Writes the time left, which nobody knows before the first fit.
+/// Writes the time left, which is unknown before the first fit.
 fn time_left(state: &ProgressState, out: &mut dyn fmt::Write) {
     if state.pos() > 0 {
-        // A bar has nowhere to tell a fault of its own.
+        // A bar cannot report an error of its own.
         let _ = write!(out, ", {:#} left", HumanDuration(state.eta()));
     }
 }

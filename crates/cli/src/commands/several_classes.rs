@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use margins::data::Classes;
 use margins::data::digits::percent;
-use margins::estimators::regularised::{DataSummary, FittedClassifier, Settings};
+use margins::estimators::regularised::{ClassifierSettings, DataSummary, FittedClassifier};
 use margins::optim::Status;
 
 use super::page::{Page, chosen, classifier_of, title};
@@ -29,7 +29,7 @@ use crate::rows::Rows;
 /// rule of a cross-validation.
 pub(super) fn fit(
     task: Task<'_>,
-    settings: &Settings,
+    settings: &ClassifierSettings,
     to: &ModelArguments,
     page: Page<'_>,
     selection: Option<String>,
@@ -47,7 +47,7 @@ pub(super) fn fit(
     warnings.add(table.doubt());
     let (bar, observer) = progress();
     let progress = if selection.is_some() { observer } else { settings.progress.clone() };
-    let settings = Settings { progress, ..settings.clone() };
+    let settings = ClassifierSettings { progress, ..settings.clone() };
     let fitted = step("fitting", || rows.fit(&settings));
     bar.finish_and_clear();
     let fitted = fitted?;

@@ -4,7 +4,7 @@
 mod in_memory;
 mod one_pass;
 
-use margins::estimators::stream::{Method, Settings, StepSchedule};
+use margins::estimators::stream::{Method, StepSchedule, StreamSettings};
 use margins::optim::ClassWeights;
 use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
 use margins::{ClassCosts, Registry};
@@ -36,14 +36,14 @@ pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result
     }
 }
 
-fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings, Failure> {
+fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<StreamSettings, Failure> {
     let StreamArguments { loss, method, memory, penalty, .. } = arguments;
     let (class_weights, costs) = match &loss.class_weight {
         ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
         ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
         ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
     };
-    Ok(Settings {
+    Ok(StreamSettings {
         loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
         method: match method.method {
             MethodName::Adaptive => Method::Adaptive,
@@ -77,7 +77,7 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings
         history: memory.history.is_some(),
         time_limit: memory.time_limit,
         iterations: iterations(),
-        ..Settings::new(arguments.lambda)
+        ..StreamSettings::new(arguments.lambda)
     })
 }
 

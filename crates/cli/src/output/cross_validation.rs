@@ -146,8 +146,8 @@ impl Cells {
     }
 }
 
-/// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
-/// at that.
+/// Returns the line on errors that are proven to be those of exact minimisers; `None` if
+/// this was not checked.
 fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'static str, String)> {
     /// A share that is larger than the differences between errors that matter.
     const LOOSE: f64 = 0.01;

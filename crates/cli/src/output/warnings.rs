@@ -19,7 +19,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// Tells a sentence, if there is one, and keeps it.
+    /// Prints a sentence, if there is one, and keeps it.
     pub(crate) fn add(&mut self, sentence: impl Into<Option<String>>) {
         self.sentences.extend(sentence.into().inspect(|sentence| tell(sentence)));
     }

@@ -133,7 +133,7 @@ fn cv_chooses_by_the_measure() {
         assert!(page.contains(&format!("Cross-validated {measure}")), "{measure}");
     }
     let refusals = [
-        (&["--loss", "hinge", "--measure", "brier"][..], "the loss has no probabilities"),
+        (&["--loss", "hinge", "--measure", "brier"][..], "the measure needs probabilities"),
         (&["--measure", "f1"], "possible values: error, balanced-error, log-loss, auc, brier"),
         (&["--measure", "auc", "--abandon-hopeless"], "cannot be used with"),
     ];

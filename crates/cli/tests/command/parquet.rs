@@ -32,13 +32,13 @@ fn a_stream_ends_where_that_of_the_same_table_as_csv_ends() {
 }
 
 #[test]
-fn a_stream_tells_the_row_without_a_label() {
+fn a_stream_names_the_row_without_a_label() {
     let output = workshop().run(&["stream", "--lambda", "0.1", "--data", "rows.parquet"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         text(&output.stderr),
-        "error: rows.parquet, row 7, column 'label': the cell is empty, but every row needs a label; rows \
-         without one can be left out (--drop-unlabelled)\n"
+        "error: rows.parquet, row 7, column 'label': the cell is empty, but every row needs a label. Add \
+         --drop-unlabelled to drop rows without a label\n"
     );
 }
 

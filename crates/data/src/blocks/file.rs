@@ -45,7 +45,7 @@ impl BlockFile {
     }
 
     /// Opens a file: reads its index and compares that with the length of the file. The content of a
-    /// block is looked at when the block is read.
+    /// block is checked when the block is read.
     ///
     /// # Errors
     /// The file cannot be read, is no block file, is cut off, or has a damaged head, index or foot.

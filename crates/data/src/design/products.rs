@@ -139,7 +139,7 @@ impl Design {
     }
 
     /// Computes `out = X'z`, with `z` as a function of the row that is called once for each, so that
-    /// nobody holds `z`.
+    /// `z` is never stored.
     ///
     /// # Panics
     /// If the length of `out` differs from p.

@@ -104,7 +104,7 @@ impl ColumnEncoding {
         Ok(column)
     }
 
-    /// Refuses what no learning leaves behind.
+    /// Refuses an encoding that cannot have been learned.
     pub(super) fn check(&self) -> Result<(), Error> {
         let fault = match &self.kind {
             Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {

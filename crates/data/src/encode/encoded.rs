@@ -6,7 +6,7 @@ use super::{EncodeOptions, Encoding, RawTable, Unknown};
 use crate::{Design, Error};
 
 /// An encoding that features were made by, with the raw table that it was learned from, unless the
-/// table is gone.
+/// table is dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Encoded {
     table: Option<Arc<RawTable>>,
@@ -21,7 +21,7 @@ impl Encoded {
         Ok((Encoded { table: Some(Arc::new(table)), encoding }, design))
     }
 
-    /// Takes an encoding whose table is gone.
+    /// Takes an encoding whose table was dropped.
     pub(crate) fn without_table(encoding: Encoding) -> Self {
         Encoded { table: None, encoding }
     }
@@ -35,7 +35,7 @@ impl Encoded {
     }
 
     /// Returns the features of all rows as an encoding makes them that was learned from some; `None`
-    /// if the table is gone.
+    /// if the table was dropped.
     pub(crate) fn learned_on(
         &self,
         rows: &[usize],

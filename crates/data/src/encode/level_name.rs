@@ -9,7 +9,7 @@ pub(super) fn name_of(number: f64) -> String {
     (number + 0.0).to_string()
 }
 
-/// The magnitude below which 64 bits tell all whole numbers apart.
+/// The magnitude below which 64 bits represent every whole number.
 pub(super) const MOST_EXACT: f64 = (1_u64 << 53) as f64;
 
 /// Returns a number that is written like this as the name of a category. From 2^53 on, where whole

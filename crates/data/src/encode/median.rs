@@ -55,8 +55,8 @@ impl Groups {
         }
     }
 
-    /// Returns the place of the key before which there are so many of those that `range` has; of
-    /// all counts those in it are looked at.
+    /// Returns the place of the key in `range` before which `rank` keys of it come, from the counts
+    /// that lie in `range`.
     fn find(&self, range: Group, mut rank: u64) -> Middle {
         for (&group, &count) in &self.counts {
             let first = if self.free == 64 { 0 } else { group << self.free };

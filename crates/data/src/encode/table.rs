@@ -9,7 +9,7 @@ use super::words::Words;
 use crate::error::{check_count, quoted};
 use crate::{Error, Memory, Shortage, decimal};
 
-/// A table as people have it: named columns of numbers, or of words, with missing values.
+/// A raw table: named columns of numbers, or of words, with missing values.
 ///
 /// The cells of a column are numbers until the first word; from there on all of them are words. Those
 /// of a column of codes are texts.

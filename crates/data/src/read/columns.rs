@@ -109,7 +109,7 @@ impl RowPlaces {
         }
     }
 
-    /// Begins a run of rows, unless it goes on where the last one ends.
+    /// Begins a run of rows, unless it continues the last one.
     fn begin(&mut self, run: Run) {
         let goes_on = |last: &Run| {
             last.file == run.file && last.number + (run.first - last.first) as u64 == run.number

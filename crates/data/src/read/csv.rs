@@ -277,7 +277,7 @@ fn trimmed(cell: &str) -> &str {
     if is_plain(bytes.first()) && is_plain(bytes.last()) { cell } else { cell.trim() }
 }
 
-/// Goes on to the header and returns its names, of which one may be empty if such a column is left out.
+/// Advances to the header and returns its names, of which one may be empty if such a column is dropped.
 /// A line above that names the separator to spreadsheets is skipped.
 fn next_header(lines: &mut Lines<'_>, drops_unnamed: bool) -> Result<Vec<String>, Error> {
     let mut more = next_record(lines)?;
@@ -329,7 +329,7 @@ fn empty_cell(lines: &Lines<'_>, column: &str) -> Error {
     lines.malformed(Column::Name(column.to_owned()), reason.to_owned())
 }
 
-/// Goes on to the next row, in the next file if this one has ended.
+/// Advances to the next row, in the next file if this one has ended.
 fn next_row(lines: &mut Lines<'_>, header: &[String]) -> Result<bool, Error> {
     while !next_record(lines)? {
         if !next_file(lines, header)? {
@@ -349,7 +349,7 @@ fn next_block(lines: &mut Lines<'_>, header: &[String]) -> Result<Option<Block>,
     }
 }
 
-/// Goes on to the next file, below its header, which must be the same; false after the last.
+/// Advances to the next file, below its header, which must be the same; false after the last.
 fn next_file(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> {
     if !lines.next_file()? {
         return Ok(false);
@@ -363,7 +363,7 @@ fn next_file(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> 
     Err(lines.malformed_line(reason))
 }
 
-/// Goes on to the next line that is not blank, with those appended that a quoted cell runs over.
+/// Advances to the next line that is not blank, with those appended that a quoted cell runs over.
 fn next_record(lines: &mut Lines<'_>) -> Result<bool, Error> {
     loop {
         if !lines.advance()? {

@@ -22,7 +22,7 @@ const STEEPEST: u64 = 8;
 /// The bytes that a byte of gzip stands for at most.
 const DENSEST: u64 = 1032;
 
-/// The rows that a file seems to have, its columns where the beginning tells them, and the bytes that
+/// The rows that a file seems to have, its columns if the beginning determines them, and the bytes that
 /// the table takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Estimate {
@@ -68,7 +68,7 @@ fn check_within(
 
 /// Returns the bytes that reading and the threads take beside the table.
 fn of_work(size: u64) -> u64 {
-    /// The blocks of text on their way, and what was read of them.
+    /// The blocks of text in flight, and what was read of them.
     const BLOCKS: u64 = 48 << 20;
     const LEAST: u64 = 8 << 20;
     const STACK: u64 = 2 << 20;

@@ -16,7 +16,7 @@ pub enum Format {
 impl Format {
     const ALL: [Format; 3] = [Format::Csv, Format::Svmlight, Format::Parquet];
 
-    /// Returns the format that the name of a file tells: CSV for `.csv`, svmlight for `.svm`, `.libsvm`,
+    /// Returns the format by the name of a file: CSV for `.csv`, svmlight for `.svm`, `.libsvm`,
     /// `.svmlight` and `.txt`, each with or without `.gz` at its end, Parquet for `.parquet`.
     pub fn of(path: impl AsRef<Path>) -> Option<Format> {
         let name = path.as_ref().file_name()?.to_string_lossy().to_ascii_lowercase();

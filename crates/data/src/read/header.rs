@@ -76,7 +76,7 @@ pub(super) fn roles(
     let label = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
     let for_label = match options.label {
         Some(_) => "for the label",
-        None => "for the label, which may have another name (--label)",
+        None => "for the label (name it by --label)",
     };
     // Without labels there is nothing to weigh.
     let weighed = fit || header.iter().any(|column| column == label);

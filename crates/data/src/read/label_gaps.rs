@@ -41,7 +41,7 @@ impl LabelGaps {
             "" => "the cell is empty, but every row needs a label".to_owned(),
             word => format!("label {} is a missing value", quoted(word)),
         };
-        Some(format!("{what}; rows without one can be left out (--drop-unlabelled)"))
+        Some(format!("{what}. Add --drop-unlabelled to drop rows without a label"))
     }
 }
 

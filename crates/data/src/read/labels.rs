@@ -57,7 +57,7 @@ pub(super) struct PlacedLabels {
 }
 
 impl PlacedLabels {
-    /// Takes the labels of rows, whose places a function tells.
+    /// Takes the labels of rows, whose places a function returns.
     pub(super) fn new(values: Words, place: impl Fn(usize) -> Place) -> Self {
         let mut places = Vec::with_capacity(values.names().len());
         for (row, cell) in values.cells().iter().enumerate() {

@@ -124,7 +124,7 @@ impl<'a> Lines<'a> {
         self.quotes
     }
 
-    /// Goes on to the next file, before its first line; false after the last.
+    /// Advances to the next file, before its first line; false after the last.
     #[cold]
     pub(super) fn next_file(&mut self) -> Result<bool, Error> {
         let Some(path) = self.further.pop_front() else { return Ok(false) };
@@ -166,7 +166,7 @@ impl<'a> Lines<'a> {
         Err(self.malformed_line(reason.to_owned()))
     }
 
-    /// Goes on to the next line; false at the end of the file.
+    /// Advances to the next line; false at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
         self.line.start = self.line.end;
         self.number = self.read + 1;

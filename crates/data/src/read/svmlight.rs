@@ -112,7 +112,7 @@ struct Taken {
     offsets: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
-    /// The number of columns, as far as the rows tell it.
+    /// The number of columns in the rows read so far.
     p: usize,
     /// The features of a line.
     features: Vec<Feature>,
@@ -190,7 +190,7 @@ impl Taken {
         if let Some(pair) = self.features.windows(2).find(|pair| pair[0].index == pair[1].index) {
             // The sort is stable: the second of a pair stands later in the line.
             let Feature { index, at, .. } = pair[1];
-            return Err((at, format!("feature {index} is here for the second time in the line")));
+            return Err((at, format!("feature {index} appears twice in the line")));
         }
         if let Some(last) = self.features.last() {
             self.p = self.p.max(last.index);
@@ -226,7 +226,7 @@ fn next_block(lines: &mut Lines<'_>) -> Result<Option<Block>, Error> {
     }
 }
 
-/// Goes on to the next line, in the next file if this one has ended.
+/// Advances to the next line, in the next file if this one has ended.
 fn next_line(lines: &mut Lines<'_>) -> Result<bool, Error> {
     while !lines.advance()? {
         if !lines.next_file()? {

@@ -61,7 +61,7 @@ impl Buffer {
     }
 }
 
-/// A function that takes the label of the next row, and what tells its place.
+/// A function that takes the label of the next row, and a function that returns its place.
 pub(super) type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
 
 /// The purpose for which a file is read.

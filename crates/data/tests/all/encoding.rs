@@ -223,7 +223,8 @@ fn several_files_are_one_table() {
     assert_eq!((data.rows(), data.columns()), (3, 4));
 
     let message = read::dataset(&one, &options).unwrap_err().to_string();
-    let reason = "b.svm: its name tells svmlight, but the first file is csv: both must be alike";
+    let reason =
+        "b.svm: its name stands for svmlight, but the first file is csv: all files need one format";
     assert!(message.ends_with(reason), "{message}");
 }
 

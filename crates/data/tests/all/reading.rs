@@ -459,10 +459,10 @@ fn files_of_several_classes() {
         ],
         [
             "k.csv: the only class among 2 label(s) is 'a', but two classes are needed",
-            "k.csv, line 3, column 'label': the cell is empty, but every row needs a label; \
-             rows without one can be left out (--drop-unlabelled)",
-            "k.csv, line 4, column 'label': label 'NaN' is a missing value; \
-             rows without one can be left out (--drop-unlabelled)",
+            "k.csv, line 3, column 'label': the cell is empty, but every row needs a label. \
+             Add --drop-unlabelled to drop rows without a label",
+            "k.csv, line 4, column 'label': label 'NaN' is a missing value. \
+             Add --drop-unlabelled to drop rows without a label",
             "the positive class is 'a', but must be left out where there may be several classes",
             "k.csv: all weights are 0, but at least one must be positive",
         ]

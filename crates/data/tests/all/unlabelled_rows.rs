@@ -67,21 +67,21 @@ fn they_are_left_out_with_their_weights_and_folds() {
 }
 
 #[test]
-fn they_are_refused_unless_told() {
+fn they_are_refused_by_default() {
     let options = ReadOptions { drop_unlabelled: false, ..dropping() };
     let text = |label: &str| format!("size,label\n1,a\n\n2,b\n3,{label}\n");
     let options = ReadOptions { weights_column: None, fold_column: None, ..options };
-    let advice = "rows without one can be left out (--drop-unlabelled)";
+    let advice = "Add --drop-unlabelled to drop rows without a label";
     for label in ["NaN", "nan", "NA", "N/A", "?"] {
         assert_eq!(
             message(classes(&text(label), &options)),
-            format!("t.csv, line 5, column 'label': label '{label}' is a missing value; {advice}")
+            format!("t.csv, line 5, column 'label': label '{label}' is a missing value. {advice}")
         );
     }
     assert_eq!(
         message(classes(&text(" "), &options)),
         format!(
-            "t.csv, line 5, column 'label': the cell is empty, but every row needs a label; {advice}"
+            "t.csv, line 5, column 'label': the cell is empty, but every row needs a label. {advice}"
         )
     );
 }
@@ -103,8 +103,8 @@ fn given_words_are_missing_labels() {
     assert_eq!(told.feature_names().unwrap(), ["size", "size (missing)"]);
     assert_eq!(
         message(with(MissingWords::new(&["unknown"]), false)),
-        "t.csv, line 3, column 'label': label 'Unknown' is a missing value; rows without one can be \
-         left out (--drop-unlabelled)"
+        "t.csv, line 3, column 'label': label 'Unknown' is a missing value. Add --drop-unlabelled \
+         to drop rows without a label"
     );
 }
 

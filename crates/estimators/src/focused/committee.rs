@@ -1,4 +1,4 @@
-//! The ensembles that games leave behind, one variant per kind of learner.
+//! The ensembles of games, one variant per kind of learner.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ use crate::Error;
 #[cfg(feature = "serde")]
 const KIND: &str = "an ensemble";
 
-/// The classifiers that a game leaves behind, one variant per kind of learner, which decide
-/// together. It has the traits of serde, so that a program can keep those that no model holds.
+/// The classifiers of a game, one variant per kind of learner, which decide together. It has
+/// the traits of serde, so that a program can keep those that no model holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Committee {

@@ -9,7 +9,7 @@ use margins_optim::Status;
 use super::committee::{Committee, Parts};
 use super::game::{Outcome, Table};
 use super::learner::FocusedLearner;
-use super::settings::Settings;
+use super::settings::EnsembleSettings;
 #[cfg(feature = "serde")]
 use crate::checkpoint::{CheckpointFile, Kind};
 use crate::standardization::Standardization;
@@ -34,7 +34,7 @@ pub struct FittedEnsemble {
     pub baseline: f64,
     /// How the classifiers are combined.
     pub combination: Combination,
-    /// The classifiers that the game leaves behind.
+    /// The classifiers of the game.
     pub ensemble: Committee,
     /// The number of samples learnt from.
     pub samples: usize,
@@ -66,7 +66,7 @@ impl FittedEnsemble {
     }
 }
 
-impl Settings {
+impl EnsembleSettings {
     /// Plays the game on data of two classes.
     ///
     /// # Errors

@@ -23,14 +23,14 @@ use serde::de::DeserializeOwned;
 
 use super::committee::Committee;
 use super::learner::FocusedLearner;
-use super::settings::{Settings, SlackBudget};
+use super::settings::{EnsembleSettings, SlackBudget};
 use crate::Error;
 #[cfg(feature = "serde")]
 use crate::checkpoint::CheckpointFile;
 
 /// A game before its learner is made.
 pub(super) struct Table<'a> {
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a EnsembleSettings,
     /// The samples that are learnt from.
     pub(super) data: &'a Dataset,
     /// All samples, which the ensemble is judged on.
@@ -172,7 +172,7 @@ impl Table<'_> {
     }
 
     /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
-    /// again; `keep` makes the ensemble that the fit leaves behind.
+    /// again; `keep` makes the ensemble of the fit.
     fn play_with<L, M, R>(
         &self,
         learner: L,

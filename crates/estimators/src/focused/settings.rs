@@ -25,7 +25,7 @@ use crate::regularised::IterationObserver;
 /// samples. The game ends as soon as the ensemble is right on every sample with a loss of at most
 /// [`epsilon`](Self::epsilon). Weights of samples do not count: every sample does.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct EnsembleSettings {
     /// The loss, which is clipped to [0, 1]: the hinge loss becomes the ramp.
     pub loss: Arc<dyn MarginLoss>,
     /// The largest loss of a sample at which the game ends, between 0 and 1.
@@ -79,20 +79,20 @@ pub struct Subsampling {
     pub rare: usize,
 }
 
-/// The file that the state of a game is written to now and then and at the end; where it is there
-/// already, the game goes on from it.
+/// The file to which the state of a game is written, regularly and at the end; if it exists already,
+/// the game resumes from it.
 #[cfg(feature = "serde")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpointing {
     /// The file.
     pub path: PathBuf,
-    /// The step after which the game ends, to go on later.
+    /// The step after which the game ends, to be resumed later.
     pub pause_at: Option<u64>,
 }
 
-impl Default for Settings {
+impl Default for EnsembleSettings {
     fn default() -> Self {
-        Settings {
+        EnsembleSettings {
             loss: Arc::new(ZeroOne),
             epsilon: 0.49,
             standardize: false,
@@ -115,7 +115,7 @@ impl Default for Settings {
 /// Theorem 1 may fail with this probability.
 const DELTA: f64 = 0.01;
 
-impl Settings {
+impl EnsembleSettings {
     /// Returns true if a model holds the ensemble: of linear learners and kernels, not of stumps and
     /// networks.
     pub fn makes_model(&self) -> bool {

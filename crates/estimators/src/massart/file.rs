@@ -15,10 +15,10 @@ use margins_optim::solve::Limits;
 
 use super::answer::{Answer, Source};
 use super::features::{FeatureScaling, baseline, wrong_weight};
-use super::{FittedHalfspace, Method, RowScaling, Settings};
+use super::{FittedHalfspace, HalfspaceSettings, Method, RowScaling};
 use crate::Error;
 
-impl Settings {
+impl HalfspaceSettings {
     /// Learns a halfspace from the rows of a block file, of which so much memory holds some at a time. The
     /// stochastic gradient takes the steps that it takes in memory, at the price of a pass over the file
     /// for as many steps as memory holds rows, and cutting planes take a pass for every call of their
@@ -114,7 +114,7 @@ impl FileSample {
     fn open(
         file: &BlockFile,
         memory: Memory,
-        settings: &Settings,
+        settings: &HalfspaceSettings,
     ) -> Result<Self, margins_massart::Error> {
         let least = OnDisk::least(file, 1).bytes();
         let count = file.partitions();

@@ -416,11 +416,16 @@ mod tests {
     use margins_optim::Lambda;
 
     use crate::regularised::platt::{PlattFolds, platt_scaling};
-    use crate::regularised::{Probabilities, Regularisation, Settings};
+    use crate::regularised::{ClassifierSettings, Probabilities, Regularisation};
 
-    fn settings(scheme: Scheme, probabilities: Probabilities) -> Settings {
+    fn settings(scheme: Scheme, probabilities: Probabilities) -> ClassifierSettings {
         let regularisation = Regularisation::Single(Lambda::new(0.01).unwrap());
-        Settings { scheme: Some(scheme), regularisation, probabilities, ..Settings::default() }
+        ClassifierSettings {
+            scheme: Some(scheme),
+            regularisation,
+            probabilities,
+            ..ClassifierSettings::default()
+        }
     }
 
     /// Counted a few rows at a time, the error is that of decisions on all rows at once.
@@ -453,7 +458,8 @@ mod tests {
         let data = Dataset::new(design.clone(), Classes::new(&names).unwrap()).unwrap();
         let platt = Probabilities::Platt { folds: Some(2) };
         let fitted = settings(Scheme::OneVersusOne, platt).fit(&data).unwrap();
-        let folds = PlattFolds::new(&data, Some(2), Settings::default().seed).unwrap().of_rows;
+        let folds =
+            PlattFolds::new(&data, Some(2), ClassifierSettings::default().seed).unwrap().of_rows;
         let binary = settings(Scheme::Binary, Probabilities::default());
         for ((i, j), member) in Scheme::pairs(3).zip(fitted.model.members()) {
             let (mut scores, mut signs) = (Vec::new(), Vec::new());

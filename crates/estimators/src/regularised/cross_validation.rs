@@ -110,14 +110,14 @@ impl CrossValidation {
             (&folds, &splits, "leave one of them out"),
             (&hopeless, &alone, "no lambda is left out of single samples"),
             (&measured, &alone, "single samples are counted as errors"),
-            (&measured, &hopeless, "lambdas are given up by their errors"),
+            (&measured, &hopeless, "lambdas are abandoned by their errors"),
         ] {
             if let (Some(one), Some(other)) = (one, other) {
                 return Err(Error::contradiction(one.clone(), other.clone(), reason));
             }
         }
         if measure.needs_probabilities() && loss.probability(0.0).is_none() {
-            let reason = "the loss has no probabilities: choose another loss or measure";
+            let reason = "the measure needs probabilities, which the loss does not have";
             let loss = format!("loss {}", loss.specification());
             return Err(Error::contradiction(format!("measure {measure}"), loss, reason));
         }

@@ -19,7 +19,7 @@ use super::fit::check_time;
 use super::fitted::{Choice, FittedClassifier, Path, TrainingData};
 use super::prepared::{approach_to, constant_fits};
 use super::progress::Progress;
-use super::settings::{Probabilities, Regularisation, Settings};
+use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 #[cfg(feature = "serde")]
 use super::stored_points::StoredPoints;
 use super::time_limit::TimeLimit;
@@ -28,7 +28,7 @@ use crate::certificate::summary;
 
 /// The state of fits to distributed samples.
 struct Search<'s> {
-    settings: &'s Settings,
+    settings: &'s ClassifierSettings,
     table: &'s DataSummary,
     scheme: Scheme,
     members: Vec<String>,
@@ -68,7 +68,7 @@ impl Found {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Fits a classifier to samples that workers hold, with a certificate over all of them: a linear one,
     /// or one in Nystrom features. Their landmarks are the rows that a fit in memory draws; every shard
     /// gets them once, and makes the features where the samples are, for which it must hold
@@ -224,7 +224,7 @@ fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
 
 impl<'s> Search<'s> {
     fn new(
-        settings: &'s Settings,
+        settings: &'s ClassifierSettings,
         workers: &'s mut dyn Workers,
         table: &'s DataSummary,
         coefs: usize,

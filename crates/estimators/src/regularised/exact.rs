@@ -8,10 +8,10 @@ use margins_optim::{Certificate, Fit};
 use super::approximation::Approximation;
 use super::contests::ContestData;
 use super::fitted::{InMemory, TrainingData};
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 use crate::Error;
 
-impl Settings {
+impl ClassifierSettings {
     /// Refuses certificates for the kernel itself where fits are certified for it anyway, or are
     /// no functions of its space.
     pub(super) fn check_exact(&self) -> Result<(), Error> {

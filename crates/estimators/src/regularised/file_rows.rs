@@ -11,7 +11,7 @@ use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, 
 use super::data_summary::DataSummary;
 use super::fitted::{FittedClassifier, Path};
 use super::landmarks::LandmarkBlocks;
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 use crate::Error;
 
 /// The rows of a block file, of which so much memory holds what it can.
@@ -87,7 +87,7 @@ impl FileRows {
     /// that these settings may name.
     fn mapped<'r>(
         &'r mut self,
-        settings: &Settings,
+        settings: &ClassifierSettings,
         landmarks: usize,
     ) -> Result<(MappedThreads<'r>, &'r DataSummary), Error> {
         // Features are made of one block while those of the last are in use.
@@ -128,7 +128,7 @@ fn bytes_for_sample(memory: Memory) -> usize {
 /// Threads with features of landmarks.
 type MappedThreads<'r> = Threads<LandmarkBlocks<&'r mut OnDisk>, dyn MarginLoss>;
 
-impl Settings {
+impl ClassifierSettings {
     /// Fits a classifier to the rows of a block file, with a certificate over all of them: a linear
     /// one, or one in Nystrom features, whose landmarks are the rows that a fit in memory draws. The
     /// features are recomputed in every pass. The bits of the result do not depend on the number of threads, nor
@@ -141,7 +141,7 @@ impl Settings {
     /// use margins_data::blocks::{self, BlockFile, BlockSettings};
     /// use margins_data::Memory;
     /// use margins_data::generate::{Example, GaussianMixture};
-    /// use margins_estimators::regularised::{FileRows, Regularisation, Settings};
+    /// use margins_estimators::regularised::{ClassifierSettings, FileRows, Regularisation};
     /// use margins_optim::Lambda;
     ///
     /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
@@ -150,7 +150,8 @@ impl Settings {
     /// blocks::write(&data, &path, BlockSettings { rows: Some(20), ..BlockSettings::default() })?;
     /// let mut rows = FileRows::open(&BlockFile::open(&path)?, Memory::from_bytes(100_000))?;
     /// let regularisation = Regularisation::Single(Lambda::new(0.01)?);
-    /// let fitted = Settings { regularisation, ..Settings::default() }.fit_file(&mut rows)?;
+    /// let settings = ClassifierSettings { regularisation, ..ClassifierSettings::default() };
+    /// let fitted = settings.fit_file(&mut rows)?;
     /// assert!(fitted.report.is_certified());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

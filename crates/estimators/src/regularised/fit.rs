@@ -11,11 +11,11 @@ use super::cross_validation::{DEFAULT_FOLDS, Folds};
 use super::fitted::{Choice, FittedClassifier, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
 use super::search::Selected;
-use super::settings::{Probabilities, Regularisation, Settings};
+use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 use super::time_limit::TimeLimit;
 use crate::Error;
 
-impl Settings {
+impl ClassifierSettings {
     /// Fits a classifier to data of two classes or more.
     ///
     /// # Errors
@@ -37,12 +37,13 @@ impl Settings {
     ///
     /// ```
     /// use margins_data::generate::{Example, GaussianMixture};
-    /// use margins_estimators::regularised::{Regularisation, Settings};
+    /// use margins_estimators::regularised::{ClassifierSettings, Regularisation};
     /// use margins_optim::lambda_grid;
     ///
     /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
     /// let regularisation = Regularisation::path(lambda_grid(1.0, 1e-3, 10)?)?;
-    /// let path = Settings { regularisation, ..Settings::default() }.path(&data)?;
+    /// let settings = ClassifierSettings { regularisation, ..ClassifierSettings::default() };
+    /// let path = settings.path(&data)?;
     /// assert_eq!(path.fits.len(), 10);
     /// assert!(path.fits.iter().flatten().all(|fit| fit.report.converged()));
     /// assert!(path.norms(9)? > path.norms(0)?);

@@ -12,7 +12,7 @@ use super::cross_validation::Folds;
 use super::model::model_of_fits;
 use super::prepared::{Prepared, linear_norm};
 use super::report::{KernelReport, TrainingReport, of_ended_paths};
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 use crate::certificate::evidence;
 use crate::{Error, Evidence};
 
@@ -80,7 +80,7 @@ pub(super) struct Choice {
 
 impl FittedClassifier {
     pub(super) fn new(
-        settings: &Settings,
+        settings: &ClassifierSettings,
         (contests, prepared): (Contests, Prepared<'static>),
         fits: Vec<Fit>,
         choice: Choice,
@@ -116,7 +116,7 @@ impl FittedClassifier {
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
-    pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
+    pub(super) fn certified(mut self, settings: &ClassifierSettings) -> Result<Self, Error> {
         let fits = std::slice::from_ref(&self.fits);
         let exact = settings.exact_certificates(&self.training_data, fits)?;
         self.exact = exact.and_then(|mut exact| exact.pop());
@@ -150,8 +150,11 @@ impl FittedClassifier {
     /// settings of the fit.
     ///
     /// # Errors
-    /// The errors of [`Settings::fit`].
-    pub fn held_out_scores(&self, settings: &Settings) -> Result<Option<DMatrix<f64>>, Error> {
+    /// The errors of [`ClassifierSettings::fit`].
+    pub fn held_out_scores(
+        &self,
+        settings: &ClassifierSettings,
+    ) -> Result<Option<DMatrix<f64>>, Error> {
         let (Some(folds), Some(curve)) = (&self.folds, &self.report.curve) else { return Ok(None) };
         let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
         let InMemory { contests, prepared } = &**here;
@@ -181,7 +184,7 @@ impl Path {
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
-    pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
+    pub(super) fn certified(mut self, settings: &ClassifierSettings) -> Result<Self, Error> {
         self.exact = settings.exact_certificates(&self.training_data, &self.fits)?;
         Ok(self)
     }

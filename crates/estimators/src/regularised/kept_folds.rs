@@ -9,7 +9,7 @@ use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Solver};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
-use super::settings::{Regularisation, Settings};
+use super::settings::{ClassifierSettings, Regularisation};
 use super::space::Space;
 use crate::Error;
 use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
@@ -149,7 +149,7 @@ impl FinishedFolds for KeptInSpace<'_> {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Returns the finished folds of the cross-validation, if it has a file for them.
     pub(super) fn kept_folds(
         &self,
@@ -193,7 +193,7 @@ impl Settings {
         ])
     }
 
-    /// Refuses to keep folds that would not be the same when another run goes on.
+    /// Refuses to keep folds that would differ when another run continues.
     pub(super) fn check_kept(&self) -> Result<(), Error> {
         let (Regularisation::CrossValidated(how), Some(path)) =
             (&self.regularisation, &self.checkpoint)
@@ -203,7 +203,7 @@ impl Settings {
         let refuse = |other: String, reason| {
             Err(Error::contradiction(format!("checkpoint {}", path.display()), other, reason))
         };
-        let clock = "what the clock cuts short is not the same when it goes on";
+        let clock = "a resumed search would reach other lambdas";
         if let Some(limit) = self.time_limit {
             return refuse(format!("a time limit of {limit:?}"), clock);
         }
@@ -211,7 +211,7 @@ impl Settings {
             return refuse("a deadline".to_owned(), clock);
         }
         if how.leave_one_out.is_some() {
-            return refuse("leave_one_out".to_owned(), "it is folds that are kept");
+            return refuse("leave_one_out".to_owned(), "a checkpoint keeps folds");
         }
         let in_space = self.spaces()?.iter().any(|space| !space.has_features());
         if self.options.solver == Solver::MmBatched && in_space {

@@ -14,7 +14,7 @@ use margins_optim::shards::{
 
 use super::approximation::Approximation;
 use super::data_summary::DataSummary;
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 use super::space::Space;
 use crate::Error;
 
@@ -32,7 +32,7 @@ impl LandmarkFeatures {
     /// Returns the features of a kernel with these landmarks; a Gaussian kernel without sigma takes
     /// it from them.
     fn on(
-        settings: &Settings,
+        settings: &ClassifierSettings,
         specification: &str,
         mut landmarks: Design,
         scales: Option<Vec<f64>>,
@@ -169,7 +169,7 @@ impl<B: Blocks> Blocks for LandmarkBlocks<B> {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Returns the Nystrom features that take the place of those of samples that workers hold, if the
     /// settings name such a kernel. The landmarks are the rows that a fit in memory draws.
     pub(super) fn features_of(

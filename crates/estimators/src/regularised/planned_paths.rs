@@ -6,9 +6,9 @@ use margins_robust::RobustLearner;
 
 use super::contests::Contests;
 use super::cross_validation::Folds;
-use super::settings::{Probabilities, Regularisation, Settings};
+use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 
-impl Settings {
+impl ClassifierSettings {
     /// Returns the paths of the search in one space, beside the matrices of so many others.
     pub(super) fn planned_paths(
         &self,

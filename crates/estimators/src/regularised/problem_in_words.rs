@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 
-impl Settings {
+impl ClassifierSettings {
     /// Returns the settings that every fit depends on, by name and in words, with others beside them.
     /// A file that keeps a part of a job is refused by them where they are not those of the job.
     pub(super) fn problem_in_words<const N: usize>(

@@ -51,7 +51,7 @@ pub struct KernelReport {
 /// The report on one binary classifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberReport {
-    /// The classes that it tells apart, in words, the positive one first.
+    /// The classes that it distinguishes, in words, the positive one first.
     pub name: String,
     /// The regularisation; `None` of a fit whose objective has no penalty.
     pub lambda: Option<f64>,

@@ -18,7 +18,7 @@ use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Progress;
 use super::report::KernelReport;
-use super::settings::{Regularisation, Settings};
+use super::settings::{ClassifierSettings, Regularisation};
 use super::space::Space;
 use super::time_limit::TimeLimit;
 use crate::Error;
@@ -81,7 +81,7 @@ struct Search<'a> {
 
 /// What the searches in all spaces have in common.
 struct Common<'a, 'd> {
-    settings: &'a Settings,
+    settings: &'a ClassifierSettings,
     contests: &'d Contests,
     folds: Option<&'a Folds>,
     /// The names of the contests.
@@ -156,7 +156,7 @@ impl<'d> Common<'_, 'd> {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Returns the best space with the fits at the lambda selected there.
     pub(super) fn search<'d>(
         &self,

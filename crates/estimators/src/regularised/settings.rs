@@ -24,7 +24,7 @@ use crate::Error;
 /// one-versus-rest where there are more than two classes. Results do not depend on the number of
 /// threads.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ClassifierSettings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
     /// A robust learner with an objective of its own, instead of the regularised risk.
@@ -122,9 +122,9 @@ pub enum Probabilities {
     },
 }
 
-impl Default for Settings {
+impl Default for ClassifierSettings {
     fn default() -> Self {
-        Settings {
+        ClassifierSettings {
             loss: Arc::new(LeakyHockeyStick),
             learner: None,
             kernels: KernelChoice::default(),
@@ -192,7 +192,7 @@ impl Regularisation {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Refuses settings that contradict each other or are outside their range; [`fit`](Self::fit)
     /// does so too.
     ///
@@ -205,7 +205,7 @@ impl Settings {
         let kernels = self.spaces()?.len();
         let way = &self.regularisation;
         if kernels > 1 && !matches!(way, Regularisation::CrossValidated(_)) {
-            let reason = "kernels are chosen by cross-validation, be it of a single lambda";
+            let reason = "several kernels need cross-validation, perhaps of a single lambda";
             return Err(Error::contradiction(way.describe(), format!("{kernels} kernels"), reason));
         }
         way.check(&*self.loss)?;
@@ -312,7 +312,7 @@ impl Settings {
         }
     }
 
-    /// Refuses a bound on memory for features whose inner products nobody asks for.
+    /// Refuses a bound on memory for features whose inner products are not used.
     fn check_memory(&self) -> Result<(), Error> {
         let KernelChoice { memory: Some(memory), approximation, .. } = &self.kernels else {
             return Ok(());
@@ -328,7 +328,7 @@ impl Settings {
         Err(Error::contradiction(format!("memory {memory}"), other, reason))
     }
 
-    /// Refuses what a robust learner does not look at, and probabilities of scores that it shifts.
+    /// Refuses settings that a robust learner ignores, and probabilities of scores that it shifts.
     fn check_learner(&self, learner: &RobustLearner) -> Result<(), Error> {
         let refused = [
             (

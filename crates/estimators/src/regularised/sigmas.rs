@@ -70,7 +70,7 @@ impl Sigmas {
     ) -> Result<Vec<f64>, Error> {
         /// The factor by which the values reach beyond either end of the range.
         const REACH: f64 = 10.0;
-        /// The digits of values that nobody has chosen.
+        /// The digits of values that come from the data.
         const DIGITS: usize = 6;
         let count = match self {
             Sigmas::Given(values) => return Ok(values.clone()),

@@ -53,8 +53,8 @@ impl Space {
 }
 
 impl KernelChoice {
-    /// Returns a space a kernel, or the linear one if there is no kernel; sigmas that only data can
-    /// tell are some number.
+    /// Returns a space for each kernel, or the linear one if there is no kernel; sigmas that come from
+    /// the data are placeholders.
     pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
         let Some(sigmas) = &self.sigmas else { return self.spaces_of(&self.specifications) };
         sigmas.check()?;
@@ -65,9 +65,9 @@ impl KernelChoice {
         self.spaces_with(sigmas, some)
     }
 
-    /// Returns the most memory for the matrix of one of so many kernels: what the user tells, or half of
-    /// what is free, of which the best of several kernels so far has a half. `None` where the system
-    /// does not tell.
+    /// Returns the memory limit for the matrix of one of several kernels: the limit of the user, or
+    /// half of the free memory, of which the best kernel so far takes one half if there are several.
+    /// `None` if the system does not report the free memory.
     pub(super) fn memory_of_matrix(&self, kernels: usize) -> Option<Memory> {
         let of_one = |half: Memory| if kernels > 1 { half.half() } else { half };
         self.memory.or_else(|| Memory::free().map(Memory::half).map(of_one))
@@ -113,7 +113,7 @@ impl KernelChoice {
                 approximation => Err(Error::contradiction(
                     format!("approximation {approximation}"),
                     "a linear classifier".to_owned(),
-                    "it is kernels that are approximated",
+                    "only kernels are approximated",
                 )),
             };
         }

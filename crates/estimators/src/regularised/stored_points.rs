@@ -9,7 +9,7 @@ use margins_optim::shards::{Failure, PointStore};
 use serde::{Deserialize, Serialize};
 
 use super::data_summary::DataSummary;
-use super::settings::Settings;
+use super::settings::ClassifierSettings;
 use crate::Error;
 use crate::checkpoint::{CheckpointFile, Kind, digest};
 
@@ -86,7 +86,7 @@ impl PointStore for PointsOfProblem<'_> {
         Some((f64::from_bits(point.intercept), coef))
     }
 
-    /// Keeps a point, and writes the file if less than a tenth of the time has gone into that.
+    /// Keeps a point, and writes the file if less than a tenth of the time went into writing.
     fn keep(&self, lambda: Lambda, intercept: f64, coef: &[f64]) -> Result<(), Failure> {
         const SHARE: u32 = 10;
         let mut state = self.kept.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ impl PointStore for PointsOfProblem<'_> {
     }
 }
 
-impl Settings {
+impl ClassifierSettings {
     /// Reads the points that the file of the settings has, if they name one, and writes it if it is
     /// not there: what cannot be written is refused before the first fit.
     pub(super) fn stored_points(

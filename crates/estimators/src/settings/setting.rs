@@ -77,6 +77,11 @@ pub(super) const NONE: Setting = Setting {
 };
 
 impl Setting {
+    /// Returns whether Python passes the setting on to the library, instead of acting on it itself.
+    pub fn is_for_the_library(&self) -> bool {
+        !matches!(self.kind, Kind::Other { native: "", .. })
+    }
+
     /// Returns the default that the command shows; empty if it has none.
     pub fn shown_default(&self) -> &'static str {
         match (self.command_default, self.kind) {
@@ -95,7 +100,7 @@ impl Setting {
         (line, text(&sentences([self.more, self.command])))
     }
 
-    /// Returns the sentence as Python's documentation has it: for a switch, with its other state.
+    /// Returns the sentence of Python's documentation: for a switch, with its other state.
     pub fn python_sentence(&self) -> String {
         if let Kind::Switch = self.kind {
             let state = if self.default == "True" { "False" } else { "True" };
@@ -122,7 +127,7 @@ impl Setting {
         with_names(&sentences(parts), in_backticks)
     }
 
-    /// Returns the value that None stands for as Python's documentation has it.
+    /// Returns the value that None stands for, in the markup of Python's documentation.
     pub fn python_none(&self) -> String {
         with_names(self.none, in_backticks)
     }

@@ -40,13 +40,13 @@ impl ClassOrder {
     ///
     /// ```
     /// use margins_data::read::{Format, ReadOptions, Stream};
-    /// use margins_estimators::stream::Settings;
+    /// use margins_estimators::stream::StreamSettings;
     /// use margins_optim::Lambda;
     ///
     /// let text = "x,label\n".to_owned() + &"1,a\n".repeat(20) + &"2,b\n".repeat(20);
     /// let options = ReadOptions::default();
     /// let mut stream = Stream::from_reader(text.as_bytes(), "x.csv", Format::Csv, &options, None)?;
-    /// let order = Settings::new(Lambda::new(0.01)?).fit_stream(&mut stream)?.class_order;
+    /// let order = StreamSettings::new(Lambda::new(0.01)?).fit_stream(&mut stream)?.class_order;
     /// assert_eq!((order.changes(), order.expected_changes()), (1, 20.0));
     /// assert!(order.is_sorted());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -16,7 +16,7 @@ use margins_optim::{ClassWeights, Fit, Options, Status, Training};
 use super::class_order::ClassOrder;
 use super::learner::{State, positive_class, scheme_for, side};
 use super::rescaling::data_driven_scale;
-use super::settings::{Settings, margin_pursuit};
+use super::settings::{StreamSettings, margin_pursuit};
 use crate::certificate::{evidence, summary};
 use crate::linear_model::linear_model_of_classes;
 use crate::regularised::{ClassCosts, constant_fits, decided_sign};
@@ -36,8 +36,8 @@ pub struct FittedStream {
     pub fits: Vec<Fit>,
     /// The loss at the end: another one where the scale of margin pursuit was set from the data.
     pub loss: Arc<dyn MarginLoss>,
-    /// The state after the last step, from which a learner of chunks [goes on](Settings::resumed), if
-    /// the settings are for chunks as well.
+    /// The state after the last step, from which a learner of chunks
+    /// [continues](StreamSettings::resumed), if the settings are for chunks as well.
     pub state: Option<State>,
     /// The length of the first step if it was given and may be too long: the objective of a fit is above
     /// that of w = 0.
@@ -50,7 +50,7 @@ pub struct FittedStream {
 pub struct Streamed {
     /// The classifier.
     pub model: Model,
-    /// [`Evidence::None`]: nobody knows the objective of a stream.
+    /// [`Evidence::None`]: the objective of a stream is unknown.
     pub evidence: Evidence,
     /// [`Status::RuleMet`], or [`Status::Contradicted`] if the loss contradicts itself at the margins
     /// of the last chunk.
@@ -75,7 +75,7 @@ struct Solved {
     state: Option<stochastic::StochasticLearner<()>>,
 }
 
-impl Settings {
+impl StreamSettings {
     /// Fits a classifier to data in memory, of two classes or one-versus-rest of several.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Settings {
             return Err(Error::contradiction(
                 "re-scaling".to_owned(),
                 format!("the loss {}", self.loss.specification()),
-                "it is for the loss margin-pursuit",
+                "re-scaling is for the loss margin-pursuit",
             ));
         };
         let rule = data_driven_scale(gamma, scale, self.lambda);

@@ -11,7 +11,7 @@ use margins_optim::online::stochastic::{self, Batches};
 use serde::{Deserialize, Serialize};
 
 use super::progressive_loss::ProgressiveLoss;
-use super::settings::Settings;
+use super::settings::StreamSettings;
 use crate::Error;
 use crate::linear_model::linear_model_of_classes;
 use crate::regularised::{bytes_of_members, check_members};
@@ -21,11 +21,11 @@ use crate::regularised::{bytes_of_members, check_members};
 ///
 /// ```
 /// use margins_data::{Classes, Design};
-/// use margins_estimators::stream::Settings;
+/// use margins_estimators::stream::StreamSettings;
 /// use margins_optim::Lambda;
 ///
 /// let classes = ["ham", "spam", "advert"].map(str::to_owned);
-/// let mut learner = Settings::new(Lambda::new(0.01)?).learner(&classes, 2)?;
+/// let mut learner = StreamSettings::new(Lambda::new(0.01)?).learner(&classes, 2)?;
 /// for _ in 0..3 {
 ///     let labels = Classes::from_indices(vec![0, 1], classes.to_vec())?;
 ///     learner.take(&Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]])?, &labels, None)?;
@@ -37,7 +37,7 @@ use crate::regularised::{bytes_of_members, check_members};
 /// ```
 #[derive(Debug, Clone)]
 pub struct StreamLearner {
-    settings: Settings,
+    settings: StreamSettings,
     classes: Vec<String>,
     scheme: Scheme,
     members: Vec<Member<Arc<dyn MarginLoss>>>,
@@ -117,7 +117,7 @@ pub(super) fn scheme_for(classes: usize, features: usize) -> Result<(Scheme, usi
     Ok((scheme, members))
 }
 
-/// Returns the class that a member learns to tell from the rest: its own, or the second of two.
+/// Returns the class that a member separates from the rest: its own, or the second of two.
 pub(super) fn positive_class(classes: usize, member: usize) -> usize {
     if classes == 2 { 1 } else { member }
 }
@@ -127,7 +127,7 @@ pub(super) fn side(labels: &Classes, member: usize) -> Labels {
     labels.against_rest(positive_class(labels.names().len(), member))
 }
 
-impl Settings {
+impl StreamSettings {
     /// Returns a learner of samples of these classes, with this many features, before the first of them.
     /// The epochs, the sampling and the history are for [`fit`](Self::fit) alone.
     ///
@@ -158,7 +158,7 @@ impl Settings {
         })
     }
 
-    /// Returns the learner that goes on from the [state](StreamLearner::state) of another or of a
+    /// Returns the learner that continues from the [state](StreamLearner::state) of another or of a
     /// [fit](Self::fit), for the same settings, classes and features.
     ///
     /// # Errors
@@ -310,14 +310,14 @@ impl StreamLearner {
     ///
     /// ```
     /// use margins_data::{Classes, Design};
-    /// use margins_estimators::stream::{Method, Settings, StepSchedule};
+    /// use margins_estimators::stream::{Method, StreamSettings, StepSchedule};
     /// use margins_optim::Lambda;
     ///
     /// let classes = ["ham", "spam"].map(str::to_owned);
     /// let learnt = |first| {
     ///     let method = Method::Gradient { schedule: StepSchedule::Constant, first: Some(first) };
-    ///     let mut learner =
-    ///         Settings { method, ..Settings::new(Lambda::new(0.01)?) }.learner(&classes, 1)?;
+    ///     let settings = StreamSettings { method, ..StreamSettings::new(Lambda::new(0.01)?) };
+    ///     let mut learner = settings.learner(&classes, 1)?;
     ///     let labels = Classes::from_indices(vec![0, 1, 1, 0, 1, 0], classes.to_vec())?;
     ///     let rows = [[-1.0], [2.0], [1.0], [-2.0], [0.5], [1.0]];
     ///     learner.take(&Design::from_rows(&rows)?, &labels, None)?;
@@ -338,7 +338,7 @@ impl StreamLearner {
     /// [`Error::Model`]: coefficients that are not finite, two classes of one name, or another number of
     /// names than of features.
     pub fn model(&self, feature_names: Option<Vec<String>>) -> Result<Model, Error> {
-        let Settings { loss, lambda, .. } = &self.settings;
+        let StreamSettings { loss, lambda, .. } = &self.settings;
         let training = TrainingSummary::uncertified(self.rows as usize);
         let mut whole = self.clone();
         whole.finish()?;
@@ -347,7 +347,7 @@ impl StreamLearner {
         Ok(linear_model_of_classes(&**loss, Some(*lambda), classes, feature_names, members)?)
     }
 
-    /// Returns the state from which a learner [goes on](Settings::resumed) later.
+    /// Returns the state from which a learner [continues](StreamSettings::resumed) later.
     pub fn state(&self) -> State {
         let of_member = |member: &Member<Arc<dyn MarginLoss>>| Member {
             batches: member.batches.clone(),

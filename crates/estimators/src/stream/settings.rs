@@ -18,7 +18,7 @@ use crate::regularised::{ClassCosts, IterationObserver};
 /// By default: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory or
 /// one pass over a stream, one sample per step, adaptive steps, the last iterate.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct StreamSettings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
     /// The regularisation, or [`Lambda::NONE`].
@@ -112,10 +112,10 @@ pub enum Projection {
     Radius(f64),
 }
 
-impl Settings {
+impl StreamSettings {
     /// Returns the settings for a lambda.
     pub fn new(lambda: Lambda) -> Self {
-        Settings {
+        StreamSettings {
             loss: Arc::new(LeakyHockeyStick),
             lambda,
             method: Method::default(),
@@ -229,7 +229,7 @@ impl Settings {
                     return refuse(
                         "the schedule margin-pursuit",
                         other,
-                        "it is for the loss of that name",
+                        "the schedule is for the loss margin-pursuit",
                     );
                 }
             },

@@ -8,8 +8,8 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    Approximation, CrossValidation, FileRows, FittedClassifier, KernelChoice, LeaveOneOut,
-    Probabilities, Regularisation, Settings,
+    Approximation, ClassifierSettings, CrossValidation, FileRows, FittedClassifier, KernelChoice,
+    LeaveOneOut, Probabilities, Regularisation,
 };
 use margins_estimators::{Error, focused, massart, on_threads, stream};
 use margins_massart::{Problem, Target};
@@ -90,26 +90,29 @@ fn grid() -> Vec<Lambda> {
     lambda_grid(1.0, 1e-4, 5).expect("a grid")
 }
 
-fn at(value: f64) -> Settings {
-    Settings { regularisation: Regularisation::Single(lambda(value)), ..Settings::default() }
+fn at(value: f64) -> ClassifierSettings {
+    ClassifierSettings {
+        regularisation: Regularisation::Single(lambda(value)),
+        ..ClassifierSettings::default()
+    }
 }
 
-fn validated(settings: Settings) -> Settings {
+fn validated(settings: ClassifierSettings) -> ClassifierSettings {
     let how = CrossValidation { lambdas: grid(), folds: Some(3), ..CrossValidation::default() };
-    Settings { regularisation: Regularisation::CrossValidated(how), ..settings }
+    ClassifierSettings { regularisation: Regularisation::CrossValidated(how), ..settings }
 }
 
-fn kernel(settings: Settings, approximation: Approximation) -> Settings {
+fn kernel(settings: ClassifierSettings, approximation: Approximation) -> ClassifierSettings {
     let specifications = vec!["gaussian:sigma=0.5".to_owned()];
     let kernels = KernelChoice { specifications, approximation, ..KernelChoice::default() };
-    Settings { kernels, ..settings }
+    ClassifierSettings { kernels, ..settings }
 }
 
-fn with_loss(name: &str, settings: Settings) -> Settings {
-    Settings { loss: Arc::from(loss(name)), ..settings }
+fn with_loss(name: &str, settings: ClassifierSettings) -> ClassifierSettings {
+    ClassifierSettings { loss: Arc::from(loss(name)), ..settings }
 }
 
-fn fit<Y>(settings: Settings, data: Dataset<Y>) -> Job
+fn fit<Y>(settings: ClassifierSettings, data: Dataset<Y>) -> Job
 where
     Y: ClassLabels + Send + Sync + 'static,
 {
@@ -126,22 +129,26 @@ fn regularised() -> Vec<(String, Job)> {
         settings.options.max_iterations = Some(50);
         add(&format!("{solver:?} of {name}"), fit(settings, many()));
     }
-    add("large", fit(Settings { standardize: true, ..at(1e-4) }, large()));
-    add("standardised", fit(Settings { standardize: true, ..at(1e-5) }, many()));
-    add("cross-validation", fit(validated(Settings::default()), many()));
-    add("cross-validated hinge", fit(validated(with_loss("hinge", Settings::default())), many()));
+    add("large", fit(ClassifierSettings { standardize: true, ..at(1e-4) }, large()));
+    add("standardised", fit(ClassifierSettings { standardize: true, ..at(1e-5) }, many()));
+    add("cross-validation", fit(validated(ClassifierSettings::default()), many()));
+    add(
+        "cross-validated hinge",
+        fit(validated(with_loss("hinge", ClassifierSettings::default())), many()),
+    );
     for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
-        let settings = Settings { scheme: Some(scheme), ..validated(Settings::default()) };
+        let settings =
+            ClassifierSettings { scheme: Some(scheme), ..validated(ClassifierSettings::default()) };
         add(&format!("{scheme:?}"), fit(settings, three(&many())));
     }
     let platt = Probabilities::Platt { folds: Some(3) };
-    add("Platt scaling", fit(Settings { probabilities: platt, ..at(1e-2) }, many()));
+    add("Platt scaling", fit(ClassifierSettings { probabilities: platt, ..at(1e-2) }, many()));
     for learner in ["catoni", "median-of-means", "margin-distribution", "garg-roth"] {
         // Some of them make scores from which no probabilities follow.
         let of = if learner == "garg-roth" { "garg-roth:alpha=1,beta=1" } else { "hinge" };
         let settings = with_loss(of, at(1e-2));
         let parsed = learner.parse().expect("a learner");
-        add(learner, fit(Settings { learner: Some(parsed), ..settings }, few()));
+        add(learner, fit(ClassifierSettings { learner: Some(parsed), ..settings }, few()));
     }
     jobs
 }
@@ -158,19 +165,23 @@ fn kernels() -> Vec<(String, Job)> {
         for name in ["hinge", "lhs", "logistic"] {
             let single = kernel(with_loss(name, at(1e-4)), approximation);
             jobs.push((format!("{name}, {approximation}"), fit(single, few())));
-            let searched = kernel(validated(with_loss(name, Settings::default())), approximation);
+            let searched =
+                kernel(validated(with_loss(name, ClassifierSettings::default())), approximation);
             jobs.push((format!("grid of {name}, {approximation}"), fit(searched, few())));
         }
     }
     let nystrom = Approximation::Nystrom { landmarks: 30, leverage: Some(1e-3) };
-    let certified = Settings { certify_exact: true, ..kernel(at(1e-3), nystrom) };
+    let certified = ClassifierSettings { certify_exact: true, ..kernel(at(1e-3), nystrom) };
     jobs.push(("certified against the kernel".to_owned(), fit(certified, few())));
     for leave_one_out in [LeaveOneOut::Exact, LeaveOneOut::OneStep] {
         let leave_one_out = Some(leave_one_out);
         let how = CrossValidation { lambdas: grid(), leave_one_out, ..CrossValidation::default() };
         let regularisation = Regularisation::CrossValidated(how);
         let settings = kernel(
-            Settings { regularisation, ..with_loss("lhs", Settings::default()) },
+            ClassifierSettings {
+                regularisation,
+                ..with_loss("lhs", ClassifierSettings::default())
+            },
             Approximation::None,
         );
         jobs.push((format!("{leave_one_out:?}"), fit(settings, few())));
@@ -182,7 +193,7 @@ fn others() -> Vec<(String, Job)> {
     let mut jobs: Vec<(String, Job)> = Vec::new();
     // The memory bounds the sample that the second begins with.
     let from_files = [
-        ("rows of a file", many(), 100, 700_000, validated(Settings::default())),
+        ("rows of a file", many(), 100, 700_000, validated(ClassifierSettings::default())),
         ("a sample of the rows of a file", large(), 1000, 16_000_000, at(1e-3)),
     ];
     for (name, data, rows, memory, settings) in from_files {
@@ -207,7 +218,7 @@ fn others() -> Vec<(String, Job)> {
         massart::Method::Adaptive { target: problem.target },
     ];
     for method in methods {
-        let settings = massart::Settings::new(method);
+        let settings = massart::HalfspaceSettings::new(method);
         let data = many();
         let job = move || settings.fit(&data).map(|fitted| text(&fitted.model));
         jobs.push((format!("{method:?}"), Box::new(job)));
@@ -218,8 +229,8 @@ fn others() -> Vec<(String, Job)> {
         [stream::Method::Adaptive, stream::Method::Coin, gradient, stream::Method::Pegasos];
     for method in methods {
         let loss = Arc::from(loss("hinge"));
-        let settings = stream::Settings::new(lambda(1e-3));
-        let settings = stream::Settings { loss, method, epochs: Some(3), ..settings };
+        let settings = stream::StreamSettings::new(lambda(1e-3));
+        let settings = stream::StreamSettings { loss, method, epochs: Some(3), ..settings };
         let data = many();
         let job = move || settings.fit(&data).map(|fitted| text(&fitted.model));
         jobs.push((format!("stream by {method:?}"), Box::new(job)));
@@ -229,8 +240,11 @@ fn others() -> Vec<(String, Job)> {
         let learner = focused::FocusedLearner::parse(specification, kernel, &Registry::standard());
         let learner = learner.expect("a learner");
         let name = format!("game of {learner}");
-        let settings =
-            focused::Settings { learner, max_steps: Some(200), ..focused::Settings::default() };
+        let settings = focused::EnsembleSettings {
+            learner,
+            max_steps: Some(200),
+            ..focused::EnsembleSettings::default()
+        };
         let data = few();
         let job = move || {
             let fitted = settings.fit(&data)?;

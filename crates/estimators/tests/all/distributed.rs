@@ -5,8 +5,8 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, FileRows, FittedClassifier, FixedParameter, IterationObserver,
-    KernelChoice, Probabilities, Regularisation, Settings,
+    ClassCosts, ClassifierSettings, CrossValidation, FileRows, FittedClassifier, FixedParameter,
+    IterationObserver, KernelChoice, Probabilities, Regularisation,
 };
 use margins_losses::{Hinge, Logistic, ZeroOne};
 use margins_model::Registry;
@@ -34,7 +34,7 @@ fn two() -> Dataset<Classes> {
     data.relabelled(Classes::from_indices(classes, names).expect("classes")).expect("one a row")
 }
 
-fn fit(data: &Dataset<Classes>, settings: &Settings) -> Result<FittedClassifier, String> {
+fn fit(data: &Dataset<Classes>, settings: &ClassifierSettings) -> Result<FittedClassifier, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.blocks");
     let of_blocks = BlockSettings { rows: Some(32), ..BlockSettings::default() };
@@ -45,16 +45,21 @@ fn fit(data: &Dataset<Classes>, settings: &Settings) -> Result<FittedClassifier,
     settings.fit_file(&mut rows).map_err(|error| error.to_string())
 }
 
-fn settings(regularisation: Regularisation) -> Settings {
+fn settings(regularisation: Regularisation) -> ClassifierSettings {
     let options = Options { tolerance: 1e-9, ..Options::default() };
-    Settings { loss: Arc::new(Logistic), options, regularisation, ..Settings::default() }
+    ClassifierSettings {
+        loss: Arc::new(Logistic),
+        options,
+        regularisation,
+        ..ClassifierSettings::default()
+    }
 }
 
 fn single() -> Regularisation {
     Regularisation::Single(Lambda::new(0.01).expect("positive"))
 }
 
-fn assert_agree(data: &Dataset<Classes>, settings: &Settings) {
+fn assert_agree(data: &Dataset<Classes>, settings: &ClassifierSettings) {
     let elsewhere = fit(data, settings).expect("a fit");
     let here = settings.fit(data).expect("a fit");
     assert!(elsewhere.report.is_certified() && here.report.is_certified());
@@ -94,15 +99,15 @@ fn fits_agree_with_those_in_memory() {
     for data in [two(), three()] {
         for way in [single(), path.clone(), Regularisation::CrossValidated(crossed.clone())] {
             assert_agree(&data, &settings(way.clone()));
-            assert_agree(&data, &Settings { standardize: true, ..settings(way.clone()) });
+            assert_agree(&data, &ClassifierSettings { standardize: true, ..settings(way.clone()) });
             assert_agree(
                 &data,
-                &Settings { fixed_parameter: FixedParameter::C, ..settings(way.clone()) },
+                &ClassifierSettings { fixed_parameter: FixedParameter::C, ..settings(way.clone()) },
             );
             let class_weights = ClassWeights::Balanced;
-            assert_agree(&data, &Settings { class_weights, ..settings(way.clone()) });
+            assert_agree(&data, &ClassifierSettings { class_weights, ..settings(way.clone()) });
             let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
-            assert_agree(&data, &Settings { class_costs, ..settings(way) });
+            assert_agree(&data, &ClassifierSettings { class_costs, ..settings(way) });
         }
     }
 }
@@ -143,7 +148,7 @@ fn measures_are_those_in_memory() {
                 CrossValidation { lambdas: lambdas.clone(), measure, ..CrossValidation::default() };
             let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
             let settings = settings(Regularisation::CrossValidated(how));
-            assert_agree(&data, &Settings { class_costs, ..settings });
+            assert_agree(&data, &ClassifierSettings { class_costs, ..settings });
         }
     }
 }
@@ -155,7 +160,8 @@ fn folds_are_drawn() {
     let data = Dataset::new(classes.design().clone(), classes.labels().clone()).expect("data");
     let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");
     let how = CrossValidation { lambdas, folds: Some(4), ..CrossValidation::default() };
-    let with = |seed| Settings { seed, ..settings(Regularisation::CrossValidated(how.clone())) };
+    let with =
+        |seed| ClassifierSettings { seed, ..settings(Regularisation::CrossValidated(how.clone())) };
     let one = fit(&data, &with(1)).expect("a fit");
     let folds = one.folds.as_ref().expect("folds");
     assert_eq!((folds.count, folds.seed), (4, Some(1)));
@@ -172,13 +178,14 @@ fn folds_are_drawn() {
 #[test]
 fn what_needs_the_samples_is_refused() {
     let data = two();
-    let refusal = |settings: Settings| fit(&data, &settings).expect_err("refused");
+    let refusal = |settings: ClassifierSettings| fit(&data, &settings).expect_err("refused");
     let platt = Probabilities::Platt { folds: None };
-    let message = refusal(Settings { probabilities: platt, ..settings(single()) });
+    let message = refusal(ClassifierSettings { probabilities: platt, ..settings(single()) });
     assert!(message.starts_with("Platt scaling and samples that are not in memory"), "{message}");
-    let message = refusal(Settings { sample_weights: Some(vec![1.0]), ..settings(single()) });
+    let message =
+        refusal(ClassifierSettings { sample_weights: Some(vec![1.0]), ..settings(single()) });
     assert!(message.starts_with("sample_weights and samples"), "{message}");
-    let message = refusal(Settings { loss: Arc::new(ZeroOne), ..settings(single()) });
+    let message = refusal(ClassifierSettings { loss: Arc::new(ZeroOne), ..settings(single()) });
     assert!(message.contains("is not convex"), "{message}");
     let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
     let message = refusal(settings(Regularisation::CrossValidated(how)));
@@ -198,7 +205,7 @@ fn what_needs_the_samples_is_refused() {
 fn the_hinge_agrees_with_that_in_memory() {
     let options = Options { tolerance: 1e-6, ..Options::default() };
     for data in [two(), three()] {
-        let hinge = Settings { loss: Arc::new(Hinge), options, ..settings(single()) };
+        let hinge = ClassifierSettings { loss: Arc::new(Hinge), options, ..settings(single()) };
         let elsewhere = fit(&data, &hinge).expect("a fit");
         let here = hinge.fit(&data).expect("a fit");
         assert!(elsewhere.report.is_certified() && here.report.is_certified());
@@ -218,14 +225,14 @@ fn fits_go_on_from_their_points() {
     let lambdas = lambda_grid(1.0, 1e-3, 4).expect("a grid");
     let way = Regularisation::path(lambdas).expect("lambdas");
     let whole = settings(way.clone());
-    let kept = Settings { checkpoint: Some(path.clone()), ..whole.clone() };
+    let kept = ClassifierSettings { checkpoint: Some(path.clone()), ..whole.clone() };
     let expected = fit(&data, &whole).expect("a fit");
     let seen = AtomicUsize::new(0);
     let iterations = IterationObserver::new(move |_| {
         let is_early = seen.fetch_add(1, Ordering::Relaxed) < 4;
         if is_early { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    let cut = fit(&data, &Settings { iterations, ..kept.clone() }).expect("a fit");
+    let cut = fit(&data, &ClassifierSettings { iterations, ..kept.clone() }).expect("a fit");
     assert!(!cut.report.is_certified());
     let resumed = fit(&data, &kept).expect("a fit");
     let iterations = |fitted: &FittedClassifier| fitted.fits[0].report.iterations;
@@ -234,7 +241,7 @@ fn fits_go_on_from_their_points() {
         let [a, b] = [&fitted, &expected].map(|fitted| fitted.fits[0].report.objective);
         assert!((a - b).abs() <= 2e-9 * a, "{a} and {b}");
     }
-    let other = Settings { standardize: true, ..kept.clone() };
+    let other = ClassifierSettings { standardize: true, ..kept.clone() };
     let message = fit(&data, &other).expect_err("other settings");
     assert!(message.contains("it is of a fit with standardize 'false', not 'true'"), "{message}");
     let message = kept.fit(&data).expect_err("in memory").to_string();
@@ -256,7 +263,7 @@ fn nystrom_features_are_those_in_memory() {
     let crossed = CrossValidation { lambdas, ..CrossValidation::default() };
     for data in [two(), three()] {
         for way in [single(), Regularisation::CrossValidated(crossed.clone())] {
-            let settings = Settings { kernels: kernels.clone(), ..settings(way) };
+            let settings = ClassifierSettings { kernels: kernels.clone(), ..settings(way) };
             assert_agree(&data, &settings);
             let (elsewhere, here) =
                 (fit(&data, &settings).expect("a fit"), settings.fit(&data).expect("a fit"));
@@ -271,10 +278,11 @@ fn nystrom_features_are_those_in_memory() {
         }
     }
     let standardised =
-        Settings { kernels: kernels.clone(), standardize: true, ..settings(single()) };
+        ClassifierSettings { kernels: kernels.clone(), standardize: true, ..settings(single()) };
     assert_agree(&two(), &standardised);
     let approximation = "nystrom:m=40,leverage=1e-3".parse().expect("an approximation");
     let kernels = KernelChoice { approximation, ..kernels };
-    let message = fit(&two(), &Settings { kernels, ..settings(single()) }).expect_err("refused");
+    let message =
+        fit(&two(), &ClassifierSettings { kernels, ..settings(single()) }).expect_err("refused");
     assert!(message.starts_with("a kernel and samples that are not in memory"), "{message}");
 }

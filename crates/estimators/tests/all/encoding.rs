@@ -2,7 +2,9 @@
 
 use margins_data::encode::{EncodeOptions, Encoding, RawColumn, RawTable, Unknown};
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_estimators::regularised::{CrossValidation, KernelChoice, Regularisation, Settings};
+use margins_estimators::regularised::{
+    ClassifierSettings, CrossValidation, KernelChoice, Regularisation,
+};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, lambda_grid};
 
@@ -34,10 +36,10 @@ fn data(classes: usize) -> Dataset<Classes> {
         .unwrap()
 }
 
-fn settings(regularisation: Regularisation, kernel: Option<&str>) -> Settings {
+fn settings(regularisation: Regularisation, kernel: Option<&str>) -> ClassifierSettings {
     let specifications = kernel.iter().map(|&kernel| kernel.to_owned()).collect();
     let kernels = KernelChoice { specifications, ..KernelChoice::default() };
-    Settings { regularisation, kernels, ..Settings::default() }
+    ClassifierSettings { regularisation, kernels, ..ClassifierSettings::default() }
 }
 
 /// Returns the errors in every fold by hand: learn, encode, fit, predict.
@@ -102,8 +104,11 @@ fn every_family_keeps_the_encoding_of_its_data() {
     let problem = Problem::new(0.15, 0.3).unwrap().with_target(Target::new(0.2, 0.1).unwrap());
     let lambda = Lambda::new(0.1).unwrap();
     let models = [
-        stream::Settings::new(lambda).fit(&data).unwrap().model,
-        massart::Settings::new(massart::Method::Gradient { problem }).fit(&data).unwrap().model,
+        stream::StreamSettings::new(lambda).fit(&data).unwrap().model,
+        massart::HalfspaceSettings::new(massart::Method::Gradient { problem })
+            .fit(&data)
+            .unwrap()
+            .model,
     ];
     for model in models {
         assert_eq!(model.encoding(), data.encoding());

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Memory};
-use margins_estimators::regularised::{Approximation, CrossValidation, Regularisation, Settings};
+use margins_estimators::regularised::{
+    Approximation, ClassifierSettings, CrossValidation, Regularisation,
+};
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{Solver, lambda_grid};
 
-fn settings(loss: Arc<dyn MarginLoss>, approximation: Approximation) -> Settings {
-    let mut settings = Settings { loss, certify_exact: true, ..Settings::default() };
+fn settings(loss: Arc<dyn MarginLoss>, approximation: Approximation) -> ClassifierSettings {
+    let mut settings =
+        ClassifierSettings { loss, certify_exact: true, ..ClassifierSettings::default() };
     settings.kernels.specifications = vec!["gaussian:sigma=1".to_owned()];
     settings.kernels.approximation = approximation;
     settings.regularisation = Regularisation::path(lambda_grid(0.1, 1e-3, 3).unwrap()).unwrap();

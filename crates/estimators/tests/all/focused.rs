@@ -8,7 +8,7 @@ use std::time::Duration;
 use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
 use margins_estimators::focused::{
-    Checkpointing, Committee, FocusedLearner, Settings, SlackBudget, Subsampling,
+    Checkpointing, Committee, EnsembleSettings, FocusedLearner, SlackBudget, Subsampling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
@@ -59,10 +59,14 @@ fn every_learner_plays_and_goes_on_from_a_file() {
     for (k, learner) in learners().into_iter().enumerate() {
         // A majority is never right before half of its classifiers are taken, so that the game
         // lasts.
-        let whole =
-            Settings { learner, max_steps: Some(400), outputs: Some(11), ..Settings::default() };
+        let whole = EnsembleSettings {
+            learner,
+            max_steps: Some(400),
+            outputs: Some(11),
+            ..EnsembleSettings::default()
+        };
         let path = folder.path().join(format!("{k}.game"));
-        let pausing = |pause_at| Settings {
+        let pausing = |pause_at| EnsembleSettings {
             checkpoint: Some(Checkpointing { path: path.clone(), pause_at }),
             ..whole.clone()
         };
@@ -97,7 +101,7 @@ fn gap(rows: usize, alpha: f64, epsilon: f64) -> Dataset {
 #[test]
 fn the_default_is_right_on_the_distribution_of_the_paper() {
     let data = gap(1199, 0.001, 0.01);
-    let fitted = Settings::default().fit(&data).unwrap();
+    let fitted = EnsembleSettings::default().fit(&data).unwrap();
     assert!(fitted.ending.consistent_at.is_some_and(|step| step < fitted.max_steps / 4));
     assert_eq!((fitted.evaluation.mistakes, fitted.evaluation.max_loss()), (0, 0.0));
     let registry = Registry::standard();
@@ -115,13 +119,13 @@ fn ensembles_are_models() {
     let (data, registry) = (data(), Registry::standard());
     for learner in learners().into_iter().filter(FocusedLearner::makes_model) {
         for combination in [Combination::Majority, Combination::Average] {
-            let settings = Settings {
+            let settings = EnsembleSettings {
                 learner: learner.clone(),
                 combination,
                 max_steps: Some(400),
                 outputs: Some(7),
                 epsilon: 0.01,
-                ..Settings::default()
+                ..EnsembleSettings::default()
             };
             let fitted = settings.fit(&data).unwrap();
             let model = fitted.model.unwrap();
@@ -139,7 +143,8 @@ fn ensembles_are_models() {
         }
     }
     let stumps = FocusedLearner::Stump { thresholds: 10, eta: 0.1 };
-    let fitted = Settings { learner: stumps, ..Settings::default() }.fit(&data).unwrap();
+    let fitted =
+        EnsembleSettings { learner: stumps, ..EnsembleSettings::default() }.fit(&data).unwrap();
     assert_eq!(fitted.model, None);
 }
 
@@ -148,20 +153,23 @@ fn ensembles_are_models() {
 fn the_largest_loss_is_at_most_epsilon() {
     let data = data();
     for epsilon in [0.49, 0.2] {
-        let settings = Settings { loss: Arc::new(Hinge), epsilon, ..Settings::default() };
+        let settings =
+            EnsembleSettings { loss: Arc::new(Hinge), epsilon, ..EnsembleSettings::default() };
         let fitted = settings.fit(&data).unwrap();
         assert!(fitted.is_finished() && fitted.ending.consistent_at.is_some());
         assert!(fitted.evaluation.max_loss() <= epsilon, "{}", fitted.evaluation.max_loss());
     }
-    let refusal = |settings: Settings| settings.fit(&data).unwrap_err().to_string();
+    let refusal = |settings: EnsembleSettings| settings.fit(&data).unwrap_err().to_string();
     for epsilon in [0.0, 1.0, f64::NAN] {
-        let refused = refusal(Settings { epsilon, ..Settings::default() });
+        let refused = refusal(EnsembleSettings { epsilon, ..EnsembleSettings::default() });
         assert!(refused.ends_with("must be between 0 and 1"), "{refused}");
     }
-    let logistic = Settings { loss: Arc::new(Logistic), epsilon: 0.2, ..Settings::default() };
+    let logistic =
+        EnsembleSettings { loss: Arc::new(Logistic), epsilon: 0.2, ..EnsembleSettings::default() };
     let refused = refusal(logistic.clone());
     assert!(refused.starts_with("epsilon is 0.2, but must be more than 0.3133"), "{refused}");
-    let average = Settings { combination: Combination::Average, max_steps: Some(50), ..logistic };
+    let average =
+        EnsembleSettings { combination: Combination::Average, max_steps: Some(50), ..logistic };
     assert!(average.fit(&data).is_ok());
 }
 
@@ -186,12 +194,12 @@ fn standardised_games_leave_models_of_raw_features() {
     let (data, registry) = (raw_table(), Registry::standard());
     for learner in learners() {
         for combination in [Combination::Majority, Combination::Average] {
-            let settings = Settings {
+            let settings = EnsembleSettings {
                 learner: learner.clone(),
                 combination,
                 standardize: true,
                 max_steps: Some(30_000),
-                ..Settings::default()
+                ..EnsembleSettings::default()
             };
             let fitted = settings.fit(&data).unwrap();
             let scores = fitted.ensemble.scores(data.design(), &registry.kernels).unwrap();
@@ -213,7 +221,9 @@ fn standardised_games_leave_models_of_raw_features() {
             }
         }
     }
-    let raw = Settings { max_steps: Some(2000), ..Settings::default() }.fit(&data).unwrap();
+    let raw = EnsembleSettings { max_steps: Some(2000), ..EnsembleSettings::default() }
+        .fit(&data)
+        .unwrap();
     assert!(raw.evaluation.mistakes > 50, "{}", raw.evaluation.mistakes);
     assert!(raw.baseline > 0.3 && raw.baseline <= 0.5);
 }
@@ -223,7 +233,10 @@ fn stumps_without_two_values_are_refused() {
     let design = Design::from_rows(&[[1.0, 1.0], [1.0, 1.0]]).unwrap();
     let data = Dataset::new(design, Labels::from_signs(vec![1.0, -1.0]).unwrap()).unwrap();
     let learner = FocusedLearner::Stump { thresholds: 20, eta: 0.1 };
-    let refused = Settings { learner, ..Settings::default() }.fit(&data).unwrap_err().to_string();
+    let refused = EnsembleSettings { learner, ..EnsembleSettings::default() }
+        .fit(&data)
+        .unwrap_err()
+        .to_string();
     assert!(refused.starts_with("no column has two values"), "{refused}");
 }
 
@@ -231,15 +244,15 @@ fn stumps_without_two_values_are_refused() {
 fn files_of_other_games_are_refused() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let path = folder.path().join("game");
-    let settings = Settings {
+    let settings = EnsembleSettings {
         max_steps: Some(100),
         outputs: Some(5),
         checkpoint: Some(Checkpointing { path: path.clone(), pause_at: Some(3) }),
-        ..Settings::default()
+        ..EnsembleSettings::default()
     };
     settings.fit(&data).unwrap();
-    let refusal = |settings: &Settings| settings.fit(&data).unwrap_err().to_string();
-    let other = Settings { seed: 2, ..settings.clone() };
+    let refusal = |settings: &EnsembleSettings| settings.fit(&data).unwrap_err().to_string();
+    let other = EnsembleSettings { seed: 2, ..settings.clone() };
     assert!(
         refusal(&other).ends_with(
             "it is of a game with seed '1', not '2'; use another file name to start from scratch"
@@ -247,7 +260,7 @@ fn files_of_other_games_are_refused() {
         "{}",
         refusal(&other)
     );
-    let other = Settings { loss: Arc::new(Hinge), ..settings.clone() };
+    let other = EnsembleSettings { loss: Arc::new(Hinge), ..settings.clone() };
     assert!(refusal(&other).contains("loss"), "{}", refusal(&other));
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replacen("\"round\":3", "\"round\":2", 1)).unwrap();
@@ -259,12 +272,16 @@ fn files_of_other_games_are_refused() {
 #[test]
 fn settings_that_no_game_can_use_are_refused() {
     let stump = FocusedLearner::Stump { thresholds: 10, eta: 0.1 };
-    let settings = Settings { learner: stump, intercept: false, ..Settings::default() };
+    let settings =
+        EnsembleSettings { learner: stump, intercept: false, ..EnsembleSettings::default() };
     assert!(settings.check().unwrap_err().to_string().contains("stump:thresholds=10,eta=0.1"));
     let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: 2.0 });
     let subsample = Some(Subsampling { outliers: 1, rare: 20 });
-    assert!(Settings { slack, subsample, ..Settings::default() }.fit(&data()).is_err());
-    let with_slack = Settings { slack, ..Settings::default() }.fit(&data()).unwrap();
+    assert!(
+        EnsembleSettings { slack, subsample, ..EnsembleSettings::default() }.fit(&data()).is_err()
+    );
+    let with_slack =
+        EnsembleSettings { slack, ..EnsembleSettings::default() }.fit(&data()).unwrap();
     assert!(with_slack.outliers.is_some());
 }
 
@@ -284,8 +301,12 @@ fn ensembles_of_every_learner_score_samples() {
     ];
     for text in learners {
         let learner = FocusedLearner::parse(text, Some("gaussian:sigma=1"), &registry).unwrap();
-        let settings =
-            Settings { learner, max_steps: Some(400), outputs: Some(5), ..Settings::default() };
+        let settings = EnsembleSettings {
+            learner,
+            max_steps: Some(400),
+            outputs: Some(5),
+            ..EnsembleSettings::default()
+        };
         let fitted = settings.fit(&data).unwrap();
         // A game that is won early leaves fewer classifiers than were asked for.
         assert!((1..=5).contains(&fitted.ensemble.len()), "{text}");
@@ -314,9 +335,10 @@ fn limits_end_every_game() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     for (number, learner) in learners().into_iter().enumerate() {
         // The outputs come late, so that the ensemble is empty.
-        let settings = Settings { learner, max_steps: Some(1 << 40), ..Settings::default() };
-        let settings = Settings { outputs: Some(3), ..settings };
-        let late = Settings { time_limit: Some(Duration::ZERO), ..settings.clone() };
+        let settings =
+            EnsembleSettings { learner, max_steps: Some(1 << 40), ..EnsembleSettings::default() };
+        let settings = EnsembleSettings { outputs: Some(3), ..settings };
+        let late = EnsembleSettings { time_limit: Some(Duration::ZERO), ..settings.clone() };
         let fitted = late.fit(&data).unwrap();
         assert_eq!((fitted.status, fitted.is_finished()), (Status::TimeLimit, false));
         assert_eq!((fitted.ensemble.len(), fitted.ending.rounds), (1, 64), "{}", late.learner);
@@ -325,10 +347,11 @@ fn limits_end_every_game() {
         let path = folder.path().join(number.to_string());
         let checkpoint = Some(Checkpointing { path: path.clone(), pause_at: None });
         let iterations = IterationObserver::new(|()| ControlFlow::Break(()));
-        let ended = Settings { iterations, checkpoint: checkpoint.clone(), ..settings.clone() };
+        let ended =
+            EnsembleSettings { iterations, checkpoint: checkpoint.clone(), ..settings.clone() };
         let refused = ended.fit(&data).unwrap_err();
         assert!(matches!(refused, Error::Boost(margins_boost::Error::Interrupted)), "{refused}");
-        let later = Settings { checkpoint, ..late }.fit(&data).unwrap();
+        let later = EnsembleSettings { checkpoint, ..late }.fit(&data).unwrap();
         assert_eq!(later.ending.rounds, 128);
     }
 }

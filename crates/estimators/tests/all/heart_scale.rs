@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use margins_data::read::{self, Format, ReadOptions};
 use margins_data::{Dataset, Design, Sample};
-use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, KernelChoice, Regularisation};
 use margins_optim::{Report, Solver};
 use margins_test_support::{SOLVERS, lambda, loss, losses_of};
 
@@ -98,8 +98,13 @@ impl Problem {
         };
         let regularisation = Regularisation::Single(lambda(at));
         let (loss, intercept) = (Arc::from(loss(self.loss)), self.intercept);
-        let mut settings =
-            Settings { loss, kernels, regularisation, intercept, ..Settings::default() };
+        let mut settings = ClassifierSettings {
+            loss,
+            kernels,
+            regularisation,
+            intercept,
+            ..ClassifierSettings::default()
+        };
         settings.options.tolerance = self.tolerance;
         settings.options.solver = self.solver;
         let what = format!("{} by {:?}", self.loss, self.solver);

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use margins_data::{Dataset, Design, Labels};
-use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, KernelChoice, Regularisation};
 use margins_test_support::{CONVEX_LOSSES, lambda, loss};
 
 const ROWS: usize = 24;
@@ -105,7 +105,8 @@ impl Problem {
         };
         let regularisation = Regularisation::Single(lambda(at));
         let loss = Arc::from(loss(self.loss));
-        let mut settings = Settings { loss, kernels, regularisation, ..Settings::default() };
+        let mut settings =
+            ClassifierSettings { loss, kernels, regularisation, ..ClassifierSettings::default() };
         settings.options.tolerance = 1e-9;
         let fitted = settings.fit(&table.data()).unwrap_or_else(|error| {
             panic!("{} with sigma {:?}: {error}", self.loss, self.sigma);

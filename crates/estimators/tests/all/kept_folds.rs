@@ -11,8 +11,8 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{Classes, Dataset};
 use margins_estimators::regularised::{
-    CrossValidation, FittedClassifier, IterationObserver, KernelChoice, LeaveOneOut, Observer,
-    Regularisation, Settings, Sigmas,
+    ClassifierSettings, CrossValidation, FittedClassifier, IterationObserver, KernelChoice,
+    LeaveOneOut, Observer, Regularisation, Sigmas,
 };
 use margins_losses::Hinge;
 use margins_optim::{Options, Solver, lambda_grid};
@@ -42,12 +42,15 @@ fn grid() -> CrossValidation {
     }
 }
 
-fn settings(how: CrossValidation) -> Settings {
-    Settings { regularisation: Regularisation::CrossValidated(how), ..Settings::default() }
+fn settings(how: CrossValidation) -> ClassifierSettings {
+    ClassifierSettings {
+        regularisation: Regularisation::CrossValidated(how),
+        ..ClassifierSettings::default()
+    }
 }
 
-fn kept(how: CrossValidation, path: &Path) -> Settings {
-    Settings { checkpoint: Some(path.to_owned()), ..settings(how) }
+fn kept(how: CrossValidation, path: &Path) -> ClassifierSettings {
+    ClassifierSettings { checkpoint: Some(path.to_owned()), ..settings(how) }
 }
 
 fn gaussians() -> KernelChoice {
@@ -60,23 +63,27 @@ fn gaussians() -> KernelChoice {
 
 /// Returns a fit, and the number of fits in folds that it took.
 fn counted(
-    settings: &Settings,
-    fit: impl Fn(&Settings) -> FittedClassifier,
+    settings: &ClassifierSettings,
+    fit: impl Fn(&ClassifierSettings) -> FittedClassifier,
 ) -> (FittedClassifier, usize) {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
     let progress = Observer::new(move |made| {
         counter.fetch_add(usize::from(made.fold.is_some()), Ordering::Relaxed);
     });
-    let fitted = fit(&Settings { progress, ..settings.clone() });
+    let fitted = fit(&ClassifierSettings { progress, ..settings.clone() });
     (fitted, count.load(Ordering::Relaxed))
 }
 
 /// Interrupts a cross-validation after more and more iterations, and lets it go on.
-fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> FittedClassifier) {
+fn goes_on(
+    name: &str,
+    whole: &ClassifierSettings,
+    fit: impl Fn(&ClassifierSettings) -> FittedClassifier,
+) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.json");
-    let kept = Settings { checkpoint: Some(path.clone()), ..whole.clone() };
+    let kept = ClassifierSettings { checkpoint: Some(path.clone()), ..whole.clone() };
     let (expected, all) = counted(whole, &fit);
     let mut last = 0;
     let mut fits = all;
@@ -90,7 +97,7 @@ fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> FittedClassi
             }
         });
         // What is interrupted goes on, so that it is the file that shows what was finished.
-        fit(&Settings { iterations, ..kept.clone() });
+        fit(&ClassifierSettings { iterations, ..kept.clone() });
         let size = std::fs::metadata(&path).unwrap().len();
         assert!(size >= last, "{name}: a finished fold was lost");
         last = size;
@@ -111,18 +118,18 @@ fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> FittedClassi
 #[test]
 fn a_cross_validation_goes_on_to_the_same_bits() {
     let (two, three) = (data(), three());
-    let fit_two = |settings: &Settings| settings.fit(&two).unwrap();
-    let fit_three = |settings: &Settings| settings.fit(&three).unwrap();
+    let fit_two = |settings: &ClassifierSettings| settings.fit(&two).unwrap();
+    let fit_three = |settings: &ClassifierSettings| settings.fit(&three).unwrap();
     goes_on("linear", &settings(grid()), fit_two);
-    let standardize = Settings { standardize: true, ..settings(grid()) };
+    let standardize = ClassifierSettings { standardize: true, ..settings(grid()) };
     goes_on("standardised", &standardize, fit_two);
-    let kernels = Settings { kernels: gaussians(), ..settings(grid()) };
+    let kernels = ClassifierSettings { kernels: gaussians(), ..settings(grid()) };
     goes_on("several kernels", &kernels, fit_two);
-    goes_on("hinge", &Settings { loss: Arc::new(Hinge), ..kernels.clone() }, fit_two);
+    goes_on("hinge", &ClassifierSettings { loss: Arc::new(Hinge), ..kernels.clone() }, fit_two);
     for approximation in ["cholesky:tol=1e-3", "nystrom:m=20"] {
         let approximation = approximation.parse().unwrap();
         let kernels = KernelChoice { approximation, ..gaussians() };
-        goes_on("approximated", &Settings { kernels, ..settings(grid()) }, fit_two);
+        goes_on("approximated", &ClassifierSettings { kernels, ..settings(grid()) }, fit_two);
     }
     let abandoning = CrossValidation { abandon_hopeless: true, ..grid() };
     goes_on("hopeless abandoned", &settings(abandoning), fit_two);
@@ -139,7 +146,7 @@ fn a_cross_validation_goes_on_to_the_same_bits() {
 fn kernels_may_be_added_to_a_finished_grid() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let path = folder.path().join("grid.json");
-    let some = Settings { kernels: gaussians(), ..kept(grid(), &path) };
+    let some = ClassifierSettings { kernels: gaussians(), ..kept(grid(), &path) };
     some.fit(&data).unwrap();
     let mut more = some.clone();
     more.kernels.sigmas = Some(Sigmas::Given(vec![0.1, 1.0, 3.0, 9.0]));
@@ -154,16 +161,16 @@ fn files_of_other_jobs_are_refused() {
     let made = kept(grid(), &path);
     made.fit(&data).unwrap();
     let whole = std::fs::read_to_string(&path).unwrap();
-    let refusal = |settings: &Settings, data: &Dataset| {
+    let refusal = |settings: &ClassifierSettings, data: &Dataset| {
         let refused = settings.fit(data).unwrap_err().to_string();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
         refused.replace(&path.display().to_string(), "FILE")
     };
-    let other = Settings { seed: 2, ..made.clone() };
+    let other = ClassifierSettings { seed: 2, ..made.clone() };
     assert!(
         refusal(&other, &data).starts_with("FILE: it is of a cross-validation with other folds; ")
     );
-    let other = Settings { loss: Arc::new(Hinge), ..made.clone() };
+    let other = ClassifierSettings { loss: Arc::new(Hinge), ..made.clone() };
     assert_eq!(
         refusal(&other, &data),
         "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'; use another file name to start from scratch"
@@ -196,22 +203,22 @@ fn files_of_other_jobs_are_refused() {
 }
 
 #[test]
-fn what_does_not_go_on_to_the_same_end_is_refused() {
+fn settings_that_change_a_resumed_search_are_refused() {
     let path = Path::new("grid.json");
     let kept = self::kept(grid(), path);
-    let refusal = |settings: Settings| settings.check().unwrap_err().to_string();
-    let late = Settings { time_limit: Some(Duration::from_secs(1)), ..kept.clone() };
+    let refusal = |settings: ClassifierSettings| settings.check().unwrap_err().to_string();
+    let late = ClassifierSettings { time_limit: Some(Duration::from_secs(1)), ..kept.clone() };
     assert_eq!(
         refusal(late),
-        "checkpoint grid.json and a time limit of 1s contradict each other: what the clock cuts short is not the \
-         same when it goes on"
+        "checkpoint grid.json and a time limit of 1s contradict each other: a resumed search would \
+         reach other lambdas"
     );
     let one = CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };
     assert!(refusal(self::kept(one, path)).contains("leave_one_out"));
     let options = Options { solver: Solver::MmBatched, ..Options::default() };
-    let batched = Settings { options, ..kept.clone() };
+    let batched = ClassifierSettings { options, ..kept.clone() };
     assert!(batched.check().is_ok());
-    assert!(refusal(Settings { kernels: gaussians(), ..batched }).contains("mm-batched"));
+    assert!(refusal(ClassifierSettings { kernels: gaussians(), ..batched }).contains("mm-batched"));
     let nowhere = self::kept(grid(), Path::new("no/such/folder/grid.json"));
     assert!(
         nowhere.fit(&data()).unwrap_err().to_string().starts_with("no/such/folder/grid.json: ")

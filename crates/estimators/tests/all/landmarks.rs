@@ -7,8 +7,8 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    CrossValidation, DataSummary, FittedClassifier, KernelChoice, LandmarkBlocks, Regularisation,
-    Settings,
+    ClassifierSettings, CrossValidation, DataSummary, FittedClassifier, KernelChoice,
+    LandmarkBlocks, Regularisation,
 };
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic, MarginLoss};
@@ -91,14 +91,20 @@ fn threads(
     Threads::new((0..count).map(|k| shard(data, loss, k, count)).collect())
 }
 
-fn settings(loss: &Loss, regularisation: Regularisation) -> Settings {
+fn settings(loss: &Loss, regularisation: Regularisation) -> ClassifierSettings {
     let kernels = KernelChoice {
         specifications: vec!["gaussian:sigma=0.1".to_owned()],
         approximation: "nystrom:m=40".parse().expect("an approximation"),
         ..KernelChoice::default()
     };
     let options = Options { tolerance: 1e-8, ..Options::default() };
-    Settings { loss: Arc::clone(loss), kernels, options, regularisation, ..Settings::default() }
+    ClassifierSettings {
+        loss: Arc::clone(loss),
+        kernels,
+        options,
+        regularisation,
+        ..ClassifierSettings::default()
+    }
 }
 
 fn single() -> Regularisation {
@@ -129,7 +135,7 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
             (Arc::new(Logistic) as Loss, true, crossed()),
             (Arc::new(Hinge) as Loss, false, single()),
         ] {
-            let settings = Settings { standardize, ..settings(&loss, way) };
+            let settings = ClassifierSettings { standardize, ..settings(&loss, way) };
             let solve = |count| settings.fit_distributed(&mut threads(&data, &loss, count), &table);
             let one = solve(1).expect("a fit");
             for count in [2, 3, 8] {
@@ -207,7 +213,7 @@ fn shards_serve_linear_fits_and_kernels_in_turn() {
     let (data, loss) = (data(), Arc::new(Logistic) as Loss);
     let table = table(&data);
     let kernel = settings(&loss, single());
-    let linear = Settings { kernels: KernelChoice::default(), ..kernel.clone() };
+    let linear = ClassifierSettings { kernels: KernelChoice::default(), ..kernel.clone() };
     let mut workers = threads(&data, &loss, 2);
     let mut fits = Vec::new();
     for settings in [&linear, &kernel, &linear, &kernel] {
@@ -225,7 +231,7 @@ fn what_shards_cannot_make_is_refused() {
         blocks.insert(number, block(&data, ends[0]..ends[1]));
     }
     let mut linear = Threads::new(vec![Shard::new(Arc::clone(&loss), blocks)]);
-    let refusal = |settings: &Settings, workers: &mut dyn Workers| {
+    let refusal = |settings: &ClassifierSettings, workers: &mut dyn Workers| {
         settings.fit_distributed(workers, &table).expect_err("refused").to_string()
     };
     let message = refusal(&settings(&loss, single()), &mut linear);
@@ -234,7 +240,7 @@ fn what_shards_cannot_make_is_refused() {
         specifications: vec!["gaussian:sigma=1".to_owned()],
         ..KernelChoice::default()
     };
-    let exact = Settings { kernels, ..settings(&loss, single()) };
+    let exact = ClassifierSettings { kernels, ..settings(&loss, single()) };
     let message = refusal(&exact, &mut threads(&data, &loss, 2));
     assert!(message.contains("Nystrom features with uniform landmarks"), "{message}");
 }

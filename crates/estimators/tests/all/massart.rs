@@ -7,7 +7,7 @@ use std::time::Duration;
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{Dataset, Design, Labels, Memory};
-use margins_estimators::massart::{FittedHalfspace, Method, RowScaling, Settings};
+use margins_estimators::massart::{FittedHalfspace, HalfspaceSettings, Method, RowScaling};
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
@@ -47,8 +47,12 @@ fn problem() -> Problem {
 }
 
 /// The settings of the paper: no intercept, and rows on the unit sphere.
-fn on_sphere(method: Method) -> Settings {
-    Settings { intercept: false, scaling: Some(RowScaling::Each), ..Settings::new(method) }
+fn on_sphere(method: Method) -> HalfspaceSettings {
+    HalfspaceSettings {
+        intercept: false,
+        scaling: Some(RowScaling::Each),
+        ..HalfspaceSettings::new(method)
+    }
 }
 
 #[test]
@@ -81,13 +85,13 @@ fn every_learner_gets_near_the_noise_rate() {
 fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
     let text_of = |weights| text(20_000, weights);
     let (plain, weighted) = (text_of(false), text_of(true));
-    let gradient = Settings::new(Method::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(Method::Gradient { problem: problem() });
     let fitted = gradient.fit_stream(&mut stream(&plain, None)).unwrap();
     assert_eq!((fitted.training_error, fitted.model.columns()), (None, 2));
     assert!(matches!(fitted.evidence, Evidence::ErrorBound { .. }));
     let refused = gradient.fit_stream(&mut stream(&weighted, Some("w".to_owned())));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
-    let cuts = Settings::new(Method::Cuts { problem: problem(), dimensions: None });
+    let cuts = HalfspaceSettings::new(Method::Cuts { problem: problem(), dimensions: None });
     let refused = cuts.fit_stream(&mut stream(&plain, None));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
 }
@@ -104,7 +108,7 @@ fn an_intercept_parts_classes_that_are_not_around_the_origin() {
     let moved = data.with_design(Design::from_rows(&rows).unwrap()).unwrap();
     let method = Method::Cuts { problem: problem(), dimensions: None };
     let plain = on_sphere(method).fit(&moved).unwrap().training_error.unwrap();
-    let settings = Settings { intercept: true, ..on_sphere(method) };
+    let settings = HalfspaceSettings { intercept: true, ..on_sphere(method) };
     let fitted = settings.fit(&moved).unwrap();
     let member = &fitted.model.members()[0];
     let error = fitted.training_error.unwrap();
@@ -126,16 +130,16 @@ fn limits_end_every_learner() {
         Method::Cuts { problem: hard, dimensions: None },
         Method::Adaptive { target },
     ] {
-        let plain = Settings { intercept: true, ..Settings::new(method) };
-        let late = Settings { time_limit: Some(Duration::ZERO), ..plain.clone() };
+        let plain = HalfspaceSettings { intercept: true, ..HalfspaceSettings::new(method) };
+        let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..plain.clone() };
         let fitted = late.fit(&data).unwrap();
         assert_eq!(fitted.status, Status::TimeLimit, "{method:?}");
         let iterations = IterationObserver::new(|()| ControlFlow::Break(()));
-        let fitted = Settings { iterations, ..plain }.fit(&data).unwrap();
+        let fitted = HalfspaceSettings { iterations, ..plain }.fit(&data).unwrap();
         assert_eq!(fitted.status, Status::Interrupted, "{method:?}");
     }
-    let gradient = Settings::new(Method::Gradient { problem: hard });
-    let late = Settings { time_limit: Some(Duration::ZERO), ..gradient };
+    let gradient = HalfspaceSettings::new(Method::Gradient { problem: hard });
+    let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..gradient };
     let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
     assert_eq!(fitted.status, Status::TimeLimit);
 }
@@ -164,10 +168,11 @@ fn raw_table(flipped: usize) -> Dataset {
 fn raw_tables_are_learned_standardised() {
     for (flipped, best) in [(0, 0.0), (10, 0.1)] {
         let data = raw_table(flipped);
-        let settings = Settings::new(Method::Adaptive { target: Target::new(0.1, 0.1).unwrap() });
+        let settings =
+            HalfspaceSettings::new(Method::Adaptive { target: Target::new(0.1, 0.1).unwrap() });
         let raw = settings.fit(&data).unwrap();
         assert!(raw.training_error.unwrap() > best + 0.15, "{:?}", raw.training_error);
-        let standardized = Settings { standardize: true, ..settings };
+        let standardized = HalfspaceSettings { standardize: true, ..settings };
         let fitted = standardized.fit(&data).unwrap();
         let error = fitted.training_error.unwrap();
         assert!(error < best + 0.03, "{error}");
@@ -206,7 +211,8 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
         Method::Adaptive { target: problem.target },
     ] {
         for scaling in [None, Some(RowScaling::Each)] {
-            let settings = Settings { intercept: false, scaling, ..Settings::new(method) };
+            let settings =
+                HalfspaceSettings { intercept: false, scaling, ..HalfspaceSettings::new(method) };
             let fitted = settings.fit(&data).unwrap();
             assert!(fitted.training_error.unwrap() < 0.1, "{method:?} {:?}", fitted.training_error);
             let gamma = fitted.problem.margin.get();
@@ -223,13 +229,13 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
 #[test]
 fn a_stream_takes_an_intercept_and_no_standardisation() {
     let text = text(20_000, false);
-    let gradient = Settings::new(Method::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(Method::Gradient { problem: problem() });
     let fitted = gradient.fit_stream(&mut stream(&text, None)).unwrap();
     assert_eq!(fitted.model.columns(), 2);
     assert!(fitted.model.members()[0].intercept != 0.0 && fitted.baseline > 0.3);
     for refused in [
-        Settings { standardize: true, ..gradient.clone() },
-        Settings { scaling: Some(RowScaling::Largest), ..gradient },
+        HalfspaceSettings { standardize: true, ..gradient.clone() },
+        HalfspaceSettings { scaling: Some(RowScaling::Largest), ..gradient },
     ] {
         let refused = refused.fit_stream(&mut stream(&text, None));
         assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
@@ -257,7 +263,12 @@ fn block_files_need_not_be_held() {
             (true, false, Some(RowScaling::Each)),
             (true, true, None),
         ] {
-            let settings = Settings { intercept, standardize, scaling, ..Settings::new(method) };
+            let settings = HalfspaceSettings {
+                intercept,
+                standardize,
+                scaling,
+                ..HalfspaceSettings::new(method)
+            };
             let expected = settings.fit(&data).unwrap();
             for beside in [8 * file.bytes_of(0), 1 << 20] {
                 let memory = Memory::from_bytes(least + beside);
@@ -279,7 +290,7 @@ fn block_files_need_not_be_held() {
             }
         }
     }
-    let settings = Settings::new(Method::Gradient { problem: problem() });
+    let settings = HalfspaceSettings::new(Method::Gradient { problem: problem() });
     let too_little = settings.fit_file(&file, Memory::from_bytes(least / 2)).unwrap_err();
     assert!(too_little.to_string().contains("cannot be used in"), "{too_little}");
 }

@@ -7,8 +7,8 @@ use margins_data::split::Split;
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::Error;
 use margins_estimators::regularised::{
-    Approximation, CrossValidation, KernelChoice, LeaveOneOut, Probabilities, Regularisation,
-    Settings,
+    Approximation, ClassifierSettings, CrossValidation, KernelChoice, LeaveOneOut, Probabilities,
+    Regularisation,
 };
 use margins_losses::{Hinge, Logistic, MarginLoss};
 use margins_model::Scheme;
@@ -22,9 +22,9 @@ fn grid() -> CrossValidation {
     }
 }
 
-fn search(how: CrossValidation) -> Settings {
+fn search(how: CrossValidation) -> ClassifierSettings {
     let regularisation = Regularisation::CrossValidated(how);
-    Settings { loss: Arc::new(Logistic), regularisation, ..Settings::default() }
+    ClassifierSettings { loss: Arc::new(Logistic), regularisation, ..ClassifierSettings::default() }
 }
 
 /// Points around as many corners as there are classes, which overlap the more the wider they spread.
@@ -49,7 +49,7 @@ fn labelled(corners: &[&str], spread: f64, labels: &[&str]) -> Dataset<Classes> 
     Dataset::new(Design::from_rows(&points).unwrap(), Classes::new(labels).unwrap()).unwrap()
 }
 
-fn curve_of(settings: &Settings, data: &Dataset<Classes>) -> ErrorCurve {
+fn curve_of(settings: &ClassifierSettings, data: &Dataset<Classes>) -> ErrorCurve {
     settings.fit(data).unwrap().report.curve.unwrap()
 }
 
@@ -63,7 +63,7 @@ fn ties_in_error_go_to_the_smaller_log_loss() {
         (&["a", "b", "c"], Some(Scheme::OneVersusOne)),
     ] {
         let data = corners(names, 60, 0.2);
-        let settings = Settings { scheme, ..search(grid()) };
+        let settings = ClassifierSettings { scheme, ..search(grid()) };
         let curve = curve_of(&settings, &data);
         let tied: Vec<usize> = (0..7).filter(|&k| curve.mean_error[k] == 0.0).collect();
         assert!(tied.len() > 1, "{:?}", curve.mean_error);
@@ -71,7 +71,7 @@ fn ties_in_error_go_to_the_smaller_log_loss() {
         assert!(tied.iter().all(|&k| log_loss(curve.best) <= log_loss(k)));
         assert!(log_loss(curve.best) < 0.5 * log_loss(tied[0]));
         assert_eq!(curve.one_standard_error, tied[0]);
-        let hinge = Settings { loss: Arc::new(Hinge), ..settings };
+        let hinge = ClassifierSettings { loss: Arc::new(Hinge), ..settings };
         let curve = curve_of(&hinge, &data);
         assert_eq!(curve.mean_log_loss, [None; 7]);
         assert_eq!(Some(curve.best), (0..7).find(|&k| curve.mean_error[k] == 0.0));
@@ -86,8 +86,10 @@ fn kernels_are_compared_by_the_measure() {
     let kernels =
         KernelChoice { specifications: specifications.to_vec(), ..KernelChoice::default() };
     for measure in Measure::ALL {
-        let settings =
-            Settings { kernels: kernels.clone(), ..search(CrossValidation { measure, ..grid() }) };
+        let settings = ClassifierSettings {
+            kernels: kernels.clone(),
+            ..search(CrossValidation { measure, ..grid() })
+        };
         let report = settings.fit(&data).unwrap().report;
         let best = |curve: &ErrorCurve| curve.rank(curve.best);
         let chosen = best(report.curve.as_ref().unwrap());
@@ -108,7 +110,7 @@ fn the_bits_are_the_same_on_any_number_of_threads() {
         for &measure in measures {
             let on = |threads: usize| {
                 let how = CrossValidation { measure, ..grid() };
-                Settings { threads: Some(threads), ..search(how) }.fit(&data).unwrap()
+                ClassifierSettings { threads: Some(threads), ..search(how) }.fit(&data).unwrap()
             };
             let [one, three] = [on(1), on(3)];
             assert_eq!(one.report.curve, three.report.curve, "{measure}");
@@ -169,8 +171,11 @@ fn bootstrap_splits_train_on_copies() {
             let curve = |data: &Dataset<Classes>, split: &Split| {
                 let splits = Some(vec![split.clone()]);
                 let how = CrossValidation { splits, folds: None, ..grid() };
-                let settings =
-                    Settings { loss: Arc::clone(loss), kernels: kernels.clone(), ..search(how) };
+                let settings = ClassifierSettings {
+                    loss: Arc::clone(loss),
+                    kernels: kernels.clone(),
+                    ..search(how)
+                };
                 curve_of(&settings, data)
             };
             let (one, other) = (curve(&data, &bootstrap), curve(&copies, &apart));
@@ -199,7 +204,8 @@ fn a_class_of_one_row_does_not_end_a_search() {
             assert!(curve.mean_error.iter().all(|&error| error >= 1.0 / 60.0 - 1e-12));
         }
         let platt = Probabilities::Platt { folds: Some(3) };
-        let refused = Settings { probabilities: platt, ..search(grid()) }.fit(&data).unwrap_err();
+        let refused =
+            ClassifierSettings { probabilities: platt, ..search(grid()) }.fit(&data).unwrap_err();
         assert!(refused.to_string().contains("1 ('single')"), "{refused}");
     }
 }
@@ -219,7 +225,7 @@ fn a_lambda_that_a_path_does_not_reach_is_never_selected() {
                 specifications: kernel.map(str::to_owned).into_iter().collect(),
                 ..KernelChoice::default()
             };
-            let settings = Settings { options, kernels, ..search(how) };
+            let settings = ClassifierSettings { options, kernels, ..search(how) };
             let fitted = settings.fit(data).unwrap();
             let note = &fitted.report.notes[0];
             assert!(note.contains("of 50 lambdas have a fit in every fold"), "{note}");
@@ -230,18 +236,22 @@ fn a_lambda_that_a_path_does_not_reach_is_never_selected() {
 
             let index = curve.best;
             let regularisation = Regularisation::Path { lambdas: lambdas.clone(), index };
-            let path = Settings { regularisation, ..settings.clone() }.path(data).unwrap();
+            let path =
+                ClassifierSettings { regularisation, ..settings.clone() }.path(data).unwrap();
             assert_eq!(fitted.fits, path.fits[index]);
             let all = Regularisation::path(lambdas).unwrap();
-            let settings = Settings { regularisation: all, ..settings };
+            let settings = ClassifierSettings { regularisation: all, ..settings };
             let path = settings.path(data).unwrap();
             assert!((reached..50).contains(&path.fits.len()));
             let refused = settings.fit(data).unwrap_err().to_string();
             assert!(refused.starts_with("the path ends at lambda "), "{refused}");
         }
     }
-    let limited =
-        Settings { options, time_limit: Some(std::time::Duration::from_secs(1)), ..search(grid()) };
+    let limited = ClassifierSettings {
+        options,
+        time_limit: Some(std::time::Duration::from_secs(1)),
+        ..search(grid())
+    };
     let refused = limited.fit(&two).unwrap_err().to_string();
     assert!(refused.contains("the published stopping rule") && refused.contains("a time limit"));
 }
@@ -250,7 +260,7 @@ fn a_lambda_that_a_path_does_not_reach_is_never_selected() {
 fn measures_that_cannot_be_had_are_refused() {
     let (two, three) = (corners(&["a", "b"], 30, 0.5), corners(&["a", "b", "c"], 30, 0.5));
     let measured = |measure| CrossValidation { measure, ..grid() };
-    let refusal = |settings: Settings, data: &Dataset<Classes>| {
+    let refusal = |settings: ClassifierSettings, data: &Dataset<Classes>| {
         let refused = settings.fit(data).unwrap_err();
         assert!(
             matches!(
@@ -261,7 +271,7 @@ fn measures_that_cannot_be_had_are_refused() {
         );
         refused.to_string()
     };
-    let hinge = Settings { loss: Arc::new(Hinge), ..search(measured(Measure::LogLoss)) };
+    let hinge = ClassifierSettings { loss: Arc::new(Hinge), ..search(measured(Measure::LogLoss)) };
     let alone = CrossValidation {
         folds: None,
         leave_one_out: Some(LeaveOneOut::OneStep),
@@ -274,10 +284,10 @@ fn measures_that_cannot_be_had_are_refused() {
     let undefined =
         CrossValidation { splits: Some(vec![one_sided]), folds: None, ..measured(Measure::Auc) };
     for (settings, data, expected) in [
-        (hinge, &two, "the loss has no probabilities"),
+        (hinge, &two, "the measure needs probabilities"),
         (search(measured(Measure::Auc)), &three, "the area under the curve is of two"),
         (search(alone), &two, "single samples are counted as errors"),
-        (search(hopeless), &two, "lambdas are given up by their errors"),
+        (search(hopeless), &two, "lambdas are abandoned by their errors"),
         (search(both), &two, "leave one of them out"),
         (search(undefined), &two, "no fold holds out samples of both classes"),
     ] {
@@ -300,7 +310,7 @@ fn held_out_scores_have_the_error_of_the_cross_validation() {
         (&["a", "b", "c"], gaussian(), Some(Scheme::OneVersusOne)),
     ] {
         let data = corners(names, 90, 1.2);
-        let settings = Settings { kernels, scheme, standardize: true, ..search(grid()) };
+        let settings = ClassifierSettings { kernels, scheme, standardize: true, ..search(grid()) };
         let fitted = settings.fit(&data).unwrap();
         let scores = fitted.held_out_scores(&settings).unwrap().unwrap();
         let decide =
@@ -309,7 +319,8 @@ fn held_out_scores_have_the_error_of_the_cross_validation() {
         let curve = fitted.report.curve.as_ref().unwrap();
         let error = curve.mean_error[curve.best];
         assert!(wrong > 0 && (wrong as f64 / 90.0 - error).abs() < 1e-12, "{wrong} of 90, {error}");
-        let without = Settings { time_limit: Some(std::time::Duration::from_secs(9)), ..settings };
+        let without =
+            ClassifierSettings { time_limit: Some(std::time::Duration::from_secs(9)), ..settings };
         assert!(fitted.held_out_scores(&without).unwrap().is_none());
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    Approximation, ClassCosts, CrossValidation, FittedClassifier, FixedParameter, KernelChoice,
-    LeaveOneOut, Probabilities, Regularisation, Settings, Sigmas,
+    Approximation, ClassCosts, ClassifierSettings, CrossValidation, FittedClassifier,
+    FixedParameter, KernelChoice, LeaveOneOut, Probabilities, Regularisation, Sigmas,
 };
 use margins_estimators::{Error, Evidence};
 use margins_kernels::SigmaRange;
@@ -36,13 +36,16 @@ fn three() -> Dataset<Classes> {
     Dataset::new(Design::from_rows(&rows).unwrap(), Classes::new(&names).unwrap()).unwrap()
 }
 
-fn at(lambda: f64) -> Settings {
+fn at(lambda: f64) -> ClassifierSettings {
     let regularisation = Regularisation::Single(Lambda::new(lambda).unwrap());
-    Settings { regularisation, ..Settings::default() }
+    ClassifierSettings { regularisation, ..ClassifierSettings::default() }
 }
 
-fn validated(how: CrossValidation) -> Settings {
-    Settings { regularisation: Regularisation::CrossValidated(how), ..Settings::default() }
+fn validated(how: CrossValidation) -> ClassifierSettings {
+    ClassifierSettings {
+        regularisation: Regularisation::CrossValidated(how),
+        ..ClassifierSettings::default()
+    }
 }
 
 fn kernels(specifications: &[&str]) -> KernelChoice {
@@ -65,7 +68,7 @@ fn error_of<Y: ClassLabels>(fitted: &FittedClassifier, data: &Dataset<Y>) -> f64
 fn a_path_is_that_of_the_solver_and_ends_at_the_fit() {
     let data = two();
     let regularisation = Regularisation::path(lambdas(8)).unwrap();
-    let settings = Settings { regularisation, ..Settings::default() };
+    let settings = ClassifierSettings { regularisation, ..ClassifierSettings::default() };
     let path = settings.path(&data).unwrap();
     let expected = Training::new(&*settings.loss).path(&data, &lambdas(8)).unwrap();
     assert!(path.fits.iter().map(|fits| &fits[0]).eq(&expected));
@@ -85,7 +88,7 @@ fn a_path_of_several_classes_has_a_fit_a_member() {
     let data = three();
     let regularisation = Regularisation::Path { lambdas: lambdas(5), index: 3 };
     let kernels = kernels(&["gaussian:sigma=1"]);
-    let settings = Settings { regularisation, kernels, ..Settings::default() };
+    let settings = ClassifierSettings { regularisation, kernels, ..ClassifierSettings::default() };
     let path = settings.path(&data).unwrap();
     assert!(path.fits.len() == 4 && path.fits.iter().all(|fits| fits.len() == 3));
     let fitted = settings.fit(&data).unwrap();
@@ -102,14 +105,15 @@ fn a_path_of_several_classes_has_a_fit_a_member() {
 #[test]
 fn robust_learners_take_several_classes() {
     let data = three();
-    let hinge = Settings { loss: Arc::new(Hinge), intercept: false, ..at(0.01) };
+    let hinge = ClassifierSettings { loss: Arc::new(Hinge), intercept: false, ..at(0.01) };
     for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
         let learner = learner("margin-distribution:mean=1,variance=1");
-        let settings = Settings { learner, scheme: Some(scheme), ..hinge.clone() };
+        let settings = ClassifierSettings { learner, scheme: Some(scheme), ..hinge.clone() };
         let linear = settings.fit(&data).unwrap();
         assert_eq!(linear.fits.len(), 3);
         assert!(matches!(linear.evidence, Evidence::Gap { certified: true, .. }), "{linear:?}");
-        let kernel = Settings { kernels: kernels(&["linear"]), ..settings }.fit(&data).unwrap();
+        let kernel =
+            ClassifierSettings { kernels: kernels(&["linear"]), ..settings }.fit(&data).unwrap();
         for (a, b) in linear.report.members.iter().zip(&kernel.report.members) {
             let (a, b) = (a.summary.objective.unwrap(), b.summary.objective.unwrap());
             assert!((a - b).abs() <= 1e-5 * a.abs(), "{a} {b}");
@@ -121,11 +125,12 @@ fn robust_learners_take_several_classes() {
 #[test]
 fn a_learner_without_certificate_leaves_no_evidence() {
     let loss = Arc::new(GargRoth::new(1.0, 1.0).unwrap());
-    let settings = Settings { loss, learner: learner("garg-roth:restarts=2"), ..at(0.01) };
+    let settings =
+        ClassifierSettings { loss, learner: learner("garg-roth:restarts=2"), ..at(0.01) };
     let fitted = settings.fit(&two()).unwrap();
     assert_eq!(fitted.evidence, Evidence::None);
     assert_eq!(fitted.model.members()[0].training.relative_gap, None);
-    let settings = Settings { kernels: kernels(&["gaussian:sigma=1"]), ..settings };
+    let settings = ClassifierSettings { kernels: kernels(&["gaussian:sigma=1"]), ..settings };
     assert!(matches!(settings.fit(&two()), Err(Error::LinearLearner(_))));
 }
 
@@ -135,7 +140,7 @@ fn sigmas_are_kernels_to_choose_from() {
     let how = CrossValidation { lambdas: lambdas(4), ..CrossValidation::default() };
     let fit = |kernel: &[&str], sigmas: &str| {
         let choice = KernelChoice { sigmas: Some(sigmas.parse().unwrap()), ..kernels(kernel) };
-        Settings { kernels: choice, ..validated(how.clone()) }.fit(&data)
+        ClassifierSettings { kernels: choice, ..validated(how.clone()) }.fit(&data)
     };
     let tried = |fitted: &FittedClassifier| -> Vec<String> {
         fitted.report.kernels.iter().map(|report| report.kernel.clone()).collect()
@@ -144,7 +149,8 @@ fn sigmas_are_kernels_to_choose_from() {
     let all = ["gaussian:sigma=4", "gaussian:sigma=1", "linear", "laplacian:sigma=4"];
     assert_eq!(tried(&given)[..4], all);
     assert_eq!(tried(&given).len(), 5);
-    let named = Settings { kernels: kernels(&all), ..validated(how.clone()) }.fit(&data).unwrap();
+    let named =
+        ClassifierSettings { kernels: kernels(&all), ..validated(how.clone()) }.fit(&data).unwrap();
     let curves = |fitted: &FittedClassifier| -> Vec<Vec<f64>> {
         fitted.report.kernels[..4].iter().map(|report| report.curve.mean_error.clone()).collect()
     };
@@ -162,7 +168,7 @@ fn sigmas_are_kernels_to_choose_from() {
         assert!((sigma / expected - 1.0).abs() <= 5e-6, "{sigma} {expected}");
     }
     let one = fit(&["gaussian"], "auto:1").unwrap();
-    let middle = Settings { kernels: kernels(&["gaussian"]), ..validated(how.clone()) };
+    let middle = ClassifierSettings { kernels: kernels(&["gaussian"]), ..validated(how.clone()) };
     assert_eq!(one.report.kernel, middle.fit(&data).unwrap().report.kernel);
 
     // What cannot be used is refused.
@@ -181,7 +187,7 @@ fn sigmas_are_kernels_to_choose_from() {
         Sigmas::Given(vec![1.0, f64::NAN]),
     ] {
         let choice = KernelChoice { sigmas: Some(sigmas), ..kernels(&["gaussian"]) };
-        let refused = Settings { kernels: choice, ..validated(how.clone()) }.check();
+        let refused = ClassifierSettings { kernels: choice, ..validated(how.clone()) }.check();
         assert!(matches!(refused, Err(Error::Setting { .. })), "{refused:?}");
     }
     for text in ["auto:0", "auto", "1:2:1", "0", "1:inf:3", "", "1:2:3:4", "auto:1001"] {
@@ -198,7 +204,7 @@ fn leave_one_out_chooses_lambda_and_kernel() {
         ..CrossValidation::default()
     };
     let specifications = ["gaussian:sigma=0.1", "linear"];
-    let settings = |kernels| Settings { kernels, ..validated(how(lambdas(3))) };
+    let settings = |kernels| ClassifierSettings { kernels, ..validated(how(lambdas(3))) };
     let fitted = settings(kernels(&specifications)).fit(&data).unwrap();
     let folds = fitted.folds.as_ref().unwrap();
     assert_eq!((folds.count, folds.seed), (60, None));
@@ -213,7 +219,8 @@ fn leave_one_out_chooses_lambda_and_kernel() {
     let wrong = (0..60).filter(|&row| {
         let others: Vec<usize> = (0..60).filter(|&other| other != row).collect();
         let kernels = kernels(&specifications[best..=best]);
-        let without = Settings { kernels, ..at(lambda) }.fit(&data.select(&others)).unwrap();
+        let without =
+            ClassifierSettings { kernels, ..at(lambda) }.fit(&data.select(&others)).unwrap();
         let design = data.design().select(&[row]);
         let class = without.model.predict(&design, &Registry::standard()).unwrap()[0];
         class != data.labels().index(row)
@@ -244,7 +251,12 @@ fn scores_of_every_way_to_lambda_can_be_scaled() {
     for regularisation in ways {
         let probabilities = Probabilities::Platt { folds: Some(3) };
         let loss = Arc::new(Hinge);
-        let settings = Settings { loss, regularisation, probabilities, ..Settings::default() };
+        let settings = ClassifierSettings {
+            loss,
+            regularisation,
+            probabilities,
+            ..ClassifierSettings::default()
+        };
         let fitted = settings.fit(&data).unwrap();
         assert!(fitted.model.members()[0].platt.is_some());
         let scores = fitted.model.decision_functions(data.design(), &Registry::standard()).unwrap();
@@ -256,7 +268,7 @@ fn scores_of_every_way_to_lambda_can_be_scaled() {
 #[test]
 fn what_no_fit_can_use_is_refused() {
     let machine = learner("margin-distribution:mean=1,variance=1");
-    let hinge = || Settings { loss: Arc::new(Hinge), learner: machine, ..at(0.1) };
+    let hinge = || ClassifierSettings { loss: Arc::new(Hinge), learner: machine, ..at(0.1) };
     let approximation = Approximation::Fourier { features: 10 };
     let bounded = |names: &[&str]| KernelChoice {
         memory: Some(margins_data::Memory::from_bytes(2_000_000_000)),
@@ -264,23 +276,32 @@ fn what_no_fit_can_use_is_refused() {
     };
     let refused = [
         (
-            Settings { kernels: KernelChoice { approximation, ..kernels(&[]) }, ..at(0.1) },
+            ClassifierSettings {
+                kernels: KernelChoice { approximation, ..kernels(&[]) },
+                ..at(0.1)
+            },
             "approximation rff:m=10 and a linear classifier",
         ),
-        (Settings { kernels: kernels(&["linear", "gaussian"]), ..at(0.1) }, "2 kernels"),
+        (ClassifierSettings { kernels: kernels(&["linear", "gaussian"]), ..at(0.1) }, "2 kernels"),
         (
-            Settings { learner: machine, ..validated(CrossValidation::default()) },
+            ClassifierSettings { learner: machine, ..validated(CrossValidation::default()) },
             "cross_validation",
         ),
         (
-            Settings { probabilities: Probabilities::Platt { folds: None }, ..hinge() },
+            ClassifierSettings { probabilities: Probabilities::Platt { folds: None }, ..hinge() },
             "Platt scaling",
         ),
-        (Settings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
-        (Settings { kernels: bounded(&[]), ..at(0.1) }, "memory 2 GB and a linear classifier"),
-        (Settings { kernels: bounded(&["precomputed"]), ..at(0.1) }, "and kernel precomputed"),
+        (ClassifierSettings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
         (
-            Settings {
+            ClassifierSettings { kernels: bounded(&[]), ..at(0.1) },
+            "memory 2 GB and a linear classifier",
+        ),
+        (
+            ClassifierSettings { kernels: bounded(&["precomputed"]), ..at(0.1) },
+            "and kernel precomputed",
+        ),
+        (
+            ClassifierSettings {
                 kernels: KernelChoice { approximation, ..bounded(&["gaussian"]) },
                 ..at(0.1)
             },
@@ -294,7 +315,7 @@ fn what_no_fit_can_use_is_refused() {
     }
     hinge().check().unwrap();
     let kernels = KernelChoice { approximation, ..bounded(&["gaussian"]) };
-    Settings { loss: Arc::new(Hinge), kernels, ..at(0.1) }.check().unwrap();
+    ClassifierSettings { loss: Arc::new(Hinge), kernels, ..at(0.1) }.check().unwrap();
 }
 
 /// Robust learners end by the clock as all solvers do.
@@ -303,7 +324,7 @@ fn a_time_limit_ends_robust_learners() {
     for specification in
         ["catoni:alpha=1,restarts=3", "median-of-means:blocks=3", "margin-distribution:mean=1"]
     {
-        let settings = Settings {
+        let settings = ClassifierSettings {
             loss: Arc::new(Hinge),
             learner: learner(specification),
             time_limit: Some(std::time::Duration::ZERO),
@@ -322,7 +343,7 @@ fn more_members_than_the_time_allows_are_refused() {
     let rows: Vec<[f64; 1]> = (0..400).map(|i| [f64::from(i)]).collect();
     let design = Design::from_rows(&rows).unwrap();
     let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
-    let settings = Settings {
+    let settings = ClassifierSettings {
         scheme: Some(Scheme::OneVersusOne),
         time_limit: Some(std::time::Duration::from_secs(1)),
         threads: Some(1),
@@ -339,10 +360,10 @@ fn a_time_limit_covers_what_comes_before_the_first_step() {
     let time_limit = Some(std::time::Duration::ZERO);
     for approximation in [Approximation::None, "nystrom:m=10".parse().unwrap()] {
         let kernels = KernelChoice { approximation, ..kernels(&["gaussian:sigma=1"]) };
-        let error = Settings { kernels, time_limit, ..at(0.1) }.fit(&two()).unwrap_err();
+        let error = ClassifierSettings { kernels, time_limit, ..at(0.1) }.fit(&two()).unwrap_err();
         assert!(matches!(error, Error::Unprepared(_)), "{error}");
     }
-    let fitted = Settings { time_limit, ..at(0.1) }.fit(&three()).unwrap();
+    let fitted = ClassifierSettings { time_limit, ..at(0.1) }.fit(&three()).unwrap();
     for fit in &fitted.fits {
         assert_eq!(fit.report.status, margins_optim::Status::TimeLimit);
     }
@@ -358,7 +379,7 @@ fn costs_of_classes_do_not_count_in_training_errors() {
     let mut largest = 0.0f64;
     for cost in [1.0, 20.0, 1e3] {
         let class_costs = ClassCosts::new(vec![("b".to_owned(), cost)]).unwrap();
-        let fitted = Settings { class_costs, ..at(1.0) }.fit(&data).unwrap();
+        let fitted = ClassifierSettings { class_costs, ..at(1.0) }.fit(&data).unwrap();
         let error = fitted.training_error().unwrap();
         assert!((error - error_of(&fitted, &data)).abs() < 1e-12, "{cost}: {error}");
         largest = largest.max(error);
@@ -379,9 +400,12 @@ fn with_c_held_weights_are_repetitions_in_parts_too() {
     let of = |fixed_parameter, data: &Dataset<Classes>, folds: Vec<usize>| {
         let c = |c: f64| Lambda::new(0.5 / (data.rows() as f64 * c)).unwrap();
         let how = CrossValidation { lambdas: vec![c(0.1), c(1.0)], ..CrossValidation::default() };
-        let settings =
-            Settings { fixed_parameter, scheme: Some(Scheme::OneVersusOne), ..validated(how) };
-        let settings = Settings { loss: Arc::new(Logistic), ..settings };
+        let settings = ClassifierSettings {
+            fixed_parameter,
+            scheme: Some(Scheme::OneVersusOne),
+            ..validated(how)
+        };
+        let settings = ClassifierSettings { loss: Arc::new(Logistic), ..settings };
         settings.fit(&data.clone().with_folds(folds).unwrap()).unwrap()
     };
     let weighed = data.clone().with_weights(weights).unwrap();
@@ -405,7 +429,7 @@ fn more_members_than_fit_in_memory_are_refused() {
     let classes = rows / 2 + 1;
     let design = Design::from_rows(&vec![[1.0]; rows]).unwrap();
     let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
-    let settings = Settings { scheme: Some(Scheme::OneVersusOne), ..at(0.1) };
+    let settings = ClassifierSettings { scheme: Some(Scheme::OneVersusOne), ..at(0.1) };
     let error = settings.fit(&data).unwrap_err();
     let members = classes * (classes - 1) / 2;
     let words = error.to_string();
@@ -420,6 +444,8 @@ fn more_members_than_fit_in_memory_are_refused() {
     let how = CrossValidation { lambdas, ..CrossValidation::default() };
     let regularisation = Regularisation::CrossValidated(how);
     let scheme = Some(Scheme::OneVersusRest);
-    let error = Settings { scheme, regularisation, ..Settings::default() }.fit(&data).unwrap_err();
+    let error = ClassifierSettings { scheme, regularisation, ..ClassifierSettings::default() }
+        .fit(&data)
+        .unwrap_err();
     assert!(matches!(error, Error::Members { .. }), "{error}");
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
-use margins_estimators::stream::{FittedStream, Method, Projection, Settings, State, StepSchedule};
+use margins_estimators::stream::{
+    FittedStream, Method, Projection, State, StepSchedule, StreamSettings,
+};
 use margins_estimators::{Error, Evidence};
 use margins_losses::{Hinge, Logistic, MarginLoss, MarginPursuit};
 use margins_model::{Registry, Scheme};
@@ -13,8 +15,8 @@ use margins_optim::online::stochastic::{Averaging, EarlyStopping, Sampling};
 use margins_optim::online::{OnlineLearner, Scorer};
 use margins_optim::{ClassWeights, Lambda, Status};
 
-fn settings() -> Settings {
-    Settings { loss: Arc::new(Logistic), ..Settings::new(Lambda::new(0.01).unwrap()) }
+fn settings() -> StreamSettings {
+    StreamSettings { loss: Arc::new(Logistic), ..StreamSettings::new(Lambda::new(0.01).unwrap()) }
 }
 
 fn classes() -> Vec<String> {
@@ -70,7 +72,7 @@ fn a_stream_is_one_pass_over_its_rows_in_order() {
 #[test]
 fn data_in_memory_have_a_gap() {
     let data = data(60);
-    let settings = Settings { epochs: Some(200), ..settings() };
+    let settings = StreamSettings { epochs: Some(200), ..settings() };
     let fitted = settings.fit(&data).unwrap();
     let Evidence::Gap { relative, .. } = fitted.evidence else { panic!("{:?}", fitted.evidence) };
     assert!((0.0..1e-2).contains(&relative), "{relative}");
@@ -78,7 +80,7 @@ fn data_in_memory_have_a_gap() {
     assert_eq!(fitted.loss.specification(), "logistic");
     let costs = vec![("yes".to_owned(), 5.0)];
     let class_costs = margins_estimators::regularised::ClassCosts::new(costs).unwrap();
-    let costly = Settings { class_costs, ..settings }.fit(&data).unwrap();
+    let costly = StreamSettings { class_costs, ..settings }.fit(&data).unwrap();
     assert!(costly.fits[0].intercept > fitted.fits[0].intercept);
 }
 
@@ -86,38 +88,38 @@ fn data_in_memory_have_a_gap() {
 fn margin_pursuit_sets_its_scale_from_the_data() {
     let loss = Arc::new(MarginPursuit::new(1.0, 1.0).unwrap());
     let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
-    let settings = Settings { loss, method, rescale_at: Some(30), ..settings() };
+    let settings = StreamSettings { loss, method, rescale_at: Some(30), ..settings() };
     let fitted = settings.fit(&data(60)).unwrap();
     assert_ne!(fitted.loss.specification(), settings.loss.specification());
     assert_eq!(fitted.model.loss(), fitted.loss.specification());
-    let wrong = Settings { loss: Arc::new(Logistic), ..settings };
+    let wrong = StreamSettings { loss: Arc::new(Logistic), ..settings };
     assert!(matches!(wrong.fit(&data(60)), Err(Error::Contradiction { .. })));
 }
 
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
-    let pegasos = Settings { method: Method::Pegasos, ..settings() };
+    let pegasos = StreamSettings { method: Method::Pegasos, ..settings() };
     assert!(matches!(pegasos.gradient(), Err(Error::Contradiction { .. })));
-    let hinge = Settings { loss: Arc::new(Hinge), ..pegasos };
+    let hinge = StreamSettings { loss: Arc::new(Hinge), ..pegasos };
     assert!(hinge.gradient().unwrap().projection.is_some());
-    let free = Settings { projection: Projection::None, ..hinge };
+    let free = StreamSettings { projection: Projection::None, ..hinge };
     assert_eq!(free.gradient().unwrap().projection, None);
     let method = Method::Gradient { schedule: StepSchedule::MarginPursuit, first: None };
     assert!(matches!(
-        Settings { method, ..settings() }.gradient(),
+        StreamSettings { method, ..settings() }.gradient(),
         Err(Error::Contradiction { .. })
     ));
 
     let text = text(10);
     let early = EarlyStopping { hold_out: 0.2, patience: 3 };
     let refused = [
-        Settings { epochs: Some(2), ..settings() },
-        Settings { sampling: Sampling::WithReplacement, ..settings() },
-        Settings { averaging: Averaging::Suffix(0.5), ..settings() },
-        Settings { early_stopping: Some(early), ..settings() },
-        Settings { standardize: true, ..settings() },
-        Settings { class_weights: ClassWeights::Balanced, ..settings() },
-        Settings { history: true, ..settings() },
+        StreamSettings { epochs: Some(2), ..settings() },
+        StreamSettings { sampling: Sampling::WithReplacement, ..settings() },
+        StreamSettings { averaging: Averaging::Suffix(0.5), ..settings() },
+        StreamSettings { early_stopping: Some(early), ..settings() },
+        StreamSettings { standardize: true, ..settings() },
+        StreamSettings { class_weights: ClassWeights::Balanced, ..settings() },
+        StreamSettings { history: true, ..settings() },
     ];
     for settings in refused {
         let refused = settings.fit_stream(&mut stream(&text));
@@ -137,7 +139,7 @@ fn steps_that_diverge_name_the_row() {
     let labels = Labels::from_signs(signs).unwrap();
     let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
     let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
-    let error = Settings { method, ..settings() }.fit(&data).unwrap_err().to_string();
+    let error = StreamSettings { method, ..settings() }.fit(&data).unwrap_err().to_string();
     assert!(error.contains("row 8"), "{error}");
 }
 
@@ -161,11 +163,11 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
     let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
     for other in [
-        Settings { method: Method::Coin, ..settings() },
-        Settings { method: sgd, ..settings() },
-        Settings { lambda: Lambda::new(0.02).unwrap(), ..settings() },
-        Settings { intercept: false, ..settings() },
-        Settings { averaging: Averaging::Polyak, ..settings() },
+        StreamSettings { method: Method::Coin, ..settings() },
+        StreamSettings { method: sgd, ..settings() },
+        StreamSettings { lambda: Lambda::new(0.02).unwrap(), ..settings() },
+        StreamSettings { intercept: false, ..settings() },
+        StreamSettings { averaging: Averaging::Polyak, ..settings() },
     ] {
         let refused = other.resumed(&classes(), 2, learner.state()).unwrap_err().to_string();
         assert!(refused.ends_with("are not those of the settings"), "{refused}");
@@ -187,7 +189,7 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
 #[test]
 fn batches_do_not_depend_on_chunks() {
     let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
-    let settings = Settings { method, batch: 7, ..settings() };
+    let settings = StreamSettings { method, batch: 7, ..settings() };
     let data = data(50);
     let by_chunks = |cuts: &[usize]| {
         let mut learner = settings.learner(&classes(), 2).unwrap();
@@ -214,7 +216,7 @@ fn batches_do_not_depend_on_chunks() {
     learner.take(two.design(), two.labels(), none).unwrap();
     let members = |model: &margins_model::Model| model.members()[0].coef.clone();
     assert_eq!(members(&learner.model(None).unwrap()), members(&before));
-    let other = Settings { batch: 5, ..settings.clone() };
+    let other = StreamSettings { batch: 5, ..settings.clone() };
     assert!(
         other.resumed(&classes(), 2, learner.state()).unwrap_err().to_string().contains("batch")
     );
@@ -226,7 +228,7 @@ fn a_learner_goes_on_from_a_fit() {
     let data = data(2);
     let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
     for method in [Method::Adaptive, Method::Coin, sgd] {
-        let settings = Settings { method, epochs: Some(1), ..settings() };
+        let settings = StreamSettings { method, epochs: Some(1), ..settings() };
         let by_chunks = |order: [usize; 2]| {
             let mut learner = settings.learner(&classes(), 2).unwrap();
             let rows = data.select(&order);
@@ -236,7 +238,7 @@ fn a_learner_goes_on_from_a_fit() {
         let fitted = settings.fit(&data).unwrap();
         let state = fitted.state.unwrap();
         assert!([[0, 1], [1, 0]].map(by_chunks).contains(&state), "{method:?}");
-        let longer = Settings { epochs: Some(7), ..settings.clone() };
+        let longer = StreamSettings { epochs: Some(7), ..settings.clone() };
         let state = longer.fit(&data).unwrap().state.unwrap();
         let mut learner = longer.resumed(&classes(), 2, state).unwrap();
         assert_eq!((learner.rows(), learner.steps()), (2, 14));
@@ -244,9 +246,9 @@ fn a_learner_goes_on_from_a_fit() {
         assert_eq!((learner.rows(), learner.steps()), (4, 16));
     }
     for settings in [
-        Settings { standardize: true, ..settings() },
-        Settings { averaging: Averaging::Suffix(0.5), ..settings() },
-        Settings { class_weights: ClassWeights::Balanced, ..settings() },
+        StreamSettings { standardize: true, ..settings() },
+        StreamSettings { averaging: Averaging::Suffix(0.5), ..settings() },
+        StreamSettings { class_weights: ClassWeights::Balanced, ..settings() },
     ] {
         assert_eq!(settings.fit(&data).unwrap().state, None);
     }
@@ -304,7 +306,7 @@ fn weights_count_and_classes_without_any_are_never_predicted() {
     let data = three_classes(90);
     let weights: Vec<f64> = (0..90).map(|i| [1.0, 3.0, 0.0][i % 3]).collect();
     let weighted = data.clone().with_weights(weights).unwrap();
-    let settings = Settings { epochs: Some(100), ..settings() };
+    let settings = StreamSettings { epochs: Some(100), ..settings() };
     let fitted = settings.fit(&weighted).unwrap();
     let decided = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
     assert!(decided.iter().all(|&class| class < 2));
@@ -319,7 +321,7 @@ fn weights_count_and_classes_without_any_are_never_predicted() {
     let weights = two.labels().positive().iter().map(weight).collect();
     let weighted = settings.fit(&two.clone().with_weights(weights).unwrap()).unwrap();
     let lambda = Lambda::new(settings.lambda.get() / 2.0).unwrap();
-    let repeated = Settings { lambda, ..settings.clone() }.fit(&two.select(&copies)).unwrap();
+    let repeated = StreamSettings { lambda, ..settings.clone() }.fit(&two.select(&copies)).unwrap();
     let objective = |fitted: &FittedStream| fitted.fits[0].report.objective;
     assert!(
         (objective(&weighted) - 2.0 * objective(&repeated)).abs() < 1e-2 * objective(&weighted)
@@ -330,7 +332,7 @@ fn weights_count_and_classes_without_any_are_never_predicted() {
 /// are refused.
 #[test]
 fn a_penalty_is_not_needed() {
-    let free = Settings { lambda: Lambda::NONE, ..settings() };
+    let free = StreamSettings { lambda: Lambda::NONE, ..settings() };
     let fitted = free.fit(&data(60)).unwrap();
     let report = &fitted.fits[0].report;
     assert_eq!((fitted.evidence, report.status), (Evidence::None, Status::RuleMet));
@@ -338,12 +340,14 @@ fn a_penalty_is_not_needed() {
     assert_eq!(fitted.model.members()[0].lambda, Some(0.0));
     let state = State::from_bytes(&fitted.state.unwrap().to_bytes().unwrap()).unwrap();
     free.resumed(&classes(), 2, state).unwrap();
-    let sgd =
-        |schedule, first| Settings { method: Method::Gradient { schedule, first }, ..free.clone() };
+    let sgd = |schedule, first| StreamSettings {
+        method: Method::Gradient { schedule, first },
+        ..free.clone()
+    };
     let constant = sgd(StepSchedule::Bottou, Some(0.1));
     let state = constant.fit(&data(60)).unwrap().state.unwrap().to_bytes().unwrap();
     constant.resumed(&classes(), 2, State::from_bytes(&state).unwrap()).unwrap();
-    let pegasos = Settings { method: Method::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
+    let pegasos = StreamSettings { method: Method::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
     for refused in [pegasos, sgd(StepSchedule::Bottou, None)] {
         let refused = refused.gradient().unwrap_err().to_string();
         assert!(refused.contains("and lambda 0 contradict each other"), "{refused}");
@@ -366,7 +370,7 @@ impl MarginLoss for Mistaken {
 #[test]
 fn a_loss_that_contradicts_itself_is_noticed() {
     for lambda in [Lambda::NONE, Lambda::new(0.01).unwrap()] {
-        let settings = Settings { loss: Arc::new(Mistaken), lambda, ..settings() };
+        let settings = StreamSettings { loss: Arc::new(Mistaken), lambda, ..settings() };
         let fitted = settings.fit(&data(60)).unwrap();
         assert_eq!(fitted.fits[0].report.status, Status::Contradicted);
         let streamed = settings.fit_stream(&mut stream(&text(60))).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use margins_data::read::{self, Format, ReadOptions};
 use margins_data::{Dataset, Standardizer};
-use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
+use margins_estimators::regularised::{ClassifierSettings, KernelChoice, Regularisation};
 use margins_kernels::SigmaRange;
 use margins_optim::{Report, Solver};
 use margins_test_support::{CONVEX_LOSSES, SOLVERS, lambda, loss, losses_of};
@@ -60,7 +60,8 @@ fn fit(data: &Dataset, name: &str, kernel: Option<&str>, solver: Solver, at: f64
     };
     let regularisation = Regularisation::Single(lambda(at));
     let loss = Arc::from(loss(name));
-    let mut settings = Settings { loss, kernels, regularisation, ..Settings::default() };
+    let mut settings =
+        ClassifierSettings { loss, kernels, regularisation, ..ClassifierSettings::default() };
     settings.options.solver = solver;
     settings.options.max_iterations = (solver != Solver::Auto).then_some(200);
     let fitted = settings.fit(data).unwrap_or_else(|error| panic!("{name} by {solver:?}: {error}"));

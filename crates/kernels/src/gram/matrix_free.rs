@@ -31,7 +31,7 @@ pub(crate) struct MatrixFree {
 enum Fault {
     /// The value of two samples is not finite.
     Value { one: usize, other: usize, value: f64 },
-    /// Nobody wanted it any more.
+    /// The product was cancelled.
     Interrupted,
 }
 
@@ -122,7 +122,7 @@ impl MatrixFree {
         out
     }
 
-    /// Returns true if a product was left because nobody wanted it any more.
+    /// Returns true if a product was cancelled.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self.fault.get(), Some(Fault::Interrupted))
     }
@@ -141,7 +141,7 @@ impl MatrixFree {
             return out;
         }
         if self.is_interrupted() {
-            // Even to make ready for the first block takes time, and nobody wants the product.
+            // Preparing the first block takes time, which a cancelled product need not spend.
             out.fill(f64::NAN);
             return out;
         }

@@ -155,7 +155,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
         })
     }
 
-    /// Returns the violation of the conditions of optimality that the extremes tell.
+    /// Returns the violation of the conditions of optimality, by the extremes.
     pub(super) fn violation(&self, extremes: Bests) -> f64 {
         self.frame.unit * extremes.violation(self.problem.intercept)
     }
@@ -226,7 +226,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
         })
     }
 
-    /// Returns `K_ii + K_jj - 2 K_ij`, given `K_ij` as the columns have it: from K itself where
+    /// Returns `K_ii + K_jj - 2 K_ij`, given `K_ij` of the columns: from K itself where
     /// little is left of the sum.
     fn curvature(&self, i: usize, j: usize, k_ij: P) -> f64 {
         const LITTLE: f64 = 1e-2;

@@ -218,7 +218,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         (self.entries / (n * n)).ceil() as usize
     }
 
-    /// Goes on in double precision if the gradients that steps in single precision have kept are off by
+    /// Continues in double precision if the gradients that steps in single precision have kept are off by
     /// more than the violation that they were to leave.
     fn check_single(&mut self, kept: &[(usize, f64)], gradient: &[f64], target: f64) {
         let is_right = |&(i, g): &(usize, f64)| (g - gradient[i]).abs() <= target;
@@ -238,7 +238,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     }
 
     /// Begins steps in single precision if enough in double precision have gone before: a path that ends
-    /// sooner does without the copy of K. Its columns are cached instead of columns of K.
+    /// sooner needs no copy of K. Columns of the copy are cached instead of columns of K.
     fn begin_single(&mut self) {
         let Steps::Double(_, Some(0)) = self.steps else { return };
         let Some(copy) = self.problem.entries.single_columns() else { return };

@@ -474,15 +474,14 @@ fn what_cannot_be_solved_is_refused_by_name() {
     for solver in [Solver::Auto, Solver::Newton, Solver::MM, Solver::MM_ACCELERATED] {
         assert_eq!(
             refusal("hinge", solver),
-            "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear \
-             classifiers proximal-newton, sdca and bundle take it; smoothed-hinge and squared-hinge are the \
-             differentiable relatives of the hinge"
+            "loss 'hinge' has a kink, and this solver needs a differentiable loss. Use proximal-newton, sdca or bundle \
+             (linear classifiers), or a differentiable loss, such as smoothed-hinge or squared-hinge"
         );
         assert_eq!(
             refusal("garg-roth", solver),
             format!(
-                "loss '{}' is not convex, and without convexity no duality gap certifies a fit; \
-                 lhs and logistic are convex",
+                "loss '{}' is not convex, so that no duality gap can certify a fit. Use a convex \
+                 loss, such as lhs or logistic",
                 loss("garg-roth").specification()
             )
         );

@@ -38,7 +38,7 @@ impl Scorer for DecisionList {
 ///
 /// The learner minimises the LeakyReLU loss with `lambda = eta + epsilon/2` on the samples that are
 /// left, finds the smallest threshold beyond which the minimiser errs at a rate of at most lambda,
-/// gives the samples beyond it to this rule, and goes on until a share of epsilon is left or no
+/// gives the samples beyond it to this rule, and continues until a share of epsilon is left or no
 /// threshold will do.
 ///
 /// # Errors

@@ -61,7 +61,7 @@ impl<'a> Frame<'a> {
         let (rest, [first, second]) = (&self.bytes[PREFIX..], self.lengths);
         if first.checked_add(second) != Some(rest.len() as u64) {
             return Err(format!(
-                "{PREFIX} + {first} + {second} bytes are announced, but it has {}",
+                "its header announces {PREFIX} + {first} + {second} bytes, but it has {}",
                 self.bytes.len()
             ));
         }

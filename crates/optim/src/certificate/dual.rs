@@ -242,7 +242,7 @@ pub(crate) fn certify<S: Samples>(
 ///
 /// Rounding leaves margins on a kink just short of it, where the loss has the slope of that side. Near a
 /// minimum of almost zero this is all that F consists of beside the penalty, and all that its rounding
-/// consists of. A little farther out both are gone.
+/// consists of. A little farther out both vanish.
 pub(crate) fn clear_of_kinks<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,

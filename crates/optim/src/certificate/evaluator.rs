@@ -75,7 +75,7 @@ impl<S: Samples> Evaluator<S> {
         self.drift = 0.0;
     }
 
-    /// Goes on with the products of another evaluator of the same samples, and so with the rounding
+    /// Continues with the products of another evaluator of the same samples, and so with the rounding
     /// in them.
     pub(crate) fn go_on_from<T: Samples>(&mut self, other: &Evaluator<T>) {
         self.drift = other.drift;

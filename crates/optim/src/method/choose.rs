@@ -23,7 +23,7 @@ const LONG: f64 = 5.0;
 pub(crate) struct Plan {
     /// The steps of L-BFGS by which it is tried first, with that choice.
     pub(crate) trial: Option<(usize, Choice)>,
-    /// The method that goes on from there, or solves it all.
+    /// The method that continues from there, or solves the whole problem.
     pub(crate) choice: Choice,
 }
 

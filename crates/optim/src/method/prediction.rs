@@ -39,7 +39,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Returns a problem whose values are [not looked at](Self::by_values) yet.
+    /// Returns a problem whose values have [not been inspected](Self::by_values) yet.
     pub(super) fn new<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
         lambdas: &[Lambda],

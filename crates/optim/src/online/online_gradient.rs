@@ -176,7 +176,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
         &self.loss
     }
 
-    /// Goes on with another loss, and with all steps of the schedule multiplied by a factor.
+    /// Continues with another loss, and with all steps of the schedule multiplied by a factor.
     ///
     /// # Errors
     /// [`Error::Parameter`]: the factor makes a step 0 or no finite number.

@@ -64,11 +64,11 @@ pub(super) struct PathSolver<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) duals: Option<Vec<f64>>,
     /// What an engine before this one has reached at the first lambda.
     start: Option<Unfinished>,
-    /// The end of that engine, until this one goes on from there.
+    /// The end of that engine, until this one continues from there.
     before: Option<Ending>,
 }
 
-/// The place where one engine has stopped and another one goes on.
+/// The place where one engine has stopped and another one continues.
 pub(super) struct Unfinished {
     pub(super) point: Point,
     pub(super) ending: Ending,

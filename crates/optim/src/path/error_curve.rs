@@ -71,8 +71,8 @@ pub struct ErrorCurve {
     /// not fitted in time.
     pub mean_log_loss: Vec<Option<f64>>,
     /// A bound on the distance between the mean error and that of exact minimisers: the share of the
-    /// held-out samples, by weight, whose class the gap of their fit leaves open, as
-    /// [`Sensitivity`](crate::Sensitivity) has it. `None` where that was not checked: for several
+    /// held-out samples, by weight, whose class the gap of their fit leaves open, by
+    /// [`Sensitivity`](crate::Sensitivity). `None` if that was not checked: for several
     /// classes, for samples left out one by one, and for samples that are not in memory.
     pub unproven: Vec<Option<f64>>,
     /// The largest relative duality gap of the fits.

@@ -32,8 +32,8 @@ impl Measured {
 pub struct FoldOutcome {
     /// The misclassification of each sample: true if it is wrong.
     pub wrong: Vec<bool>,
-    /// True for each sample whose class an exact minimiser might decide otherwise, as far as the gap
-    /// tells; `None` where that was not checked.
+    /// True for each sample whose class the gap leaves open: an exact minimiser might decide
+    /// otherwise. `None` if that was not checked.
     pub unproven: Option<Vec<bool>>,
     /// The values of measures of the samples.
     pub measured: Measured,

@@ -10,7 +10,7 @@ use crate::solve::is_over;
 ///
 /// Without a deadline, one round takes all folds to the last lambda, or to the end of their paths. With a deadline, the folds of a
 /// round share the time until then, and none goes further than the earlier ones had time for. Where time
-/// is left, folds that are behind catch up first, and then all go on.
+/// is left, folds that are behind catch up first, and then all continue.
 ///
 /// ```
 /// use margins_optim::path::Rounds;
@@ -36,7 +36,7 @@ pub struct Rounds {
     before: Option<usize>,
 }
 
-/// Folds that go on along the path, and share the time until the deadline.
+/// Folds that continue along the path, and share the time until the deadline.
 #[derive(Debug)]
 pub struct Round {
     folds: Vec<usize>,

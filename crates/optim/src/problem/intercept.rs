@@ -18,7 +18,7 @@ pub fn settle<T: ?Sized>(
     set: impl Fn(&mut T, f64) -> [f64; 2],
     curvature: impl Fn(&mut T) -> f64,
 ) -> (f64, f64) {
-    /// An eighth of the first step where nothing tells its length.
+    /// An eighth of the first step where its length is unknown.
     const REACH: f64 = 1e-3;
     /// The factor by which such steps grow.
     const FARTHER: f64 = 8.0;

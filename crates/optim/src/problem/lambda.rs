@@ -112,7 +112,7 @@ pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Erro
         return refuse("at least one value is needed");
     }
     if count > MOST {
-        return refuse("a million values are the most");
+        return refuse("at most a million values are allowed");
     }
     if count == 1 && from != to {
         return refuse("one value cannot reach both ends");

@@ -224,7 +224,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.settle_at(Scores::of(scores), intercept)
     }
 
-    /// Does what [`settle`](Self::settle) does at `point + t direction`, whose products nobody keeps.
+    /// Does what [`settle`](Self::settle) does at `point + t direction`, whose products are not kept.
     pub(crate) fn settle_step(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
         let scores = Scores { products: &point.products, step: Some((t, &direction.products)) };
         self.settle_at(scores, point.intercept + t * direction.intercept)

@@ -34,17 +34,17 @@ impl Need {
     fn lacking<L: MarginLoss + ?Sized>(self, loss: &L) -> Error {
         let (lacks, alternative) = match self {
             Need::Convexity => (
-                "is not convex, and without convexity no duality gap certifies a fit",
-                "lhs and logistic are convex",
+                "is not convex, so that no duality gap can certify a fit",
+                "Use a convex loss, such as lhs or logistic",
             ),
             Need::Differentiability => (
                 "has a kink, and this solver needs a differentiable loss",
-                "for linear classifiers proximal-newton, sdca and bundle take it; smoothed-hinge and \
-                 squared-hinge are the differentiable relatives of the hinge",
+                "Use proximal-newton, sdca or bundle (linear classifiers), or a differentiable loss, such as \
+                 smoothed-hinge or squared-hinge",
             ),
             Need::Curvature => (
                 "has no finite curvature, which MM and the smooth step of gradient descent need",
-                "newton and line searches do without",
+                "Use newton or a line search",
             ),
         };
         Error::Unsuitable { loss: loss.specification(), lacks, alternative }

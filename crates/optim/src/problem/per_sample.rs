@@ -1,4 +1,4 @@
-//! Numbers that every sample has and that few bits tell most often: signs and weights.
+//! Numbers of every sample that mostly need few bits: signs and weights.
 
 use std::borrow::Cow;
 use std::ops::Range;

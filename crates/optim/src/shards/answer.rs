@@ -88,7 +88,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(Cow::Owned(scores))
     }
 
-    /// Returns the risk with the loss that is looked at in a place.
+    /// Returns the risk with the loss that is evaluated in a place.
     fn risk_of(&self, spot: &Spot) -> Result<&EmpiricalRisk<'q, L>, Failure> {
         let Spot { smoothing: strength, centre, .. } = *spot;
         if strength == 0.0 {

@@ -3,7 +3,7 @@
 use crate::Lambda;
 use crate::shards::Failure;
 
-/// Where a path over shards keeps the points that it has reached, for another run that goes on from
+/// Where a path over shards keeps the points that it has reached, for another run that continues from
 /// them. Coefficients are those of the features in the units of the fit.
 pub trait PointStore: Sync {
     /// Returns the intercept and the coefficients reached last at a lambda, if they were kept.

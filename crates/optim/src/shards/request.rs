@@ -145,7 +145,7 @@ impl Default for Weighting {
     }
 }
 
-/// Scores: a combination of slots and an intercept, with the loss that is looked at there.
+/// Scores: a combination of slots and an intercept, with the loss that is evaluated there.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Spot {

@@ -51,7 +51,7 @@ pub trait Descent {
         false
     }
 
-    /// Discards what earlier steps have taught about F, after a direction that leads nowhere. Returns
+    /// Discards what was learned about F from earlier steps, after a direction without progress. Returns
     /// true if the next direction from the same point is another one.
     fn restart(&mut self) -> bool {
         false
@@ -162,7 +162,7 @@ impl<P: Products> Step<'_, P> {
         self.decrease <= tolerance * self.from.objective.abs() + self.from.rounding
     }
 
-    /// Returns the status of a step that leads nowhere: where the minimum is expected within the
+    /// Returns the status of a step without progress: where the minimum is expected within the
     /// tolerance, rounding alone keeps the certificate from showing it.
     fn reason(&self, tolerance: f64) -> Status {
         if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }
@@ -253,7 +253,7 @@ impl<P: Products> Step<'_, P> {
     }
 
     /// Returns the first step along the direction that is progress, of three: the step of a coarse
-    /// search; the full step, whose gap tells more than its F near the minimum; and a step short of
+    /// search; the full step, whose gap is more informative than its F near the minimum; and a step short of
     /// the minimum along the line, which decreases F for certain.
     fn search(
         &self,

@@ -90,7 +90,7 @@ impl Forecast {
     /// Returns true if a step at the point of a certificate is one too many: at the end of the share,
     /// and earlier if the gap shrinks too slowly to reach the tolerance by then.
     fn is_beyond(&mut self, certificate: &Certificate, tolerance: f64) -> bool {
-        /// The steps between two looks at the gap.
+        /// The steps between two checks of the gap.
         const STRIDE: usize = 10;
         let taken = self.steps;
         self.steps += 1;

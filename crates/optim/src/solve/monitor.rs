@@ -56,7 +56,7 @@ impl<'o> Monitor<'o> {
     }
 
     /// Returns the status of a solver that ends, whose best point has this certificate and whose
-    /// iterate has these margins; `None` if it goes on. The history and the callback see every
+    /// iterate has these margins; `None` if it continues. The history and the callback see every
     /// point that is judged.
     pub fn judge(
         &mut self,
@@ -67,7 +67,7 @@ impl<'o> Monitor<'o> {
         self.judge_by(Rule::Gap, passes, certificate, certificate, margins)
     }
 
-    /// Returns the status of a solver that ends by this rule, or `None` if it goes on; the history
+    /// Returns the status of a solver that ends by this rule, or `None` if it continues; the history
     /// and the callback see another certificate than [`judge`](Self::judge) shows them, `shown`.
     pub fn judge_by(
         &mut self,

@@ -14,8 +14,9 @@ use crate::solve::watch::is_over;
 #[non_exhaustive]
 pub enum Solver {
     /// The solver that is predicted to take the fewest processor seconds, from the shape of the data,
-    /// the loss and the lambdas: Newton, proximal Newton, dual coordinate ascent or gradient descent.
-    /// [`Report::choice`](crate::Report::choice) has it with the prediction.
+    /// the loss and the lambdas: Newton, proximal Newton or dual coordinate ascent, after a trial of
+    /// L-BFGS if the loss is differentiable.
+    /// [`Report::choice`](crate::Report::choice) names it, with the prediction.
     #[default]
     Auto,
     /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
@@ -238,7 +239,7 @@ impl Options<'_> {
         is_over(self.deadline)
     }
 
-    /// Returns the options of a search that goes on after so many iterations: those that a limit was given
+    /// Returns the options of a search that continues after so many iterations: those that a limit was given
     /// for count against it. `None` if that leaves none.
     pub fn after(&self, iterations: usize) -> Option<Self> {
         let left = self.max_iterations.map(|limit| limit.saturating_sub(iterations));

@@ -200,7 +200,7 @@ impl DualAscent {
     }
 }
 
-/// Returns the epochs after which the relative gap has fallen to a tolerance, if it goes on to fall as it
+/// Returns the epochs after which the relative gap has fallen to a tolerance, if it continues to fall as it
 /// has in the last so many epochs.
 fn epochs_to(tolerance: f64, [before, after]: [f64; 2], epochs: usize) -> usize {
     let needed = epochs as f64 * (after / tolerance).ln() / (before / after).ln();

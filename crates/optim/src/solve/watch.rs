@@ -30,8 +30,7 @@ pub struct Iteration {
 
 /// A callback for every iteration, which may stop the solver: the fit then ends as
 /// [`Status::Interrupted`](crate::Status::Interrupted) with the best point so far. The thread that
-/// solves calls it. The callback of a method without a certificate, in [`Limits`], gets no iteration to
-/// look at.
+/// solves calls it. The callback of a method without a certificate, in [`Limits`], gets no iteration.
 #[derive(Clone, Copy)]
 pub struct Watch<'w, T = Iteration>(&'w (dyn Fn(&T) -> ControlFlow<()> + Sync));
 
@@ -80,7 +79,7 @@ impl Limits<'_> {
         }
     }
 
-    /// Returns true if the callback stops the method, of which then nobody wants more.
+    /// Returns true if the callback stops the method.
     pub fn is_interrupted(&self) -> bool {
         self.watch.is_some_and(|watch| watch.see(&()).is_break())
     }

@@ -413,9 +413,8 @@ fn what_cannot_be_solved_is_refused_by_name() {
     };
     assert_eq!(
         refusal("hinge", Solver::Newton),
-        "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear classifiers \
-         proximal-newton, sdca and bundle take it; smoothed-hinge and squared-hinge are the differentiable \
-         relatives of the hinge"
+        "loss 'hinge' has a kink, and this solver needs a differentiable loss. Use proximal-newton, sdca or bundle \
+         (linear classifiers), or a differentiable loss, such as smoothed-hinge or squared-hinge"
     );
     for solver in [Solver::Auto, Solver::SDCA, Solver::Bundle] {
         assert!(refusal("garg-roth", solver).contains("is not convex"));

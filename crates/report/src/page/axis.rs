@@ -24,11 +24,11 @@ pub struct Axis {
 /// The smallest number that a logarithmic axis shows.
 pub(super) const LEAST: f64 = 1e-18;
 
-/// The significant digits of places, and the most of them where fewer do not tell places apart.
+/// The significant digits of places, and the most of them where fewer do not distinguish places.
 const DIGITS: usize = 4;
 const MOST_DIGITS: usize = 10;
 
-/// The part of their size by which places differ at least that an axis tells apart.
+/// The smallest share of their size by which places differ that an axis distinguishes.
 const LEAST_WIDTH: f64 = 1e-8;
 
 impl Axis {

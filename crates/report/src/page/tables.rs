@@ -50,7 +50,7 @@ fn in_two(cell: &str) -> Markup {
     html! { (first) @if !rest.is_empty() { span.narrow {} (rest) } }
 }
 
-/// Returns a text that may go on in another line after marks that join words, as names of columns have them.
+/// Returns a text that may break after marks that join words, as in names of columns.
 fn breakable(text: &str) -> Markup {
     let parts = text.split_inclusive(['=', '_', '.', '/', ':']).enumerate();
     html! { @for (k, part) in parts { @if k > 0 { (PreEscaped("<wbr/>")) } (part) } }

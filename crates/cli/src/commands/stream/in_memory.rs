@@ -4,7 +4,7 @@ use margins::data::digits::percent;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::data::{ClassLabels, Dataset};
 use margins::estimators::regularised::DataSummary;
-use margins::estimators::stream::Settings;
+use margins::estimators::stream::StreamSettings;
 use margins::optim::{Fit, Status};
 use margins::{MemberReport, Prepared, Registry};
 
@@ -22,7 +22,7 @@ use crate::output::table::{facts, number};
 use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
-pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Result<(), Failure> {
     let StreamArguments { memory, output: to, .. } = arguments;
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
@@ -63,7 +63,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
 pub(super) fn fit_several(
     registry: &Registry,
     arguments: &StreamArguments,
-    settings: &Settings,
+    settings: &StreamSettings,
 ) -> Result<(), Failure> {
     let to = &arguments.output;
     let data = arguments.source().classes()?;

@@ -2,7 +2,7 @@
 
 use margins::Error;
 use margins::data::Counted;
-use margins::estimators::stream::Settings;
+use margins::estimators::stream::StreamSettings;
 
 use super::document;
 use crate::arguments::stream::StreamArguments;
@@ -16,7 +16,7 @@ use crate::output::table::facts;
 use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
 use crate::output::{VERSION, write_json};
 
-pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Result<(), Failure> {
     let (name, to) = (arguments.data.name(), &arguments.output);
     let source = arguments.source();
     let several = arguments.multi_class.is_some();

@@ -135,7 +135,7 @@ impl Rows {
         Ok(true)
     }
 
-    /// Goes on to the next file, which must have the same columns.
+    /// Advances to the next file, which must have the same columns.
     fn begin_file(&mut self, file: ParquetFile) -> Result<(), Error> {
         let found = file.header();
         if found != self.layout.header() {
@@ -187,7 +187,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Tells a part the places of rows of the file, and which of them were left out.
+    /// Gives a part the places of rows of the file, and which of them were left out.
     fn place(&mut self, part: &mut Part, rows: u64, keep: Option<&[bool]>) {
         let (name, numbers) = (&self.file.name, self.read..self.read + rows);
         self.read += rows;

@@ -260,7 +260,7 @@ impl Factor {
 
     /// Makes the factor of the H of an equation; returns true if that is numerically definite.
     fn factorize<S: Samples>(&mut self, equation: &mut Equation<'_, S>) -> bool {
-        // Most fits by dual ascent never factorise: they do not pay for the matrix.
+        // Most fits by dual ascent never factorise, and so do not compute the matrix.
         if self.matrix.is_empty() {
             self.matrix = DMatrix::zeros(self.order, self.order);
         }

@@ -203,7 +203,7 @@ impl<'c> Plane<'c> {
             };
             series.points.iter().enumerate().flat_map(ends)
         });
-        // The end of a bar below 0 is nowhere on a logarithmic axis.
+        // A logarithmic axis has no place for the end of a bar below 0.
         let bars = bars.filter(|end| !y.is_log || *end > 0.0);
         let vertical = Scale::new(y, y.ends(bars.map(|end| y.place(end))), 6);
         let left = 30.0 + vertical.longest();

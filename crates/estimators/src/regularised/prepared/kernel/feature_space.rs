@@ -45,7 +45,7 @@ impl FeatureSpace {
     /// minimum: for the hinge, if the samples are not too many beside the features.
     ///
     /// # Errors
-    /// Nobody wants them any more.
+    /// The fits were cancelled.
     fn products<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
@@ -82,7 +82,7 @@ impl FeatureSpace {
             Err(margins_kernels::Error::Interrupted) if self.basis.kernel.is_interrupted() => {
                 Err(margins_kernels::Error::Interrupted.into())
             }
-            // Without the memory or the time the linear solver goes on.
+            // Without enough memory or time the linear solver continues.
             Err(_) => Ok(None),
         }
     }
