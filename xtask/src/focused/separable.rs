@@ -39,7 +39,7 @@ const PASSES_A_LOOK: f64 = 0.25;
 const SIGMA: f64 = 1.0 / 7.0;
 /// `C = 1/(2 n lambda)` is large.
 const LAMBDA: f64 = 1e-9;
-/// Rows up to which the machine, which needs the kernel matrix, takes part.
+/// Rows up to which the SVM, which needs the kernel matrix, takes part.
 const MOST_MACHINE_ROWS: usize = 4000;
 
 /// Returns all monomials of degree up to three of standardised features.
@@ -330,7 +330,7 @@ fn of(trials: &[Numbers], at: usize) -> f64 {
     median(trials.iter().map(|trial| trial.0[at]))
 }
 
-/// Returns the picture of the passes of the methods but the machine, which is the last.
+/// Returns the picture of the passes of the methods except the SVM, which is the last.
 fn figure(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Figure {
     let series = METHODS.iter().enumerate().take(METHODS.len() - 1).map(|(k, name)| {
         let point = |((name, _), trials): (&(&str, Dataset), &Vec<Numbers>)| {

@@ -102,7 +102,7 @@ fn along(samples: &Samples, space: Space, solver: Solver) -> Result<Vec<f64>, Fa
 }
 
 /// Returns the numbers of a trial: those of both rules, the published one NaN unless it is wanted, and
-/// error and seconds of the machine.
+/// error and seconds of the SVM.
 fn trial(samples: &Samples, space: Space, with_rule: bool) -> Result<Numbers, Failure> {
     let mut numbers = along(samples, space, Solver::Auto)?;
     match with_rule {

@@ -3,7 +3,7 @@
 //! Per trial two thirds of the rows, at random, are for training and the others for testing, as in
 //! the source. Whether it scales features is not said. Here they are centred and scaled by the
 //! means and standard deviations of the training rows, for both classifiers, as kernlab does for
-//! the machine.
+//! the SVM.
 
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,7 @@ fn introduction(settings: &Settings, missing: &[&str]) -> Vec<String> {
          lowest {FOLDS}-fold cross-validated error among 100 from 1 to 1e-7, with the same folds for \
          all classifiers. Of several such lambdas *largest* takes the largest, *smallest* the \
          smallest, and *log-loss* the one with the lowest cross-validated log-loss, as `margins cv` \
-         does; the machine, which has no probabilities, takes the largest.\n\n\
+         does; the SVM, which has no probabilities, takes the largest.\n\n\
          *Differs by* is ours minus published in standard errors of the difference; columns with a \
          minus are paired differences with their standard errors. *Best in hindsight* is the lambda \
          with the lowest mean error on the test rows. *Not certified* counts the lambdas at which a \

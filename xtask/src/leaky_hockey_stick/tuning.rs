@@ -19,7 +19,7 @@ use crate::Failure;
 pub(crate) const FOLDS: usize = 5;
 
 /// The most steps of a support vector machine at one lambda, with which the source stops both
-/// algorithms; without a limit a linear machine at the smallest lambdas takes minutes.
+/// algorithms; without a limit a linear SVM at the smallest lambdas takes minutes.
 pub(crate) const MACHINE_STEPS: usize = 100_000;
 
 /// The relative duality gap that a support vector machine is to reach. An error rate does not see
@@ -188,7 +188,7 @@ fn tuned(
 }
 
 /// Tunes a classifier and tests it. Of lambdas with the lowest error the largest is taken, for the
-/// machine has no log-loss by which our own rule decides among them.
+/// SVM has no log-loss by which our own rule decides among them.
 pub(super) fn tested(
     settings: ClassifierSettings,
     Samples { train, test, .. }: &Samples,
