@@ -221,7 +221,7 @@ struct Given<'py> {
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
-/// What a data set is made of, in memory of its own, so that the job of a fit makes it.
+/// The parts of a data set, in memory of its own; the job of a fit builds the data set.
 pub(crate) struct Data {
     features: TrainingSamples,
     classes: Classes,
@@ -231,7 +231,7 @@ pub(crate) struct Data {
     encode: Option<EncodeOptions>,
 }
 
-/// What a fit learns from: samples, or the columns of a raw table.
+/// The input of a fit: samples, or the columns of a raw table.
 enum TrainingSamples {
     Samples(Design),
     Columns(Vec<Column>),

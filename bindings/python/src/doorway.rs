@@ -41,7 +41,7 @@ impl Stop {
     }
 
     /// Returns whether the job continues.
-    pub(crate) fn look(&self) -> ControlFlow<()> {
+    pub(crate) fn check(&self) -> ControlFlow<()> {
         if self.0.stopped.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -65,13 +65,13 @@ impl Stop {
                     callback.call1(py, (seen,)).map(drop)
                 });
             }
-            stop.look()
+            stop.check()
         })
     }
 
     /// Calls Python from the thread of a job; what it raises ends the job and reaches the caller.
     pub(crate) fn call(&self, callback: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        if self.look().is_break() {
+        if self.check().is_break() {
             return;
         }
         if let Err(raised) = Python::attach(callback) {
@@ -152,7 +152,7 @@ fn wait<T: Send>(py: Python<'_>, mut answer: Receiver<T>, stop: &Stop) -> PyResu
         if signal.is_none() {
             signal = py.check_signals().err();
         }
-        if signal.is_some() || stop.look().is_break() {
+        if signal.is_some() || stop.check().is_break() {
             stop.stop();
             let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + PATIENCE);
             if Instant::now() >= leave_at {

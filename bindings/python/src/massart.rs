@@ -1,7 +1,7 @@
 //! Halfspaces under Massart noise.
 
 use margins::estimators::Evidence;
-use margins::estimators::massart::{HalfspaceSettings, Method, RowScaling};
+use margins::estimators::massart::{HalfspaceMethod, HalfspaceSettings, RowScaling};
 use margins::massart::{Problem, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ pub(crate) fn fit_massart<'py>(
     Ok(result)
 }
 
-fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
+fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
     let refused = |error: margins::massart::Error| PyValueError::new_err(error.to_string());
     let learner: String = given.take("learner")?;
     let (eta, gamma): (Option<f64>, Option<f64>) = (given.take("eta")?, given.take("gamma")?);
@@ -91,9 +91,9 @@ fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
         )));
     }
     match learner.as_str() {
-        "auto" => Ok(Method::Adaptive { target }),
-        "sgd" => Ok(Method::Gradient { problem: problem()? }),
-        "cuts" => Ok(Method::Cuts { problem: problem()?, dimensions }),
+        "auto" => Ok(HalfspaceMethod::Adaptive { target }),
+        "sgd" => Ok(HalfspaceMethod::Gradient { problem: problem()? }),
+        "cuts" => Ok(HalfspaceMethod::Cuts { problem: problem()?, dimensions }),
         other => Err(refuse("learner", format!("'{other}'"), "'auto', 'sgd' or 'cuts'")),
     }
 }

@@ -172,7 +172,7 @@ impl Model {
         self.0.members().iter().map(scaling).collect()
     }
 
-    /// What a file says of the fit of every member.
+    /// The summary of the fit of every member, from a file.
     #[getter]
     fn training<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let of_member = |member: &margins::model::Member| {

@@ -183,7 +183,7 @@ impl Watchers {
                     Ok(())
                 });
             }
-            if is_enough { ControlFlow::Break(()) } else { stop.look() }
+            if is_enough { ControlFlow::Break(()) } else { stop.check() }
         })
     }
 }
@@ -202,7 +202,7 @@ fn watched(settings: ClassifierSettings, watchers: Watchers, stop: &Stop) -> Cla
         None => Observer::default(),
     };
     let kernel_stop = stop.clone();
-    let registry = settings.kernels.registry.watched(move || kernel_stop.look());
+    let registry = settings.kernels.registry.watched(move || kernel_stop.check());
     let kernels = KernelChoice { registry, ..settings.kernels };
     ClassifierSettings { iterations, progress, kernels, ..settings }
 }

@@ -109,7 +109,7 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
 pub(crate) enum Cv {
     /// The default number of the library.
     Default,
-    /// So many stratified folds.
+    /// This number of stratified folds.
     Count(usize),
     /// The name of the fold of every row.
     OfRows(Vec<String>),

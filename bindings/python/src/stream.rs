@@ -1,7 +1,9 @@
 //! Stochastic gradient.
 
 use margins::data::Classes;
-use margins::estimators::stream::{self, Method, Projection, State, StepSchedule, StreamSettings};
+use margins::estimators::stream::{
+    self, Projection, State, StepSchedule, StreamMethod, StreamSettings,
+};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
 use numpy::PyReadonlyArray1;
@@ -61,7 +63,7 @@ fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<StreamSettings> {
     Ok(settings)
 }
 
-fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
+fn method_of(given: &mut Given<'_>) -> PyResult<StreamMethod> {
     let (method, schedule): (String, String) = (given.take("method")?, given.take("schedule")?);
     let first: Option<f64> = given.take("first_step")?;
     let schedule = match schedule.as_str() {
@@ -80,10 +82,10 @@ fn method_of(given: &mut Given<'_>) -> PyResult<Method> {
         "adaptive" | "coin" | "pegasos" if !is_default => Err(PyValueError::new_err(format!(
             "method is '{method}', which sets its own steps: leave schedule and first_step out, or pass method='sgd'"
         ))),
-        "adaptive" => Ok(Method::Adaptive),
-        "coin" => Ok(Method::Coin),
-        "sgd" => Ok(Method::Gradient { schedule, first }),
-        "pegasos" => Ok(Method::Pegasos),
+        "adaptive" => Ok(StreamMethod::Adaptive),
+        "coin" => Ok(StreamMethod::Coin),
+        "sgd" => Ok(StreamMethod::Gradient { schedule, first }),
+        "pegasos" => Ok(StreamMethod::Pegasos),
         _ => Err(refuse("method", format!("'{method}'"), "'adaptive', 'coin', 'sgd' or 'pegasos'")),
     }
 }

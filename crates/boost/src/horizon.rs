@@ -138,7 +138,7 @@ impl Horizon {
 /// learner over the rounds is, on each of `m` samples, at most `(4 (e - 1) S + 4 m (ln m +
 /// ln(m/delta)))/T`, with `S` the sum of the losses that were seen.
 ///
-/// Nothing about the learner or the samples is assumed.
+/// Makes no assumption about the learner or the samples.
 pub fn mean_loss_bound(m: usize, rounds: u64, seen: f64, delta: f64) -> f64 {
     let m = m as f64;
     let learner = (std::f64::consts::E - 1.0) * seen;

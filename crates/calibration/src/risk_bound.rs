@@ -284,7 +284,7 @@ impl ExcessRiskBound {
     /// [`sound_excess_over_linear`](Self::sound_excess_over_linear).
     ///
     /// # Errors
-    /// Those of [`misclassification_bound`](Self::misclassification_bound).
+    /// The errors of [`misclassification_bound`](Self::misclassification_bound).
     pub fn sound_misclassification_bound(
         &self,
         approximation_error: f64,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The class labels of a data set, one a row: [`Labels`](crate::Labels) of two classes, or
 /// [`Classes`](crate::Classes) of two or more.
 ///
-/// Nothing else can implement it.
+/// The trait is sealed.
 pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// Returns the names of the classes in order; with two classes the first is the negative one.
     fn names(&self) -> &[String];

@@ -84,7 +84,7 @@ pub enum Error {
         rows: usize,
         /// The number of columns, if it is known: the beginning of an svmlight file does not determine it.
         columns: Option<usize>,
-        /// What is missing.
+        /// The memory that is needed and that is free.
         shortage: Shortage,
     },
     /// The copies of a table do not fit in memory beside it.
@@ -98,7 +98,7 @@ pub enum Error {
         rows: usize,
         /// The number of columns.
         columns: usize,
-        /// What is missing.
+        /// The memory that is needed and that is free.
         shortage: Shortage,
     },
     /// No rows or no columns.

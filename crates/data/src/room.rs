@@ -10,7 +10,7 @@ use crate::{Memory, parallel};
 /// More memory than this process can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub struct Shortage {
-    /// What is needed.
+    /// The memory that is needed.
     pub needed: Memory,
     /// The free memory, if the system reports it.
     pub free: Option<Memory>,
@@ -27,9 +27,9 @@ impl fmt::Display for Shortage {
 }
 
 impl Memory {
-    /// What is there without a look.
+    /// The memory below which nothing is checked.
     const FEW: usize = 8 << 20;
-    /// What everything else takes beside a large table: the process, and the blocks of each thread.
+    /// The memory of everything else beside a large table: the process, and the blocks of each thread.
     const REST: usize = 8 << 20;
     const REST_OF_A_THREAD: usize = 4 << 20;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// What the files of one kind of job have in common.
+/// A kind of checkpoint: the properties that its files share.
 pub(crate) struct Kind {
     /// The name of the format.
     pub(crate) format: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Kind {
     pub(crate) version: u32,
     /// The job, as in "a game".
     pub(crate) job: &'static str,
-    /// What does such jobs.
+    /// The method that does such jobs.
     pub(crate) method: &'static str,
 }
 

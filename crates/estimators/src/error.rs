@@ -107,7 +107,7 @@ pub enum Error {
         classes: usize,
         /// The number of members.
         members: usize,
-        /// What is needed and what is free.
+        /// The memory that is needed and that is free.
         shortage: Shortage,
     },
     /// The classifiers of all members take more time than there is.

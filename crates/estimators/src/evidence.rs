@@ -26,6 +26,6 @@ pub enum Evidence {
         /// was.
         consistent_at: Option<u64>,
     },
-    /// Nothing is known beyond the fit itself.
+    /// No evidence beyond the fit itself.
     None,
 }

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};
-//! use margins_estimators::massart::{HalfspaceSettings, Method};
+//! use margins_estimators::massart::{HalfspaceMethod, HalfspaceSettings};
 //! use margins_massart::{Problem, Target};
 //!
 //! let angles = (0..400).map(|i| f64::from(i) * 0.7).filter(|t| t.cos().abs() > 0.2);
@@ -12,7 +12,8 @@
 //!     angles.map(|t| ([t.cos(), t.sin()], t.cos().signum())).unzip();
 //! let data = Dataset::new(Design::from_rows(&rows)?, Labels::from_signs(signs)?)?;
 //! let problem = Problem::new(0.1, 0.2)?.with_target(Target::new(0.2, 0.1)?);
-//! let fitted = HalfspaceSettings::new(Method::Cuts { problem, dimensions: None }).fit(&data)?;
+//! let cuts = HalfspaceMethod::Cuts { problem, dimensions: None };
+//! let fitted = HalfspaceSettings::new(cuts).fit(&data)?;
 //! assert!(fitted.training_error.is_some_and(|error| error <= 0.2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -43,7 +44,7 @@ use features::{FeatureScaling, baseline, wrong_weight};
 #[derive(Debug, Clone)]
 pub struct HalfspaceSettings {
     /// The learner, with what is known of the problem.
-    pub method: Method,
+    pub method: HalfspaceMethod,
     /// True for an intercept: the coefficient of a feature that is 1 for every sample before
     /// samples are divided.
     pub intercept: bool,
@@ -76,7 +77,7 @@ pub enum RowScaling {
 
 /// A learner under Massart noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Method {
+pub enum HalfspaceMethod {
     /// Stochastic gradient on losses that are reweighted at every step, for a known noise rate and
     /// margin.
     Gradient {
@@ -150,7 +151,7 @@ pub struct Selection {
 
 impl HalfspaceSettings {
     /// Returns the settings of a learner with an intercept and seed 1.
-    pub fn new(method: Method) -> Self {
+    pub fn new(method: HalfspaceMethod) -> Self {
         HalfspaceSettings {
             method,
             intercept: true,
@@ -221,12 +222,12 @@ impl HalfspaceSettings {
 
     fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {
         match self.method {
-            Method::Gradient { problem } => {
+            HalfspaceMethod::Gradient { problem } => {
                 let plan = Plan::practical(&problem);
                 let learned = learn(&problem, &plan, sample, self.seed, limits)?;
                 Ok(Answer::by_gradient(problem, learned))
             }
-            Method::Cuts { problem, dimensions } => {
+            HalfspaceMethod::Cuts { problem, dimensions } => {
                 let options = CutOptions { limits: *limits, ..CutOptions::default() };
                 let dimensions = dimensions.or_else(|| Projection::worthwhile(&problem, sample));
                 let map = |m| Projection::new(sample.columns(), m, self.seed);
@@ -235,7 +236,7 @@ impl HalfspaceSettings {
                     learn_by_tested_cuts(&problem, &options, sample, map.as_ref(), self.seed)?;
                 Ok(Answer::by_cuts(problem, dimensions, learned))
             }
-            Method::Adaptive { target } => {
+            HalfspaceMethod::Adaptive { target } => {
                 let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
                 Ok(Answer::adaptively(target, adaptive))
             }
@@ -258,7 +259,7 @@ impl HalfspaceSettings {
         if self.scaling == Some(RowScaling::Largest) {
             return refuse("a division by the largest norm", "it is the largest of all rows");
         }
-        let Method::Gradient { problem } = self.method else {
+        let HalfspaceMethod::Gradient { problem } = self.method else {
             return refuse("a learner of several passes", "it needs all rows at once");
         };
         let plan = Plan::practical(&problem);

@@ -127,16 +127,16 @@ pub enum Error {
         /// Size of the matrix.
         gigabytes: f64,
     },
-    /// What is made of kernel values does not fit into memory.
+    /// A matrix or factor of kernel values does not fit in memory.
     #[error("{what} of {n} rows does not fit into memory: {shortage}; {remedy}")]
     Memory {
-        /// What does not fit, in words.
+        /// The matrix or factor, in words.
         what: &'static str,
         /// Number of samples or of landmarks.
         n: usize,
         /// The memory that it takes, and what is free.
         shortage: Shortage,
-        /// What to do, in words.
+        /// The advice, in words.
         remedy: &'static str,
     },
     /// Something needs the kernel matrix in memory, which computes its entries where they are

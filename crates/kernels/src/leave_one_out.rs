@@ -214,13 +214,13 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
                 .map(|((p, r), d)| (d * p - r) / ridge)
                 .collect();
             let products = image.iter().map(|p| -p - intercept).collect();
-            self.walk(refit, &Point { intercept, coef, products });
+            self.search_line(refit, &Point { intercept, coef, products });
         }
     }
 
     /// Moves along a direction to where F is near its minimum on the line; stays if F does not
     /// decrease.
-    fn walk(&self, refit: &mut Refit<'_, L>, direction: &Point) {
+    fn search_line(&self, refit: &mut Refit<'_, L>, direction: &Point) {
         let ridge = self.response.ridge;
         let Refit { margins, point, .. } = refit;
         let cross = ridge * dot(&direction.coef, &point.products);

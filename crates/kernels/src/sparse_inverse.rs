@@ -30,7 +30,7 @@ const BLOCK_ROWS: usize = 1024;
 #[derive(Clone)]
 pub(crate) struct SparseInverse {
     rows: Vec<Row>,
-    /// What the low rank leaves over the samples of each row.
+    /// The remainder of the low rank at the samples of each row.
     rests: Vec<Rest>,
 }
 

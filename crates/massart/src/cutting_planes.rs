@@ -41,7 +41,7 @@ pub enum Method {
 pub enum End {
     /// The oracle accepted a point.
     Accepted,
-    /// Nothing is left of the set: the cuts contradict each other.
+    /// The set is empty: the cuts contradict each other.
     Empty,
     /// The oracle was called as often as the limit allows.
     CallLimit,

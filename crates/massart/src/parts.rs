@@ -51,7 +51,7 @@ pub trait SamplesInParts {
     fn each(&mut self, see: &mut SeePart<'_>) -> Result<(), Error>;
 }
 
-/// What is shown a part of the samples: the number of its first row and its features.
+/// A function of a part of the samples: the number of its first row and its features.
 pub type SeePart<'s> = dyn FnMut(usize, &Design) -> Result<(), Error> + 's;
 
 /// Returns the halfspace of algorithm 1 as [`learn`](crate::learn) does, from samples that are read in
@@ -160,12 +160,12 @@ fn wrong_weight(scores: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// Returns the error of a halfspace, and the mean of `factor(<w, x>, y) x`.
-fn look<S: SamplesInParts + ?Sized>(
+fn inspect<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     view: View<'_>,
     w: &[f64],
     factor: &dyn Fn(f64, f64) -> f64,
-) -> Result<Looked, Error> {
+) -> Result<Inspected, Error> {
     let total: f64 = sample.weights().iter().sum();
     let (mut wrong, mut mean) = (0.0, vec![0.0; w.len()]);
     each_on_sphere(sample, view, |points, signs, weights| {
@@ -179,10 +179,10 @@ fn look<S: SamplesInParts + ?Sized>(
         points.design().multiply_transposed(&z, &mut part);
         mean.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
     })?;
-    Ok(Looked { error: wrong / total, mean })
+    Ok(Inspected { error: wrong / total, mean })
 }
 
-struct Looked {
+struct Inspected {
     error: f64,
     mean: Vec<f64>,
 }
@@ -277,11 +277,11 @@ pub fn learn_by_cuts_from_parts<S: SamplesInParts + ?Sized>(
     let mut failure = None;
     let mut found = search(&problem, options, columns, |w| {
         let factor = |score, y| problem.gradient_factor(score, y);
-        let looked = match w {
-            None => look(sample, view, &vec![0.0; columns], &|_, y| -y),
-            Some(w) => look(sample, view, w, &factor),
+        let inspected = match w {
+            None => inspect(sample, view, &vec![0.0; columns], &|_, y| -y),
+            Some(w) => inspect(sample, view, w, &factor),
         };
-        let Looked { error, mean } = looked.map_err(|error| {
+        let Inspected { error, mean } = inspected.map_err(|error| {
             failure = Some(error);
             End::Empty
         })?;

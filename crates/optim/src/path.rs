@@ -222,11 +222,11 @@ fn attempt<L: MarginLoss + ?Sized>(
     chosen: impl Fn(Lambda, Fit) -> Fit,
 ) -> (Vec<Fit>, Option<Unfinished>) {
     let evaluator = Evaluator::with_extent(objective, extent);
-    let mut machine =
+    let mut solver =
         PathSolver::new(Engine::Lbfgs(Lbfgs::within(steps, lambdas.len())), evaluator, None);
     let mut fits = Vec::new();
     let mut unfinished = None;
-    follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
+    follow(&mut solver, lambdas, options, |_, lambda, point, ending, passes| {
         let is_limit = options.max_iterations.is_some_and(|limit| ending.iterations >= limit);
         match ending.status {
             Status::IterationLimit | Status::Stalled | Status::RoundingLimit if !is_limit => {
@@ -295,12 +295,12 @@ fn run<L: MarginLoss + ?Sized>(
     }
     let engine = Engine::prepare(objective, options, is_dense)?;
     let evaluator = Evaluator::with_extent(objective, extent);
-    let mut machine = PathSolver::new(engine, evaluator, start);
+    let mut solver = PathSolver::new(engine, evaluator, start);
     let mut fits = Vec::with_capacity(lambdas.len());
-    follow(&mut machine, lambdas, options, |machine, lambda, point, mut ending, passes| {
-        let duals = machine.duals.take();
+    follow(&mut solver, lambdas, options, |solver, lambda, point, mut ending, passes| {
+        let duals = solver.duals.take();
         let clear = duals.as_ref().and_then(|duals| {
-            ending.clear_of_kinks(&mut machine.evaluator, lambda, point, duals, options.tolerance)
+            ending.clear_of_kinks(&mut solver.evaluator, lambda, point, duals, options.tolerance)
         });
         fits.push(finish(lambda, clear.as_ref().unwrap_or(point), duals, ending, passes));
         ControlFlow::Continue(())

@@ -26,7 +26,7 @@ pub struct MemberSummary {
     pub scaled_probabilities: bool,
     /// The intercept.
     pub intercept: f64,
-    /// What the coefficients belong to: `features`, `support samples` or `random features`.
+    /// The kind of the coefficients: `features`, `support samples` or `random features`.
     pub functions: &'static str,
     /// The number of coefficients.
     pub count: usize,

@@ -27,9 +27,9 @@ pub struct Report {
     pub title: String,
     /// Where the report comes from.
     pub origin: Origin,
-    /// What was fitted, and what came out, in words.
+    /// The fit and its results, in words.
     pub facts: Vec<Fact>,
-    /// What the reader should know first, in words.
+    /// The warnings, in words, which come first.
     pub warnings: Vec<String>,
     /// The data at a glance.
     pub data: Vec<DataSummary>,

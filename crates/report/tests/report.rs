@@ -420,7 +420,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     for words in [
         "error 12.50\u{a0}%\u{a0}±\u{a0}1.00",
         "samples decided for",
-        "drawn at 1e-18 where it is less",
+        "relative duality gap, at least 1e-18",
     ] {
         assert!(page.contains(words), "{words}");
     }

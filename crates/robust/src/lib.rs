@@ -27,8 +27,8 @@
 //! let robust = CatoniRisk::new(2.0)?.fit(&objective, lambda, &options)?;
 //! assert!((0..6).all(|i| robust.score(&design.sample(i)) * labels.signs()[i] > 0.0));
 //!
-//! let machine = MarginDistribution::new(0.5, 0.5)?.fit(&objective, lambda, &options)?;
-//! assert!(machine.report.converged());
+//! let fit = MarginDistribution::new(0.5, 0.5)?.fit(&objective, lambda, &options)?;
+//! assert!(fit.report.converged());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::files::emit;
 use crate::program;
 
-/// What an example does, in words, and its command line after the name of the program. Later ones
+/// The description of an example, and its command line after the name of the program. Later ones
 /// read what earlier ones write.
 const EXAMPLES: [(&str, &str); 10] = [
     (

@@ -5,7 +5,7 @@ use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
 use margins::estimators::Evidence;
 use margins::estimators::massart::{
-    FittedHalfspace, HalfspaceSettings, Method, RowScaling, Selection,
+    FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling, Selection,
 };
 use margins::massart::{Problem, Target};
 use margins::optim::Status;
@@ -92,7 +92,9 @@ fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
 
 /// Returns the sentence on a halfspace that errs more often than a learner promises with a known eta.
 fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<String> {
-    let (Method::Gradient { problem } | Method::Cuts { problem, .. }) = settings.method else {
+    let (HalfspaceMethod::Gradient { problem } | HalfspaceMethod::Cuts { problem, .. }) =
+        settings.method
+    else {
         return None;
     };
     let (error, most) = (fitted.selection.error, problem.noise.get() + problem.target.epsilon());
@@ -118,11 +120,11 @@ fn settings(arguments: &MassartArguments) -> Result<HalfspaceSettings, Failure> 
     let known = noise.eta.zip(noise.gamma).map(|(eta, gamma)| Problem::new(eta, gamma));
     let known = known.transpose().map_err(Failure::usage)?;
     let method = match known.map(|problem| problem.with_target(target)) {
-        None => Method::Adaptive { target },
+        None => HalfspaceMethod::Adaptive { target },
         Some(problem) if learner.learner == MassartLearner::Cuts => {
-            Method::Cuts { problem, dimensions: learner.project }
+            HalfspaceMethod::Cuts { problem, dimensions: learner.project }
         }
-        Some(problem) => Method::Gradient { problem },
+        Some(problem) => HalfspaceMethod::Gradient { problem },
     };
     let time_limit = learner.time_limit;
     Ok(HalfspaceSettings {

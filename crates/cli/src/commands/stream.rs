@@ -4,7 +4,7 @@
 mod in_memory;
 mod one_pass;
 
-use margins::estimators::stream::{Method, StepSchedule, StreamSettings};
+use margins::estimators::stream::{StepSchedule, StreamMethod, StreamSettings};
 use margins::optim::ClassWeights;
 use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
 use margins::{ClassCosts, Registry};
@@ -46,10 +46,10 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<StreamSe
     Ok(StreamSettings {
         loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
         method: match method.method {
-            MethodName::Adaptive => Method::Adaptive,
-            MethodName::Coin => Method::Coin,
-            MethodName::Pegasos => Method::Pegasos,
-            MethodName::Sgd => Method::Gradient {
+            MethodName::Adaptive => StreamMethod::Adaptive,
+            MethodName::Coin => StreamMethod::Coin,
+            MethodName::Pegasos => StreamMethod::Pegasos,
+            MethodName::Sgd => StreamMethod::Gradient {
                 schedule: method.schedule.unwrap_or(ScheduleName::Bottou).into(),
                 first: method.step,
             },

@@ -43,10 +43,10 @@ pub(crate) fn write_chart(out: &mut dyn Write, chart: &Chart) -> Result<()> {
 
 /// Values along the logarithm of lambda.
 pub(crate) struct Chart {
-    /// What the values are.
+    /// The name of the values.
     title: String,
     points: Vec<Point>,
-    /// What the marks of points stand for.
+    /// The meaning of the marks of points.
     legend: &'static str,
 }
 

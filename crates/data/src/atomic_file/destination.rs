@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a path leads to.
+/// The destination of a path.
 pub(super) enum Destination {
     /// Standard output or standard error of this process.
     Stream(File),

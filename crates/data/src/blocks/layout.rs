@@ -37,7 +37,7 @@ pub enum Precision {
     Double,
 }
 
-/// What the rows of a file consist of.
+/// The parts of the rows of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) sparse: bool,

@@ -22,7 +22,7 @@ pub(crate) struct CodedRows<'r> {
     pub(crate) folds: Option<&'r [u32]>,
 }
 
-/// What is known of the rows when all of them are written.
+/// The totals of all rows written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ending {
     /// The names of the classes by their codes, and their ranks in order.
@@ -40,7 +40,7 @@ pub(crate) struct RowWriter {
     out: AtomicFile,
     path: PathBuf,
     settings: BlockSettings,
-    /// What the rows consist of, once there are some.
+    /// The parts of the rows, once there are some.
     layout: Option<Layout>,
     /// The number of rows of a block, once it is known.
     block_rows: Option<usize>,

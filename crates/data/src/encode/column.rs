@@ -246,7 +246,7 @@ impl ColumnEncoding {
     }
 }
 
-/// What an unknown word is not, and what to do.
+/// The end of the message about an unknown word.
 const LEVEL: &str = "a category of the fit: fit with --unknown none to allow unknown categories";
 
 fn not(word: &str, what: &str) -> String {

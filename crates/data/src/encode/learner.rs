@@ -19,7 +19,7 @@ pub(crate) struct EncodingLearner {
     again: bool,
 }
 
-/// What is known of a column so far.
+/// The properties of a column so far.
 struct Column {
     name: String,
     /// True if its numbers are codes.

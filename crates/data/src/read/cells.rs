@@ -15,7 +15,7 @@ pub(super) enum Cells<'m> {
     Raw { table: RawTable, gaps: &'m Gaps },
 }
 
-/// What raw tables begin with.
+/// The beginning of raw tables.
 pub(super) struct RawStart {
     /// The columns without rows.
     empty: RawTable,

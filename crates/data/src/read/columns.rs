@@ -4,7 +4,7 @@ use super::lines::Lines;
 use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable, Unknown};
 use crate::{Column, Design, Error, Place, RowNumber};
 
-/// What the features of CSV are made of.
+/// How the features of CSV are read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum FeatureColumns {
     /// Columns of finite numbers, as they are.

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-/// What a file is by its first bytes, and what to do about it.
+/// The kind of a file by its first bytes, and the advice for it.
 struct Signature {
     at: usize,
     bytes: &'static [u8],

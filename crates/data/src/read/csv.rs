@@ -38,7 +38,7 @@ pub(super) struct Rows<'a> {
     dropped: usize,
 }
 
-/// What a header says of the cells below it.
+/// The roles of the cells below a header.
 struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,

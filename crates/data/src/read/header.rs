@@ -89,7 +89,7 @@ pub(super) fn roles(
     ];
     for (purpose, name, role) in wanted {
         let Some(name) = name else { continue };
-        let is_told = role != Role::Label || options.label.is_some();
+        let is_named = role != Role::Label || options.label.is_some();
         let is_near = || header.iter().any(|column| is_same_but_for_case(column, name));
         match header.iter().position(|column| column == name) {
             Some(column) if roles[column] == Role::Feature => roles[column] = role,
@@ -99,7 +99,7 @@ pub(super) fn roles(
                 );
                 return Err(wrong(reason));
             }
-            None if fit || is_told && is_near() => {
+            None if fit || is_named && is_near() => {
                 let (name, columns) = (name.to_owned(), header.to_vec());
                 let unknown = Error::UnknownColumn { name, purpose, columns };
                 return Err(in_file(file, unknown));

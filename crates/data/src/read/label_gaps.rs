@@ -16,8 +16,8 @@ pub(super) struct LabelGaps {
 
 impl LabelGaps {
     pub(super) fn new(options: &ReadOptions, purpose: Purpose) -> Self {
-        let told = options.features.missing_words();
-        let words = told.filter(|words| **words != MissingWords::default()).cloned();
+        let given = options.features.missing_words();
+        let words = given.filter(|words| **words != MissingWords::default()).cloned();
         LabelGaps { words, purpose, drop: options.drop_unlabelled }
     }
 
@@ -28,8 +28,8 @@ impl LabelGaps {
 
     /// Returns true if a cell, without blanks around it, is no label.
     pub(super) fn contain(&self, cell: &str) -> bool {
-        let is_told = |words: &MissingWords| words.contains(cell);
-        cell.is_empty() || is_missing_label(cell) || self.words.as_ref().is_some_and(is_told)
+        let is_among = |words: &MissingWords| words.contains(cell);
+        cell.is_empty() || is_missing_label(cell) || self.words.as_ref().is_some_and(is_among)
     }
 
     /// Returns the reason why the row of a cell is refused. Predictions need no labels.

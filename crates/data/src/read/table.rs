@@ -10,7 +10,7 @@ use super::{FeatureColumns, ReadOptions, Unlabelled};
 use crate::encode::Encoding;
 use crate::{ClassLabels, Dataset, Error, Place};
 
-/// What rows are read from.
+/// The source of rows.
 pub(super) enum Source<'a> {
     File(File),
     Reader(Box<dyn Read + 'a>),

@@ -2,7 +2,7 @@
 
 use crate::{Design, Sample};
 
-/// What is shown the rows of a part with their weights, if they have any.
+/// A function of the rows of a part with their weights, if they have any.
 pub type SeeRows<'s> = dyn FnMut(&Design, Option<&[f64]>) + 's;
 
 /// Rows with their weights, relative to the largest so that sums cannot overflow.

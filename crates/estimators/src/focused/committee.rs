@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// What bytes of ensembles say that they are.
+/// The kind of the bytes of ensembles.
 #[cfg(feature = "serde")]
 const KIND: &str = "an ensemble";
 

@@ -15,7 +15,7 @@ use margins_optim::solve::Limits;
 
 use super::answer::{Answer, Source};
 use super::features::{FeatureScaling, baseline, wrong_weight};
-use super::{FittedHalfspace, HalfspaceSettings, Method, RowScaling};
+use super::{FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling};
 use crate::Error;
 
 impl HalfspaceSettings {
@@ -65,12 +65,12 @@ impl HalfspaceSettings {
         limits: &Limits<'_>,
     ) -> Result<Answer, Error> {
         Ok(match self.method {
-            Method::Gradient { problem } => {
+            HalfspaceMethod::Gradient { problem } => {
                 let plan = Plan::practical(&problem);
                 let learned = learn_from_parts(&problem, &plan, sample, self.seed, limits)?;
                 Answer::by_gradient(problem, learned)
             }
-            Method::Cuts { problem, dimensions } => {
+            HalfspaceMethod::Cuts { problem, dimensions } => {
                 let options = CutOptions { limits: *limits, ..CutOptions::default() };
                 let worthwhile =
                     || Projection::worthwhile_for(&problem, file.rows(), file.stored());
@@ -86,7 +86,7 @@ impl HalfspaceSettings {
                 )?;
                 Answer::by_cuts(problem, dimensions, learned)
             }
-            Method::Adaptive { target } => {
+            HalfspaceMethod::Adaptive { target } => {
                 let adaptive = learn_adaptively_from_parts(target, sample, self.seed, limits)?;
                 Answer::adaptively(target, adaptive)
             }

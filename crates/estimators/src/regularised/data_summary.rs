@@ -4,7 +4,7 @@
 use margins_data::encode::Encoding;
 use margins_data::{ClassLabels, Dataset};
 
-/// What is known of samples beside their features, weights and folds.
+/// The properties of samples beside their features, weights and folds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataSummary {
     /// The names of the classes in order; with two classes the first is the negative one.

@@ -252,7 +252,7 @@ pub(super) fn check_time(
     /// The seconds that it takes a row and a value of a feature at least.
     const ROW: f64 = 5e-9;
     const VALUE: f64 = 2e-9;
-    /// What does not count beside the limit.
+    /// The seconds by which an estimate may exceed the limit.
     const SHORT: f64 = 0.5;
     let members = scheme.scores(classes).unwrap_or(usize::MAX);
     // A row takes part in the contests of its own class.

@@ -163,8 +163,8 @@ impl<B: Blocks> Blocks for LandmarkBlocks<B> {
 
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
         self.made.clear();
-        let told = |landmarks| LandmarkFeatures::from_message(landmarks, &self.registry);
-        self.features = landmarks.map(told).transpose()?;
+        let read = |landmarks| LandmarkFeatures::from_message(landmarks, &self.registry);
+        self.features = landmarks.map(read).transpose()?;
         Ok(())
     }
 }

@@ -79,7 +79,7 @@ struct Search<'a> {
     limit: Option<TimeLimit>,
 }
 
-/// What the searches in all spaces have in common.
+/// The data that the searches in all spaces share.
 struct Common<'a, 'd> {
     settings: &'a ClassifierSettings,
     contests: &'d Contests,

@@ -167,7 +167,7 @@ impl Regularisation {
         Ok(Regularisation::Path { lambdas, index })
     }
 
-    /// Returns the way in words, for a refusal.
+    /// Returns the choice of lambda in words, for an error message.
     fn describe(&self) -> String {
         match self {
             Regularisation::Single(lambda) => format!("lambda {lambda}"),
@@ -203,12 +203,16 @@ impl ClassifierSettings {
     /// registry does not have, or parameters that it does not take.
     pub fn check(&self) -> Result<(), Error> {
         let kernels = self.spaces()?.len();
-        let way = &self.regularisation;
-        if kernels > 1 && !matches!(way, Regularisation::CrossValidated(_)) {
+        let regularisation = &self.regularisation;
+        if kernels > 1 && !matches!(regularisation, Regularisation::CrossValidated(_)) {
             let reason = "several kernels need cross-validation, perhaps of a single lambda";
-            return Err(Error::contradiction(way.describe(), format!("{kernels} kernels"), reason));
+            return Err(Error::contradiction(
+                regularisation.describe(),
+                format!("{kernels} kernels"),
+                reason,
+            ));
         }
-        way.check(&*self.loss)?;
+        regularisation.check(&*self.loss)?;
         #[cfg(feature = "serde")]
         self.check_kept()?;
         if let Probabilities::Platt { folds } = self.probabilities {

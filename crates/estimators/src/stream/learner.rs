@@ -53,11 +53,11 @@ struct Member<L> {
     gradient: stochastic::StochasticLearner<L>,
 }
 
-/// What bytes of states say that they are.
+/// The kind of the bytes of states.
 #[cfg(feature = "serde")]
 const KIND: &str = "the state of a stream";
 
-/// All that a learner knows between two chunks but its settings and the names of its classes.
+/// The state of a learner between two chunks, without its settings and the names of its classes.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct State {
@@ -310,12 +310,13 @@ impl StreamLearner {
     ///
     /// ```
     /// use margins_data::{Classes, Design};
-    /// use margins_estimators::stream::{Method, StreamSettings, StepSchedule};
+    /// use margins_estimators::stream::{StepSchedule, StreamMethod, StreamSettings};
     /// use margins_optim::Lambda;
     ///
     /// let classes = ["ham", "spam"].map(str::to_owned);
     /// let learnt = |first| {
-    ///     let method = Method::Gradient { schedule: StepSchedule::Constant, first: Some(first) };
+    ///     let schedule = StepSchedule::Constant;
+    ///     let method = StreamMethod::Gradient { schedule, first: Some(first) };
     ///     let settings = StreamSettings { method, ..StreamSettings::new(Lambda::new(0.01)?) };
     ///     let mut learner = settings.learner(&classes, 1)?;
     ///     let labels = Classes::from_indices(vec![0, 1, 1, 0, 1, 0], classes.to_vec())?;

@@ -5,7 +5,7 @@ use margins_optim::online::stochastic::Start;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::settings::{Method, StreamSettings};
+use super::settings::{StreamMethod, StreamSettings};
 
 /// The loss of the rows so far, each under the classifier before its step, over all members.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -39,7 +39,7 @@ impl StreamSettings {
     /// Returns the length of the first step if it was given, and steps begin at w = 0.
     pub(super) fn given_step(&self) -> Option<f64> {
         match (self.method, self.start) {
-            (Method::Gradient { first, .. }, Start::Origin) => first,
+            (StreamMethod::Gradient { first, .. }, Start::Origin) => first,
             _ => None,
         }
     }

@@ -24,7 +24,7 @@ pub struct StreamSettings {
     /// The regularisation, or [`Lambda::NONE`].
     pub lambda: Lambda,
     /// The method, with its steps.
-    pub method: Method,
+    pub method: StreamMethod,
     /// True for an intercept, which is not penalised.
     pub intercept: bool,
     /// The number of passes over data in memory; by default, set by the method.
@@ -66,7 +66,7 @@ pub struct StreamSettings {
 
 /// A method of stochastic gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Method {
+pub enum StreamMethod {
     /// Any loss, by adaptive, normalised and importance-aware steps of three lengths and by coin
     /// betting, mixed by what each has lost: nothing to tune, whatever the units of the features.
     #[default]
@@ -118,7 +118,7 @@ impl StreamSettings {
         StreamSettings {
             loss: Arc::new(LeakyHockeyStick),
             lambda,
-            method: Method::default(),
+            method: StreamMethod::default(),
             intercept: true,
             epochs: None,
             sampling: Sampling::Shuffled,
@@ -190,17 +190,17 @@ impl StreamSettings {
             Err(Error::contradiction(one.to_owned(), other, reason))
         };
         let (schedule, first) = match self.method {
-            Method::Adaptive => return Ok(StochasticGradient::adaptive(Experts::All)),
-            Method::Coin => return Ok(StochasticGradient::adaptive(Experts::Coin)),
-            Method::Pegasos if loss.special_case() != Some(SpecialCase::Hinge) => {
+            StreamMethod::Adaptive => return Ok(StochasticGradient::adaptive(Experts::All)),
+            StreamMethod::Coin => return Ok(StochasticGradient::adaptive(Experts::Coin)),
+            StreamMethod::Pegasos if loss.special_case() != Some(SpecialCase::Hinge) => {
                 let reason = "pegasos is stochastic gradient on the hinge loss: take that loss, or the method sgd";
                 return refuse("pegasos", format!("the loss {}", loss.specification()), reason);
             }
-            Method::Pegasos => {
+            StreamMethod::Pegasos => {
                 self.check_penalty("pegasos")?;
                 return Ok(StochasticGradient::pegasos(lambda));
             }
-            Method::Gradient { schedule, first } => (schedule, first),
+            StreamMethod::Gradient { schedule, first } => (schedule, first),
         };
         match schedule {
             StepSchedule::Bottou if first.is_none() => {

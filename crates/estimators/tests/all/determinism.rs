@@ -213,9 +213,9 @@ fn others() -> Vec<(String, Job)> {
     let problem = Problem::new(0.2, 0.1).expect("a problem");
     let problem = problem.with_target(Target::new(0.2, 0.1).expect("a target"));
     let methods = [
-        massart::Method::Gradient { problem },
-        massart::Method::Cuts { problem, dimensions: Some(2) },
-        massart::Method::Adaptive { target: problem.target },
+        massart::HalfspaceMethod::Gradient { problem },
+        massart::HalfspaceMethod::Cuts { problem, dimensions: Some(2) },
+        massart::HalfspaceMethod::Adaptive { target: problem.target },
     ];
     for method in methods {
         let settings = massart::HalfspaceSettings::new(method);
@@ -224,9 +224,13 @@ fn others() -> Vec<(String, Job)> {
         jobs.push((format!("{method:?}"), Box::new(job)));
     }
     let gradient =
-        stream::Method::Gradient { schedule: stream::StepSchedule::default(), first: None };
-    let methods =
-        [stream::Method::Adaptive, stream::Method::Coin, gradient, stream::Method::Pegasos];
+        stream::StreamMethod::Gradient { schedule: stream::StepSchedule::default(), first: None };
+    let methods = [
+        stream::StreamMethod::Adaptive,
+        stream::StreamMethod::Coin,
+        gradient,
+        stream::StreamMethod::Pegasos,
+    ];
     for method in methods {
         let loss = Arc::from(loss("hinge"));
         let settings = stream::StreamSettings::new(lambda(1e-3));

@@ -7,7 +7,9 @@ use std::time::Duration;
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{Dataset, Design, Labels, Memory};
-use margins_estimators::massart::{FittedHalfspace, HalfspaceSettings, Method, RowScaling};
+use margins_estimators::massart::{
+    FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling,
+};
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
@@ -47,7 +49,7 @@ fn problem() -> Problem {
 }
 
 /// The settings of the paper: no intercept, and rows on the unit sphere.
-fn on_sphere(method: Method) -> HalfspaceSettings {
+fn on_sphere(method: HalfspaceMethod) -> HalfspaceSettings {
     HalfspaceSettings {
         intercept: false,
         scaling: Some(RowScaling::Each),
@@ -59,10 +61,10 @@ fn on_sphere(method: Method) -> HalfspaceSettings {
 fn every_learner_gets_near_the_noise_rate() {
     let data = data(6000);
     let methods = [
-        Method::Gradient { problem: problem() },
-        Method::Cuts { problem: problem(), dimensions: None },
-        Method::Cuts { problem: problem(), dimensions: Some(2) },
-        Method::Adaptive { target: problem().target },
+        HalfspaceMethod::Gradient { problem: problem() },
+        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
+        HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
+        HalfspaceMethod::Adaptive { target: problem().target },
     ];
     for method in methods {
         let fitted = on_sphere(method).fit(&data).unwrap();
@@ -85,13 +87,14 @@ fn every_learner_gets_near_the_noise_rate() {
 fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
     let text_of = |weights| text(20_000, weights);
     let (plain, weighted) = (text_of(false), text_of(true));
-    let gradient = HalfspaceSettings::new(Method::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
     let fitted = gradient.fit_stream(&mut stream(&plain, None)).unwrap();
     assert_eq!((fitted.training_error, fitted.model.columns()), (None, 2));
     assert!(matches!(fitted.evidence, Evidence::ErrorBound { .. }));
     let refused = gradient.fit_stream(&mut stream(&weighted, Some("w".to_owned())));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
-    let cuts = HalfspaceSettings::new(Method::Cuts { problem: problem(), dimensions: None });
+    let cuts =
+        HalfspaceSettings::new(HalfspaceMethod::Cuts { problem: problem(), dimensions: None });
     let refused = cuts.fit_stream(&mut stream(&plain, None));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
 }
@@ -106,7 +109,7 @@ fn an_intercept_parts_classes_that_are_not_around_the_origin() {
         .map(|x| vec![x.dot(&[1.0, 0.0]) + 3.0, x.dot(&[0.0, 1.0])])
         .collect();
     let moved = data.with_design(Design::from_rows(&rows).unwrap()).unwrap();
-    let method = Method::Cuts { problem: problem(), dimensions: None };
+    let method = HalfspaceMethod::Cuts { problem: problem(), dimensions: None };
     let plain = on_sphere(method).fit(&moved).unwrap().training_error.unwrap();
     let settings = HalfspaceSettings { intercept: true, ..on_sphere(method) };
     let fitted = settings.fit(&moved).unwrap();
@@ -126,9 +129,9 @@ fn limits_end_every_learner() {
     let hard = Problem::new(0.01, 0.001).unwrap().with_target(Target::new(0.001, 0.1).unwrap());
     let target = Target::new(0.001, 0.1).unwrap();
     for method in [
-        Method::Gradient { problem: hard },
-        Method::Cuts { problem: hard, dimensions: None },
-        Method::Adaptive { target },
+        HalfspaceMethod::Gradient { problem: hard },
+        HalfspaceMethod::Cuts { problem: hard, dimensions: None },
+        HalfspaceMethod::Adaptive { target },
     ] {
         let plain = HalfspaceSettings { intercept: true, ..HalfspaceSettings::new(method) };
         let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..plain.clone() };
@@ -138,7 +141,7 @@ fn limits_end_every_learner() {
         let fitted = HalfspaceSettings { iterations, ..plain }.fit(&data).unwrap();
         assert_eq!(fitted.status, Status::Interrupted, "{method:?}");
     }
-    let gradient = HalfspaceSettings::new(Method::Gradient { problem: hard });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: hard });
     let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..gradient };
     let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
     assert_eq!(fitted.status, Status::TimeLimit);
@@ -168,8 +171,9 @@ fn raw_table(flipped: usize) -> Dataset {
 fn raw_tables_are_learned_standardised() {
     for (flipped, best) in [(0, 0.0), (10, 0.1)] {
         let data = raw_table(flipped);
-        let settings =
-            HalfspaceSettings::new(Method::Adaptive { target: Target::new(0.1, 0.1).unwrap() });
+        let settings = HalfspaceSettings::new(HalfspaceMethod::Adaptive {
+            target: Target::new(0.1, 0.1).unwrap(),
+        });
         let raw = settings.fit(&data).unwrap();
         assert!(raw.training_error.unwrap() > best + 0.15, "{:?}", raw.training_error);
         let standardized = HalfspaceSettings { standardize: true, ..settings };
@@ -206,9 +210,9 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
     let data = data.unwrap();
     let problem = Problem::new(0.15, 0.2).unwrap();
     for method in [
-        Method::Gradient { problem },
-        Method::Cuts { problem, dimensions: None },
-        Method::Adaptive { target: problem.target },
+        HalfspaceMethod::Gradient { problem },
+        HalfspaceMethod::Cuts { problem, dimensions: None },
+        HalfspaceMethod::Adaptive { target: problem.target },
     ] {
         for scaling in [None, Some(RowScaling::Each)] {
             let settings =
@@ -229,7 +233,7 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
 #[test]
 fn a_stream_takes_an_intercept_and_no_standardisation() {
     let text = text(20_000, false);
-    let gradient = HalfspaceSettings::new(Method::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
     let fitted = gradient.fit_stream(&mut stream(&text, None)).unwrap();
     assert_eq!(fitted.model.columns(), 2);
     assert!(fitted.model.members()[0].intercept != 0.0 && fitted.baseline > 0.3);
@@ -253,10 +257,10 @@ fn block_files_need_not_be_held() {
     let file = BlockFile::open(&path).unwrap();
     let least = OnDisk::least(&file, 1).bytes();
     for method in [
-        Method::Gradient { problem: problem() },
-        Method::Cuts { problem: problem(), dimensions: None },
-        Method::Cuts { problem: problem(), dimensions: Some(2) },
-        Method::Adaptive { target: problem().target },
+        HalfspaceMethod::Gradient { problem: problem() },
+        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
+        HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
+        HalfspaceMethod::Adaptive { target: problem().target },
     ] {
         for (intercept, standardize, scaling) in [
             (false, false, Some(RowScaling::Each)),
@@ -274,7 +278,7 @@ fn block_files_need_not_be_held() {
                 let memory = Memory::from_bytes(least + beside);
                 let found = settings.fit_file(&file, memory).unwrap();
                 let coef = |fitted: &FittedHalfspace| fitted.model.members()[0].coef.clone();
-                if matches!(method, Method::Gradient { .. }) {
+                if matches!(method, HalfspaceMethod::Gradient { .. }) {
                     assert_eq!(coef(&found), coef(&expected));
                     assert_eq!(found.evidence, expected.evidence);
                     assert_eq!(
@@ -290,7 +294,7 @@ fn block_files_need_not_be_held() {
             }
         }
     }
-    let settings = HalfspaceSettings::new(Method::Gradient { problem: problem() });
+    let settings = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
     let too_little = settings.fit_file(&file, Memory::from_bytes(least / 2)).unwrap_err();
     assert!(too_little.to_string().contains("cannot be used in"), "{too_little}");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::stream::{
-    FittedStream, Method, Projection, State, StepSchedule, StreamSettings,
+    FittedStream, Projection, State, StepSchedule, StreamMethod, StreamSettings,
 };
 use margins_estimators::{Error, Evidence};
 use margins_losses::{Hinge, Logistic, MarginLoss, MarginPursuit};
@@ -87,7 +87,7 @@ fn data_in_memory_have_a_gap() {
 #[test]
 fn margin_pursuit_sets_its_scale_from_the_data() {
     let loss = Arc::new(MarginPursuit::new(1.0, 1.0).unwrap());
-    let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    let method = StreamMethod::Gradient { schedule: StepSchedule::Bottou, first: None };
     let settings = StreamSettings { loss, method, rescale_at: Some(30), ..settings() };
     let fitted = settings.fit(&data(60)).unwrap();
     assert_ne!(fitted.loss.specification(), settings.loss.specification());
@@ -98,13 +98,13 @@ fn margin_pursuit_sets_its_scale_from_the_data() {
 
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
-    let pegasos = StreamSettings { method: Method::Pegasos, ..settings() };
+    let pegasos = StreamSettings { method: StreamMethod::Pegasos, ..settings() };
     assert!(matches!(pegasos.gradient(), Err(Error::Contradiction { .. })));
     let hinge = StreamSettings { loss: Arc::new(Hinge), ..pegasos };
     assert!(hinge.gradient().unwrap().projection.is_some());
     let free = StreamSettings { projection: Projection::None, ..hinge };
     assert_eq!(free.gradient().unwrap().projection, None);
-    let method = Method::Gradient { schedule: StepSchedule::MarginPursuit, first: None };
+    let method = StreamMethod::Gradient { schedule: StepSchedule::MarginPursuit, first: None };
     assert!(matches!(
         StreamSettings { method, ..settings() }.gradient(),
         Err(Error::Contradiction { .. })
@@ -138,7 +138,7 @@ fn steps_that_diverge_name_the_row() {
     let signs = (0..10).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let labels = Labels::from_signs(signs).unwrap();
     let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
-    let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    let method = StreamMethod::Gradient { schedule: StepSchedule::Bottou, first: None };
     let error = StreamSettings { method, ..settings() }.fit(&data).unwrap_err().to_string();
     assert!(error.contains("row 8"), "{error}");
 }
@@ -161,9 +161,9 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     assert_eq!((learner.rows(), learner.steps()), (50, 50));
     let refused = settings().resumed(&classes(), 3, learner.state()).unwrap_err();
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
-    let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    let sgd = StreamMethod::Gradient { schedule: StepSchedule::Bottou, first: None };
     for other in [
-        StreamSettings { method: Method::Coin, ..settings() },
+        StreamSettings { method: StreamMethod::Coin, ..settings() },
         StreamSettings { method: sgd, ..settings() },
         StreamSettings { lambda: Lambda::new(0.02).unwrap(), ..settings() },
         StreamSettings { intercept: false, ..settings() },
@@ -188,7 +188,7 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
 /// The batches of a stream, its model and its mistakes do not depend on how it is cut into chunks.
 #[test]
 fn batches_do_not_depend_on_chunks() {
-    let method = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    let method = StreamMethod::Gradient { schedule: StepSchedule::Bottou, first: None };
     let settings = StreamSettings { method, batch: 7, ..settings() };
     let data = data(50);
     let by_chunks = |cuts: &[usize]| {
@@ -226,8 +226,8 @@ fn batches_do_not_depend_on_chunks() {
 #[test]
 fn a_learner_goes_on_from_a_fit() {
     let data = data(2);
-    let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
-    for method in [Method::Adaptive, Method::Coin, sgd] {
+    let sgd = StreamMethod::Gradient { schedule: StepSchedule::Bottou, first: None };
+    for method in [StreamMethod::Adaptive, StreamMethod::Coin, sgd] {
         let settings = StreamSettings { method, epochs: Some(1), ..settings() };
         let by_chunks = |order: [usize; 2]| {
             let mut learner = settings.learner(&classes(), 2).unwrap();
@@ -341,13 +341,14 @@ fn a_penalty_is_not_needed() {
     let state = State::from_bytes(&fitted.state.unwrap().to_bytes().unwrap()).unwrap();
     free.resumed(&classes(), 2, state).unwrap();
     let sgd = |schedule, first| StreamSettings {
-        method: Method::Gradient { schedule, first },
+        method: StreamMethod::Gradient { schedule, first },
         ..free.clone()
     };
     let constant = sgd(StepSchedule::Bottou, Some(0.1));
     let state = constant.fit(&data(60)).unwrap().state.unwrap().to_bytes().unwrap();
     constant.resumed(&classes(), 2, State::from_bytes(&state).unwrap()).unwrap();
-    let pegasos = StreamSettings { method: Method::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
+    let pegasos =
+        StreamSettings { method: StreamMethod::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
     for refused in [pegasos, sgd(StepSchedule::Bottou, None)] {
         let refused = refused.gradient().unwrap_err().to_string();
         assert!(refused.contains("and lambda 0 contradict each other"), "{refused}");

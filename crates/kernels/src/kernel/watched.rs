@@ -26,8 +26,8 @@ type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
 /// use margins_kernels::{Error, Gaussian, Gram, Watched};
 ///
 /// let is_over = Arc::new(AtomicBool::new(false));
-/// let told = is_over.clone();
-/// let kernel = Watched::new(Gaussian::new(0.5)?, move || match told.load(Ordering::Relaxed) {
+/// let flag = is_over.clone();
+/// let kernel = Watched::new(Gaussian::new(0.5)?, move || match flag.load(Ordering::Relaxed) {
 ///     true => ControlFlow::Break(()),
 ///     false => ControlFlow::Continue(()),
 /// });

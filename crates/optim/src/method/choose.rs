@@ -19,7 +19,7 @@ const SHORT: f64 = 0.002;
 /// are: other methods may certify such a problem, and nothing interrupts the reflections.
 const LONG: f64 = 5.0;
 
-/// What a problem is solved by.
+/// The method that solves a problem.
 pub(crate) struct Plan {
     /// The steps of L-BFGS by which it is tried first, with that choice.
     pub(crate) trial: Option<(usize, Choice)>,

@@ -13,7 +13,7 @@ use crate::{Lambda, Solver};
 /// A margin at which losses that have a flat part are flat, and those that rise again rise.
 const FAR: f64 = 10.0;
 
-/// What the predictions depend on.
+/// The properties of a problem on which predictions depend.
 pub(super) struct Problem {
     pub(super) shape: Shape,
     /// The number of lambdas, and the least of them.

@@ -62,7 +62,7 @@ pub(super) struct PathSolver<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     /// The duals that certify the point reached last, if they are not the slopes there.
     pub(super) duals: Option<Vec<f64>>,
-    /// What an engine before this one has reached at the first lambda.
+    /// The result of an engine before this one at the first lambda.
     start: Option<Unfinished>,
     /// The end of that engine, until this one continues from there.
     before: Option<Ending>,

@@ -33,7 +33,7 @@ pub fn path_over<S: Samples>(
     path_from(samples, Start::default(), lambdas, options, observer)
 }
 
-/// What is known of the first minimiser.
+/// The information on the first minimiser.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Start {
     /// Intercept and coefficients near it.

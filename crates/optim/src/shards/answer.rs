@@ -16,7 +16,7 @@ use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
 
-/// What a question is about: a partition with what is kept of it and its weights.
+/// The subject of a request: a partition with its stored values and its weights.
 pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
     risk: EmpiricalRisk<'q, L>,
     /// The strength and the slot of the centre with which the loss is smoothed, and the risk with it.

@@ -45,7 +45,7 @@ impl Part<'_> {
     }
 }
 
-/// What a shard keeps of a partition between requests.
+/// The state of a partition that a shard keeps between requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     slots: BTreeMap<u64, Vec<f64>>,

@@ -40,13 +40,13 @@ pub enum FeatureSource {
     Of(Arc<Landmarks>),
 }
 
-/// What shards keep in a numbered slot, one number a sample.
+/// The values in a numbered slot of a shard, one per sample.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Definition {
     /// The number of the slot.
     pub slot: u64,
-    /// What it holds.
+    /// The values in it.
     pub kept: Kept,
 }
 

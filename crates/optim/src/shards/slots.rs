@@ -41,7 +41,7 @@ pub(super) struct Slots(Rc<RefCell<Register>>);
 struct Register {
     next: u64,
     live: BTreeMap<u64, Kept>,
-    /// What the shards have not heard of.
+    /// The slots that have not been sent to the shards.
     fresh: Vec<Definition>,
     /// The slots that the shards may drop.
     freed: Vec<u64>,

@@ -192,7 +192,7 @@ fn unit(mean_dual: f64) -> f64 {
     (1.0 / mean_dual).clamp(1.0, LARGEST)
 }
 
-/// What proximal steps have reached lately.
+/// The progress of the last proximal steps.
 struct Progress {
     /// The gap when it was last half of what it had been.
     mark: f64,

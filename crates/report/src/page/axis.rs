@@ -4,7 +4,7 @@ use margins_data::digits;
 
 use super::number::{power_of_ten, short};
 
-/// What an axis says.
+/// The properties of an axis.
 #[derive(Clone, Copy)]
 pub struct Axis {
     /// The words beside the axis.

@@ -17,7 +17,7 @@ pub struct Chart {
     pub key: String,
     /// The line above the picture.
     pub title: String,
-    /// What the picture shows, for who cannot see it.
+    /// The text alternative of the picture.
     pub description: String,
     /// The axis at the bottom.
     pub x: Axis,

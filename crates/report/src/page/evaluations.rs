@@ -118,7 +118,7 @@ struct Kind {
     x: Axis,
     y: Axis,
     of: fn(&ClassEvaluation) -> Option<&Curve>,
-    /// What chance alone makes, if that is the same for all data.
+    /// The value by chance alone, if it is the same for all data.
     chance: Vec<Series>,
 }
 

@@ -73,7 +73,7 @@ fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
     let largest = gaps.iter().map(|(_, gap)| *gap).fold(0.0, f64::max);
     let y = Axis::log("relative duality gap");
     let name = match gaps.iter().any(|(_, gap)| *gap < LEAST) {
-        true => format!("{}, drawn at {LEAST:e} where it is less", y.label),
+        true => format!("{}, at least {LEAST:e}", y.label),
         false => y.label.to_owned(),
     };
     Chart {

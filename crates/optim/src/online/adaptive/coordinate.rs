@@ -12,7 +12,7 @@ pub(super) const EXPERTS: usize = LENGTHS.len() + 1;
 /// The place of the coin bettor.
 pub(super) const COIN: usize = EXPERTS - 1;
 
-/// What the experts know of a feature. All numbers but the unit are those of the feature divided
+/// The state of the experts for a feature. All numbers but the unit are those of the feature divided
 /// by its largest value, so that its units are in `unit` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
