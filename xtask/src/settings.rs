@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use margins::estimators::settings::{ESTIMATORS, Estimator, Kind, Setting};
+use margins::estimators::settings::{ESTIMATORS, EstimatorSettings, Kind, Setting};
 
 use crate::{Failure, Outcome, files, workspace};
 
@@ -19,7 +19,7 @@ pub(crate) fn write() -> Outcome {
 }
 
 /// Returns every file that follows from rows, with its text.
-fn written(estimators: &[Estimator]) -> Result<Vec<(PathBuf, String)>, Failure> {
+fn written(estimators: &[EstimatorSettings]) -> Result<Vec<(PathBuf, String)>, Failure> {
     let package = workspace().join("bindings/python/python/margins_learn");
     let stub = package.join("_native.pyi");
     let mut files = vec![
@@ -57,7 +57,7 @@ fn replaced(text: &str, from: &str, to: &str, new: &str) -> Result<String, Strin
 
 /// Returns a module of Python with the parameters and the constructor of an estimator, if it defines
 /// it.
-fn with_class(module: &str, estimator: &Estimator) -> Result<String, String> {
+fn with_class(module: &str, estimator: &EstimatorSettings) -> Result<String, String> {
     let Some(start) = module.find(&format!("\nclass {}(", estimator.name)) else {
         return Ok(module.to_owned());
     };
@@ -70,7 +70,7 @@ fn with_class(module: &str, estimator: &Estimator) -> Result<String, String> {
 }
 
 /// Returns the section of parameters of an estimator.
-fn parameters(estimator: &Estimator) -> String {
+fn parameters(estimator: &EstimatorSettings) -> String {
     let entry = |row: &Setting| {
         let head = format!("    {} : {}, default={}\n", row.name, documented(row), row.default);
         head + &wrapped(&row.python_paragraph(), "        ")
@@ -79,7 +79,7 @@ fn parameters(estimator: &Estimator) -> String {
 }
 
 /// Returns the constructor of an estimator behind its name.
-fn constructor(estimator: &Estimator) -> String {
+fn constructor(estimator: &EstimatorSettings) -> String {
     let mut lines = vec!["        self,".to_owned()];
     for (k, row) in estimator.settings.iter().enumerate() {
         if k == estimator.positional {
@@ -94,7 +94,7 @@ fn constructor(estimator: &Estimator) -> String {
 }
 
 /// Returns the stub of the native module with the dictionaries of settings.
-fn with_stubs(stub: &str, estimators: &[Estimator]) -> Result<String, String> {
+fn with_stubs(stub: &str, estimators: &[EstimatorSettings]) -> Result<String, String> {
     let mut classes = String::new();
     for estimator in estimators {
         let name = estimator.name;
@@ -114,7 +114,7 @@ fn with_stubs(stub: &str, estimators: &[Estimator]) -> Result<String, String> {
 }
 
 /// Returns the page of the book.
-fn page(estimators: &[Estimator]) -> String {
+fn page(estimators: &[EstimatorSettings]) -> String {
     let mut page = "# Settings\n\nLook up a setting of an estimator: the keyword in Python, the option of \
                     the command, type and\nrange, default, and meaning. [The command](command.md) and \
                     `help(margins_learn)` say more about\neach.\n"

@@ -23,7 +23,7 @@ pub(crate) mod stream;
 pub(crate) mod values;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use margins::estimators::settings::{ESTIMATORS, Estimator, Setting, of_option};
+use margins::estimators::settings::{ESTIMATORS, EstimatorSettings, Setting, of_option};
 
 use crate::failure::Failure;
 use crate::program;
@@ -106,7 +106,7 @@ pub(crate) fn command() -> clap::Command {
 }
 
 /// Gives every option without a text of its own the text of its setting.
-fn explained(command: clap::Command, estimators: &[Estimator]) -> clap::Command {
+fn explained(command: clap::Command, estimators: &[EstimatorSettings]) -> clap::Command {
     command.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         command.mut_args(|argument| {
@@ -226,7 +226,7 @@ mod tests {
             ..of_stream.settings[0]
         };
         let settings = [of_stream.settings, &[momentum]].concat();
-        let estimators = [Estimator { settings: settings.leak(), ..*of_stream }];
+        let estimators = [EstimatorSettings { settings: settings.leak(), ..*of_stream }];
         let stream = clap::Command::new("stream")
             .arg(clap::Arg::new("momentum").long("momentum"))
             .arg(clap::Arg::new("files").long("files").help("Its own text"));

@@ -13,9 +13,9 @@ mod stream;
 
 pub use setting::{Kind, Setting};
 
-/// An estimator of the packages of other languages with its settings.
+/// The settings of an estimator of the packages of other languages.
 #[derive(Debug, Clone, Copy)]
-pub struct Estimator {
+pub struct EstimatorSettings {
     /// The name of the class in Python.
     pub name: &'static str,
     /// The commands whose options are settings of this estimator.
@@ -27,44 +27,44 @@ pub struct Estimator {
 }
 
 /// All estimators.
-pub const ESTIMATORS: &[Estimator] = &[
-    Estimator {
+pub const ESTIMATORS: &[EstimatorSettings] = &[
+    EstimatorSettings {
         name: "MarginClassifier",
         commands: &["fit"],
         positional: 3,
         settings: regularised::CLASSIFIER,
     },
-    Estimator {
+    EstimatorSettings {
         name: "MarginClassifierCV",
         commands: &["cv"],
         positional: 4,
         settings: regularised::CROSS_VALIDATED,
     },
-    Estimator {
+    EstimatorSettings {
         name: "MarginPath",
         commands: &["path"],
         positional: 4,
         settings: regularised::PATH,
     },
-    Estimator {
+    EstimatorSettings {
         name: "RobustClassifier",
         commands: &["fit", "path"],
         positional: 4,
         settings: regularised::ROBUST,
     },
-    Estimator {
+    EstimatorSettings {
         name: "StreamClassifier",
         commands: &["stream"],
         positional: 2,
         settings: stream::SETTINGS,
     },
-    Estimator {
+    EstimatorSettings {
         name: "MassartClassifier",
         commands: &["massart"],
         positional: 3,
         settings: massart::SETTINGS,
     },
-    Estimator {
+    EstimatorSettings {
         name: "FocusedClassifier",
         commands: &["focus"],
         positional: 2,
@@ -75,7 +75,7 @@ pub const ESTIMATORS: &[Estimator] = &[
 /// Returns the row of an option of a command, with the rows beside it: a row of an estimator of the
 /// command, or the first one with that option.
 pub fn of_option<'a>(
-    estimators: &'a [Estimator],
+    estimators: &'a [EstimatorSettings],
     command: &str,
     option: &str,
 ) -> Option<(&'a Setting, &'a [Setting])> {
