@@ -181,6 +181,12 @@ fn mentions(text: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// Returns the name that GitHub and mdBook give to the first place of a heading.
+pub(crate) fn anchor(heading: &str) -> String {
+    let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    heading.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use margins_experiments::Document;
 
-use crate::document::Document;
 use crate::{Failure, files};
 use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, robust_outliers};
 
@@ -90,7 +90,7 @@ impl Experiment {
             }
             Experiment::MarginPursuitFig3(arguments) => trajectories::figure_3(arguments, folder),
             Experiment::MarginPursuitFig4(arguments) => trajectories::figure_4(arguments, folder),
-            Experiment::MarginPursuitFig5(arguments) => trajectories::figure_5(arguments, folder),
+            Experiment::MarginPursuitFig5(arguments) => trajectories::scale::run(arguments, folder),
             Experiment::MarginPursuitFig6 => {
                 figure(margin_pursuit::figure_6(), "Figure 6: roots of the double-cube condition")
             }

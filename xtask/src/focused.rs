@@ -6,21 +6,19 @@ pub(crate) mod outliers;
 pub(crate) mod rare;
 pub(crate) mod separable;
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use clap::Args;
 use margins::boost::{FocusedPlayer, Game, Horizon, SamplePlayer, Stop, UniformPlayer};
 use margins::data::read::{self, ReadOptions};
 use margins::data::{Dataset, Design, Labels};
 use margins::optim::online::{OnlineLearner, Scorer};
+use margins_experiments::{Numbers, Trials};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::Failure;
-use crate::trials::{self, Key};
 
 /// The options of an experiment.
 #[derive(Args, Clone)]
@@ -36,26 +34,6 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
 }
 
-/// The results of a trial.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Numbers(pub(crate) Vec<f64>);
-
-impl fmt::Display for Numbers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers: Vec<String> = self.0.iter().map(f64::to_string).collect();
-        f.write_str(&numbers.join(" "))
-    }
-}
-
-impl FromStr for Numbers {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |word: &str| word.parse().map_err(|_| format!("'{word}' is not a number"));
-        text.split_whitespace().map(number).collect::<Result<_, _>>().map(Numbers)
-    }
-}
-
 impl Settings {
     /// Returns the results of all trials, those of a row together. The protocol is what they depend
     /// on beside the seed.
@@ -67,18 +45,14 @@ impl Settings {
         rows: &[String],
         trial: impl Fn(&str, u64) -> Result<Vec<f64>, Failure> + Sync,
     ) -> Result<Vec<Vec<Numbers>>, Failure> {
-        let keys: Vec<Key> = rows
-            .iter()
-            .flat_map(|row| (0..self.trials as usize).map(move |trial| (row.clone(), trial)))
-            .collect();
-        let journal = folder.join(format!("{name}.journal"));
-        let arguments = format!("{name} seed={} {protocol}", self.seed);
-        let results = trials::run(&journal, &arguments, &keys, self.threads, |(row, number)| {
-            // Every trial has a seed of its own, the same for all rows.
-            let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(*number as u64);
-            trial(row, seed).map(Numbers)
-        })?;
-        Ok(results.chunks(self.trials as usize).map(<[Numbers]>::to_vec).collect())
+        let trials = Trials {
+            name,
+            protocol,
+            seed: self.seed,
+            per_row: self.trials as usize,
+            threads: self.threads,
+        };
+        trials.run(folder, rows, |row, seed| trial(row, seed).map(Numbers))
     }
 }
 
@@ -88,15 +62,6 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     0.5 * (values[(n - 1) / 2] + values[n / 2])
-}
-
-/// Returns mean and standard error, in percent.
-fn percent(values: impl Iterator<Item = f64>) -> String {
-    let values: Vec<f64> = values.collect();
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    format!("{:.2} ({:.2})", 100.0 * mean, 100.0 * (squares / (n - 1.0).max(1.0) / n).sqrt())
 }
 
 /// Returns the share of samples that a classifier gets wrong.
@@ -153,19 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn summaries_are_by_definition() {
+    fn medians_are_by_definition() {
         assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
         // What was given up is beyond every number.
         assert_eq!(median([f64::INFINITY, 1.0, 2.0].into_iter()), 2.0);
-        // Mean 0.2, standard deviation 0.1, three values.
-        assert_eq!(percent([0.1, 0.2, 0.3].into_iter()), "20.00 (5.77)");
-    }
-
-    #[test]
-    fn numbers_are_read_back() {
-        let numbers = Numbers(vec![0.1, f64::INFINITY, -3.0]);
-        assert_eq!(numbers.to_string().parse(), Ok(numbers));
-        assert_eq!("1 x".parse::<Numbers>(), Err("'x' is not a number".to_owned()));
     }
 }

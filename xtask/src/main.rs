@@ -2,17 +2,15 @@
 
 mod book;
 mod compare;
-mod document;
+#[cfg(test)]
+mod digest;
 mod experiment;
 #[cfg(unix)]
 mod faults;
-mod figure;
-mod files;
 mod focused;
 mod formulas;
 mod layers;
 mod leaky_hockey_stick;
-mod machine;
 mod margin_pursuit;
 mod massart;
 mod msrv;
@@ -22,12 +20,12 @@ mod pictures;
 mod report;
 mod robust_outliers;
 mod settings;
-mod trials;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
+use margins_experiments::{Failure, files, machine, trials};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Automation of the margins workspace")]
@@ -126,9 +124,6 @@ fn main() -> ExitCode {
 
 /// The packages that the lock file names.
 const LOCKED: [&str; 2] = ["--locked", "--all-features"];
-
-/// An error, which may come from another thread.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 type Outcome = Result<(), Failure>;
 

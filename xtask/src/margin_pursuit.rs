@@ -7,11 +7,11 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use margins::calibration::MarginPursuitPsi;
 use margins::calibration::cubic::getroot;
 use margins::losses::catoni::{SATURATION, psi, psi_prime, rho};
+use margins_experiments::Figure;
+use margins_experiments::figure::{Axis, Points, Series, Style, between, curve, panel};
 
 use crate::Failure;
 use margins_report::page::chart::Chart;
-
-use crate::figure::{Axis, Figure, Points, Series, Style, between, curve, panel};
 
 /// The levels of figure 2 at scale 1.
 const LEVELS: [(&str, f64); 5] = [
@@ -52,7 +52,7 @@ pub(crate) fn figure_1() -> (Figure, String) {
             Series::line("rho''(u)", second),
         ],
     );
-    (Figure { name: "margin-pursuit-fig1", panels: vec![functions] }, finding)
+    (Figure::new("margin-pursuit-fig1", vec![functions]), finding)
 }
 
 /// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale, and what it
@@ -127,7 +127,7 @@ pub(crate) fn figure_2() -> Result<(Figure, String), Failure> {
             over_scale.chain([undivided]).collect(),
         ),
     ];
-    Ok((Figure { name: "margin-pursuit-fig2", panels }, finding))
+    Ok((Figure::new("margin-pursuit-fig2", panels), finding))
 }
 
 /// Returns true if a curve is nowhere above another one at the same places.
@@ -191,7 +191,7 @@ pub(crate) fn figure_6() -> Result<(Figure, String), Failure> {
         [between("u", x), between("P(u)", y)],
         series,
     );
-    Ok((Figure { name: "margin-pursuit-fig6", panels: vec![condition] }, finding))
+    Ok((Figure::new("margin-pursuit-fig6", vec![condition]), finding))
 }
 
 /// Returns the figure of the single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant
@@ -239,13 +239,13 @@ pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
         of_sign("minus", "Minus single-cube", 0.7, -1.0)?,
         of_sign("plus", "Plus single-cube", 0.3, 1.0)?,
     ];
-    Ok((Figure { name: "margin-pursuit-fig7", panels }, findings.join(" ")))
+    Ok((Figure::new("margin-pursuit-fig7", panels), findings.join(" ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{figure_1, figure_2, figure_6, figure_7};
-    use crate::figure::digest;
+    use crate::digest::digest;
 
     #[test]
     fn figures_keep_their_numbers() {

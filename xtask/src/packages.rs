@@ -10,8 +10,14 @@ use serde_json::Value;
 use crate::{Failure, Outcome, metadata, workspace};
 
 /// The crates whose README has a program that is run.
-const PROGRAMS: [&str; 5] =
-    ["margins-model", "margins-calibration", "margins-optim", "margins-kernels", "margins-boost"];
+const PROGRAMS: [&str; 6] = [
+    "margins-model",
+    "margins-calibration",
+    "margins-optim",
+    "margins-kernels",
+    "margins-boost",
+    "margins-experiments",
+];
 
 /// A crate that is published.
 struct Package {

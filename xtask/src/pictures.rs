@@ -5,9 +5,10 @@ mod error_path;
 use std::path::Path;
 
 use crate::Outcome;
-use crate::figure::{Figure, Points, Series, between, panel};
 use margins::losses::{LossRegistry, MarginLoss};
 use margins::model::write_atomically;
+use margins_experiments::Figure;
+use margins_experiments::figure::{Points, Series, between, panel};
 
 /// Specification and file name of every picture.
 const LOSSES: [(&str, &str); 15] = [
@@ -57,7 +58,7 @@ fn draw_loss(loss: &dyn MarginLoss, file: &Path) -> Outcome {
             Series::line("L'(u)", graph(|u| loss.derivative(u))),
         ],
     );
-    let picture = Figure { name: "loss", panels: vec![losses] }.svg();
+    let picture = Figure::new("loss", vec![losses]).svg();
     write_atomically(file, |out| out.write_all(picture.as_bytes()))?;
     Ok(())
 }

@@ -201,7 +201,7 @@ fn program() -> Result<String, Failure> {
 mod tests {
     use super::layout::{LEFT_OUT, PAPERS};
     use super::*;
-    use crate::document::anchor;
+    use crate::book::anchor;
 
     fn arguments(out: &Path, full: bool) -> Arguments {
         let only = vec!["lhs-fig".to_owned(), "fol-deep".to_owned()];

@@ -1,9 +1,7 @@
 //! What outliers and wrong labels in the training samples do to learners, robust and other: errors
 //! on sound test samples along the share of spoilt ones.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use margins::data::generate::{Example, GaussianMixture};
@@ -14,17 +12,17 @@ use margins::data::{Dataset, Design, Labels, Sample};
 use margins::losses::{Hinge, LossRegistry};
 use margins::optim::{Lambda, Objective, Options, fit};
 use margins::robust::RobustLearner;
+use margins_experiments::figure::{Axis, Style, panel, with_bars};
+use margins_experiments::trials::{self, Key};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 use margins_kernels::{Gram, Linear, svm};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, panel, with_bars};
-use crate::leaky_hockey_stick::comparison::{Mean, Settings, draw_seed, stream};
+use crate::leaky_hockey_stick::comparison::{Settings, draw_seed, stream};
 use crate::leaky_hockey_stick::table_2::{fingerprint, standardized};
-use crate::trials::{self, Key};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -128,30 +126,6 @@ fn rows(files: usize) -> impl Iterator<Item = Row> {
     (0..=files).flat_map(of)
 }
 
-/// The test error of every learner.
-#[derive(Clone)]
-struct Errors(Vec<f64>);
-
-impl fmt::Display for Errors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells: Vec<String> = self.0.iter().map(f64::to_string).collect();
-        f.write_str(&cells.join(" "))
-    }
-}
-
-impl FromStr for Errors {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |cell: &str| cell.parse().map_err(|_| format!("'{cell}' is not a number"));
-        let errors: Vec<f64> = text.split(' ').map(number).collect::<Result<_, _>>()?;
-        match errors.len() == LEARNERS.len() {
-            true => Ok(Errors(errors)),
-            false => Err(format!("{} errors for {} learners", errors.len(), LEARNERS.len())),
-        }
-    }
-}
-
 /// Computes the errors.
 pub(crate) fn run(
     Arguments { settings, data_dir }: &Arguments,
@@ -240,13 +214,13 @@ fn finding(rows: &[Row], means: &[Vec<Mean>]) -> String {
 }
 
 /// Returns the mean error of every learner over the trials.
-fn means(trials: &[Errors]) -> Vec<Mean> {
-    let of = |k: usize| Mean::of(trials.iter().map(move |errors| errors.0[k]));
+fn means(trials: &[Numbers]) -> Vec<Mean> {
+    let of = |k: usize| Mean::percent(trials.iter().map(move |errors| errors.0[k]));
     (0..LEARNERS.len()).map(of).collect()
 }
 
-/// Returns the errors of one trial.
-fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Errors, Failure> {
+/// Returns the test error of every learner in one trial.
+fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Numbers, Failure> {
     let (train, test) = hold_out(data.labels(), TEST_SHARE, draw_seed(random))?;
     let (train, test) = standardized(data.select(&train), data.select(&test))?;
     let mut order: Vec<usize> = (0..train.rows()).collect();
@@ -257,7 +231,7 @@ fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Errors, 
         let scores = scores(learner, &train, &test, seed)?;
         Ok::<_, Failure>(error_rate(&scores, test.labels().signs(), None)?.rate)
     };
-    Ok(Errors(LEARNERS.iter().map(error).collect::<Result<_, _>>()?))
+    Ok(Numbers(LEARNERS.iter().map(error).collect::<Result<_, _>>()?))
 }
 
 /// Returns the scores of the test samples.
@@ -353,10 +327,7 @@ fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
         let series = LEARNERS.iter().enumerate().map(series).collect();
         (of_data().count() > 1).then(|| panel(name(data), title, axes, series))
     };
-    Figure {
-        name: "robust-outliers-curves",
-        panels: (0..=FILES.len()).filter_map(of_set).collect(),
-    }
+    Figure::new("robust-outliers-curves", (0..=FILES.len()).filter_map(of_set).collect())
 }
 
 #[cfg(test)]
@@ -389,7 +360,5 @@ mod tests {
         let errors = errors(&row, &data, &mut stream(1, 1, 1)).expect("errors");
         let (hinge, catoni, median) = (errors.0[0], errors.0[4], errors.0[5]);
         assert!(hinge > 0.3 && catoni < 0.08 && median < 0.08, "{errors}");
-        let read: Errors = errors.to_string().parse().expect("the same");
-        assert_eq!(read.0, errors.0);
     }
 }

@@ -1,16 +1,11 @@
-//! Journals of experiments, by the module of `xtask` itself.
+//! Journals of experiments.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
+
+use margins_experiments::trials::{Journal, Numbers};
 
 use super::scratch::Scratch;
 use super::{Target, as_they_are};
-
-#[path = "../../../xtask/src/trials/journal.rs"]
-mod of_experiments;
-
-use of_experiments::Journal;
 
 const ARGUMENTS: &str = "seed=1";
 
@@ -38,43 +33,26 @@ pub(super) fn target() -> Target {
 /// A journal that is refused stays as it was; another takes a trial more, and gives all of them back.
 fn check(bytes: &[u8], path: &Path) -> Result<(), String> {
     std::fs::write(path, bytes).expect("a file");
-    let journal = Journal::<Number>::open(path, ARGUMENTS).inspect_err(|error| {
+    let journal = Journal::<Numbers>::open(path, ARGUMENTS).inspect_err(|error| {
         assert_eq!(std::fs::read(path).expect("a file"), bytes, "a refused journal has changed");
         assert!(error.starts_with(&path.display().to_string()), "{error}");
     })?;
     let key = ("one-more".to_owned(), 7);
-    journal.append(&key, &Number(0.1)).expect("a file");
+    journal.append(&key, &Numbers(vec![0.1])).expect("a file");
     let mut expected: Vec<_> = shown(&journal);
     drop(journal);
     expected.retain(|(own, _)| *own != key);
-    expected.push((key, Number(0.1).to_string()));
+    expected.push((key, Numbers(vec![0.1]).to_string()));
     expected.sort();
-    let again = Journal::<Number>::open(path, ARGUMENTS).expect("what was written");
+    let again = Journal::<Numbers>::open(path, ARGUMENTS).expect("what was written");
     assert_eq!(shown(&again), expected);
     Ok(())
 }
 
 /// Returns the trials in words, in the order of their keys.
-fn shown(journal: &Journal<Number>) -> Vec<((String, usize), String)> {
+fn shown(journal: &Journal<Numbers>) -> Vec<((String, usize), String)> {
     let trials = journal.finished.iter();
     let mut shown: Vec<_> = trials.map(|(key, trial)| (key.clone(), trial.to_string())).collect();
     shown.sort();
     shown
-}
-
-/// The result of a trial.
-struct Number(f64);
-
-impl FromStr for Number {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Number).map_err(|_| format!("'{text}' is not a number"))
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::document::anchor;
+use super::anchor;
 
 /// A piece of a page with the line on which it stands.
 #[derive(Debug, PartialEq)]

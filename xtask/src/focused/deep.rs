@@ -6,13 +6,12 @@ use clap::Args;
 use margins::boost::{Evaluation, Game, MultilayerPerceptron, SamplePlayer};
 use margins::data::Dataset;
 use margins::losses::{Logistic, ZeroOne};
+use margins_experiments::figure::{Axis, Style, panel, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table, below_and_above};
 use rand::seq::SliceRandom;
 
-use super::{Numbers, Settings, error, focused, generator, percent, played, read, uniform};
+use super::{Settings, error, focused, generator, played, read, uniform};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, panel, with_bars};
-use crate::leaky_hockey_stick::comparison::{Mean, below_and_above};
 
 const PIXELS: usize = 784;
 const OTHERS: usize = 10_000;
@@ -79,8 +78,8 @@ fn table(rows: &[String], trials: &[Vec<Numbers>]) -> Table {
                     name.to_owned(),
                     classifier.to_owned(),
                     format!("{:.0}", super::median(of(first))),
-                    percent(of(first + 1)),
-                    percent(of(first + 2)),
+                    Mean::percent(of(first + 1)).to_string(),
+                    Mean::percent(of(first + 2)).to_string(),
                 ]);
             }
         }
@@ -134,7 +133,8 @@ pub(crate) fn run(
 
 /// Returns in words what focusing changes for the last network.
 fn finding(trials: &[Vec<Numbers>]) -> String {
-    let mean = |trials: &Vec<Numbers>, at: usize| Mean::of(trials.iter().map(|t| t.0[at])).mean;
+    let mean =
+        |trials: &Vec<Numbers>, at: usize| Mean::percent(trials.iter().map(|t| t.0[at])).mean;
     let of_row = |(row, trials): (&usize, &Vec<Numbers>)| {
         let [fives, fives_uniform, others, others_uniform] =
             [1, 7, 2, 8].map(|at| mean(trials, at));
@@ -143,7 +143,8 @@ fn finding(trials: &[Vec<Numbers>]) -> String {
              {others_uniform:.1} %)"
         )
     };
-    let differences = trials.iter().map(|trials| Mean::of(trials.iter().map(|t| t.0[1] - t.0[7])));
+    let differences =
+        trials.iter().map(|trials| Mean::percent(trials.iter().map(|t| t.0[1] - t.0[7])));
     let [fewer, more] = below_and_above(differences);
     let each: Vec<String> = FIVES.iter().zip(trials).map(of_row).collect();
     format!(
@@ -159,7 +160,8 @@ fn finding(trials: &[Vec<Numbers>]) -> String {
 fn figure(trials: &[Vec<Numbers>]) -> Figure {
     let series = [("focused", 1), ("uniform", 7)].map(|(name, at)| {
         let point = |(row, trials): (&usize, &Vec<Numbers>)| {
-            let Mean { mean, standard_error } = Mean::of(trials.iter().map(|trial| trial.0[at]));
+            let Mean { mean, standard_error } =
+                Mean::percent(trials.iter().map(|trial| trial.0[at]));
             (*row as f64, mean, standard_error)
         };
         with_bars(name, FIVES.iter().zip(trials).map(point), Style::Bars)
@@ -170,7 +172,7 @@ fn figure(trials: &[Vec<Numbers>]) -> Figure {
         [Axis::log("fives to learn from"), Axis::new("test error, %")],
         series.into(),
     );
-    Figure { name: "fol-deep", panels: vec![fives] }
+    Figure::new("fol-deep", vec![fives])
 }
 
 #[cfg(test)]

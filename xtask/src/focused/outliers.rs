@@ -5,14 +5,13 @@ use std::path::Path;
 use margins::boost::{Fol, Game, Horizon, Slack, SlackKind, Stop, Subsample};
 use margins::data::{Dataset, Labels};
 use margins::optim::online::Perceptron;
+use margins_experiments::figure::{Axis, Style, panel, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 use rand::RngExt;
 
 use super::rare::{OUTPUTS, TYPICAL, draw, tests};
-use super::{Numbers, Settings, error, focused, generator, percent, played, uniform};
+use super::{Settings, error, focused, generator, played, uniform};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, panel, with_bars};
-use crate::leaky_hockey_stick::comparison::Mean;
 
 const ROUNDS: u64 = 100_000;
 const RARE: usize = 200;
@@ -85,7 +84,8 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
         let mean =
             |at: usize| trials.iter().map(|trial| trial.0[at]).sum::<f64>() / trials.len() as f64;
         for (k, name) in METHODS.iter().enumerate() {
-            let cell = |at: usize| percent(trials.iter().map(|trial| trial.0[at]));
+            let cell =
+                |at: usize| Mean::percent(trials.iter().map(|trial| trial.0[at])).to_string();
             let flags = match k {
                 2..5 => {
                     let first = 2 * METHODS.len() + 2 * (k - 2);
@@ -137,7 +137,7 @@ fn figure(results: &[Vec<Numbers>]) -> Figure {
         let series = METHODS.iter().enumerate().map(|(k, name)| {
             let of = |(row, trials): (&usize, &Vec<Numbers>)| {
                 let errors = trials.iter().map(|trial| trial.0[2 * k + part]);
-                let Mean { mean, standard_error } = Mean::of(errors);
+                let Mean { mean, standard_error } = Mean::percent(errors);
                 (*row as f64, mean, standard_error)
             };
             with_bars(*name, OUTLIERS.iter().zip(results).map(of), Style::Bars)
@@ -146,7 +146,7 @@ fn figure(results: &[Vec<Numbers>]) -> Figure {
         panel(key, title, axes, series.collect())
     };
     let panels = vec![of_part("typical", "Typical samples", 0), of_part("rare", "Rare samples", 1)];
-    Figure { name: "fol-outliers", panels }
+    Figure::new("fol-outliers", panels)
 }
 
 #[cfg(test)]

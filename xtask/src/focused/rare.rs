@@ -8,16 +8,13 @@ use margins::data::Dataset;
 use margins::losses::Logistic;
 use margins::optim::online::{LinearClassifier, Perceptron};
 use margins::optim::{Lambda, Objective, Options, fit};
+use margins_experiments::figure::{Axis, Style, panel, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table, below_and_above};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{
-    Numbers, Settings, dataset, error, focused, generator, normal, percent, played, uniform,
-};
+use super::{Settings, dataset, error, focused, generator, normal, played, uniform};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, panel, with_bars};
-use crate::leaky_hockey_stick::comparison::{Mean, below_and_above};
 
 pub(super) const TYPICAL: usize = 2000;
 const RARE: [usize; 6] = [1, 2, 5, 10, 20, 50];
@@ -98,7 +95,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
     let of_method = METHODS.iter().flat_map(|name| [format!("{name}: typical"), "rare".to_owned()]);
     let mut table = Table::new(std::iter::once("rare samples".to_owned()).chain(of_method));
     for (row, trials) in rows.iter().zip(&results) {
-        let cell = |at: usize| percent(trials.iter().map(|trial| trial.0[at]));
+        let cell = |at: usize| Mean::percent(trials.iter().map(|trial| trial.0[at])).to_string();
         table.push(std::iter::once(row.clone()).chain((0..2 * METHODS.len()).map(cell)));
     }
     let about = format!(
@@ -117,12 +114,13 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
 
 /// Returns in words how the majorities of FOL and SGD, and logistic regression, err on rare samples.
 fn finding(results: &[Vec<Numbers>]) -> String {
-    let mean = |trials: &[Numbers], at: usize| Mean::of(trials.iter().map(|t| t.0[at])).mean;
+    let mean = |trials: &[Numbers], at: usize| Mean::percent(trials.iter().map(|t| t.0[at])).mean;
     let of_row = |(row, trials): (&usize, &Vec<Numbers>)| {
         let [fol, sgd, logistic] = [1, 3, 9].map(|at| mean(trials, at));
         format!("{fol:.0} %, {sgd:.0} % and {logistic:.0} % with {row}")
     };
-    let differences = results.iter().map(|trials| Mean::of(trials.iter().map(|t| t.0[1] - t.0[3])));
+    let differences =
+        results.iter().map(|trials| Mean::percent(trials.iter().map(|t| t.0[1] - t.0[3])));
     let [less, more] = below_and_above(differences);
     let each: Vec<String> = RARE.iter().zip(results).map(of_row).collect();
     format!(
@@ -139,7 +137,7 @@ fn figure(results: &[Vec<Numbers>]) -> Figure {
     let series = METHODS.iter().enumerate().map(|(k, name)| {
         let of = |(row, trials): (&usize, &Vec<Numbers>)| {
             let errors = trials.iter().map(|trial| trial.0[2 * k + 1]);
-            let Mean { mean, standard_error } = Mean::of(errors);
+            let Mean { mean, standard_error } = Mean::percent(errors);
             (*row as f64, mean, standard_error)
         };
         with_bars(*name, RARE.iter().zip(results).map(of), Style::Bars)
@@ -150,7 +148,7 @@ fn figure(results: &[Vec<Numbers>]) -> Figure {
         [Axis::log("rare samples to learn from"), Axis::new("test error, %")],
         series.collect(),
     );
-    Figure { name: "fol-rare", panels: vec![rare] }
+    Figure::new("fol-rare", vec![rare])
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use margins::data::{Dataset, Design, Sample, Standardizer};
 use margins::kernels::{Gaussian, Gram, Kernel, Linear, combine, svm};
 use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
 use margins::optim::{Lambda, Options};
+use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
+use margins_experiments::{Document, Figure, Numbers, Table};
 use rand::RngExt;
 
-use super::{Numbers, Settings, dataset, error, focused, generator, median, normal, read, uniform};
+use super::{Settings, dataset, error, focused, generator, median, normal, read, uniform};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 
 const SIMULATED: &str = "simulated";
 const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", SIMULATED, "chess-gaussian"];
@@ -346,7 +346,7 @@ fn figure(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Figure {
         [categories("data set", &DATA), Axis::log("passes over the data")],
         series.collect(),
     );
-    Figure { name: "fol-separable", panels: vec![passes] }
+    Figure::new("fol-separable", vec![passes])
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@
 use std::path::Path;
 
 use clap::Args;
+use margins_experiments::figure::{Axis, Style, panel, with_bars};
+use margins_experiments::trials::{self, Key};
+use margins_experiments::{Cell, Document, Figure, Mean, Table, below_and_above};
 use margins_report::page::chart::Chart;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::tuning::{FOLDS, MACHINE_STEPS, Samples, Space, Tested, Trial, compare};
 use crate::Failure;
-use crate::document::{Cell, Document, Table};
-use crate::figure::{Axis, Figure, Style, panel, with_bars};
-use crate::trials::{self, Key};
 
 /// The options of a comparison.
 #[derive(Args, Clone)]
@@ -41,50 +41,12 @@ impl Settings {
     }
 }
 
-/// A mean with its standard error, both in percent; NaN for what was not run, printed as a dash.
-#[derive(Clone, Copy)]
-pub(crate) struct Mean {
-    pub(crate) mean: f64,
-    pub(crate) standard_error: f64,
-}
-
-impl Mean {
-    /// Returns the mean over trials.
-    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
-        let values: Vec<f64> = values.map(|value| 100.0 * value).collect();
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Mean { mean, standard_error: (squares / (n - 1.0) / n).sqrt() }
-    }
-
-    /// Returns the difference to a published mean in standard errors of the difference. An error
-    /// that is printed as 0.00 counts as 0.005, the most that it can be.
-    pub(super) fn distance(self, published: Mean) -> f64 {
-        const LEAST: f64 = 0.005;
-        let standard_error = self.standard_error.hypot(published.standard_error.max(LEAST));
-        (self.mean - published.mean) / standard_error
-    }
-}
-
-/// Returns the numbers of rows of which a paired difference is more than two standard errors below 0, and
-/// above it.
-pub(crate) fn below_and_above(differences: impl Iterator<Item = Mean>) -> [usize; 2] {
-    let mut counts = [0; 2];
-    for Mean { mean, standard_error } in differences {
-        counts[0] += usize::from(mean < -2.0 * standard_error);
-        counts[1] += usize::from(mean > 2.0 * standard_error);
-    }
-    counts
-}
-
-impl std::fmt::Display for Mean {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.mean.is_nan() {
-            true => f.write_str("-"),
-            false => write!(f, "{:.2} ({:.2})", self.mean, self.standard_error),
-        }
-    }
+/// Returns the difference of a mean to a published one in standard errors of the difference. An error
+/// that is printed as 0.00 counts as 0.005, the most that it can be.
+pub(super) fn distance(ours: Mean, published: Mean) -> f64 {
+    const LEAST: f64 = 0.005;
+    let standard_error = ours.standard_error.hypot(published.standard_error.max(LEAST));
+    (ours.mean - published.mean) / standard_error
 }
 
 /// A row: samples to draw, and a space of functions.
@@ -164,7 +126,7 @@ impl Comparison<'_> {
         let all = self.rows.len();
         let pairs = || self.rows.iter().zip(results);
         let far = |k: usize| {
-            let distance = |row: &Row, trials| mean_of(trials, k).distance(row.published[k]);
+            let distance = |row: &Row, trials| distance(mean_of(trials, k), row.published[k]);
             pairs().filter(|(row, trials)| distance(row, trials).abs() > FAR).count()
         };
         let [less, more] = below_and_above(pairs().map(|(_, trials)| difference(trials)));
@@ -212,7 +174,7 @@ impl Comparison<'_> {
             let axes = [Axis::log("samples to train on"), Axis::new("test error, %")];
             panels.push(panel(&row.key(), title, axes, series));
         }
-        Figure { name: "lhs-table1-errors", panels }
+        Figure::new("lhs-table1-errors", panels)
     }
 
     fn csv(&self, results: &[&[Trial]]) -> String {
@@ -232,7 +194,7 @@ impl Comparison<'_> {
                     ours.standard_error,
                     theirs.mean,
                     theirs.standard_error,
-                    ours.distance(theirs),
+                    distance(ours, theirs),
                 );
             }
         }
@@ -258,7 +220,7 @@ impl Comparison<'_> {
             let mut cells: Vec<Cell> = vec![(&row.title).into(), row.space.name().into()];
             for (k, theirs) in row.published.into_iter().enumerate() {
                 let ours = mean_of(trials, k);
-                let difference = Cell::difference(ours.distance(theirs));
+                let difference = Cell::difference(distance(ours, theirs));
                 cells.extend([ours.into(), theirs.into(), difference]);
             }
             let [lhs, svm] = row.published;
@@ -297,11 +259,11 @@ fn legend() -> [String; 2] {
 
 /// Returns the paired difference of the classifiers.
 fn difference(trials: &[Trial]) -> Mean {
-    Mean::of(trials.iter().map(|trial| trial.lhs.error - trial.svm.error))
+    Mean::percent(trials.iter().map(|trial| trial.lhs.error - trial.svm.error))
 }
 
 fn mean_of(trials: &[Trial], classifier: usize) -> Mean {
-    Mean::of(trials.iter().map(|trial| trial.both()[classifier].error))
+    Mean::percent(trials.iter().map(|trial| trial.both()[classifier].error))
 }
 
 /// Returns lambdas and tested classifiers without certificate.

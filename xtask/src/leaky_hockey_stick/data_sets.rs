@@ -4,8 +4,9 @@ use std::path::Path;
 
 use margins::data::Dataset;
 use margins::data::read::{self, ReadOptions};
+use margins_experiments::Mean;
 
-use super::comparison::{Mean, published};
+use super::comparison::published;
 use super::tuning::Space;
 use crate::Failure;
 

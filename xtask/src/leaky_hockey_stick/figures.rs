@@ -2,13 +2,13 @@
 
 use margins::data::generate::GaussianMixture;
 use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss, PowerHockeyStick};
+use margins_experiments::Figure;
+use margins_experiments::figure::{Axis, Points, Series, Style, between, curve, panel};
 
 use super::comparison::stream;
 use super::geometry::{Geometry, samples};
 use crate::Failure;
 use margins_report::page::chart::Chart;
-
-use crate::figure::{Axis, Figure, Points, Series, Style, between, curve, panel};
 
 /// Returns the figure of the leaky hockey stick loss beside the hinge loss, and what it shows.
 pub(crate) fn figure_1() -> (Figure, String) {
@@ -31,7 +31,7 @@ pub(crate) fn figure_1() -> (Figure, String) {
         [between("margin u", x), Axis::new("loss L(u)")],
         vec![Series::line("leaky hockey stick", lhs), Series::line("hinge", hinge)],
     );
-    (Figure { name: "lhs-fig1", panels: vec![losses] }, finding)
+    (Figure::new("lhs-fig1", vec![losses]), finding)
 }
 
 /// Returns the figure of the family between the line and the leaky hockey stick, to which it tends
@@ -70,7 +70,7 @@ pub(crate) fn figure_3() -> Result<(Figure, String), Failure> {
         [between("margin u", x), Axis::new("loss L_r(u)")],
         series,
     );
-    Ok((Figure { name: "lhs-fig3", panels: vec![losses] }, finding))
+    Ok((Figure::new("lhs-fig3", vec![losses]), finding))
 }
 
 /// Returns four geometries: the first two of a sequence of separable draws whose separators nearly
@@ -114,7 +114,7 @@ pub(crate) fn figure_2(seed: u64, draws: usize) -> Result<(Figure, String), Fail
     let (width, height) = ((height * ASPECT).ceil(), (height * ASPECT).ceil() / ASPECT);
     let panels = near.iter().zip(["a", "b", "c", "d"]);
     let panels = panels.map(|(separated, key)| separated.panel(key, width, height)).collect();
-    Ok((Figure { name: "lhs-fig2", panels }, finding))
+    Ok((Figure::new("lhs-fig2", panels), finding))
 }
 
 /// Width over height of the plane in a panel.
@@ -216,7 +216,7 @@ fn bayes_boundary(mixture: &GaussianMixture, width: f64, height: f64) -> Points 
 #[cfg(test)]
 mod tests {
     use super::{Separated, figure_1, figure_2, figure_3};
-    use crate::figure::digest;
+    use crate::digest::digest;
     use crate::leaky_hockey_stick::comparison::stream;
     use crate::leaky_hockey_stick::geometry::Geometry;
 

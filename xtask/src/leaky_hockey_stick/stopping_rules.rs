@@ -15,16 +15,15 @@ use margins::kernels::{PlannedPaths, Route, combine_all};
 use margins::losses::LeakyHockeyStick;
 use margins::nalgebra::DMatrix;
 use margins::optim::{Options, Solver, Training};
+use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
+use margins_experiments::trials::{self, Key};
+use margins_experiments::{Cell, Document, Figure, Mean, Numbers, Table};
 use rand_chacha::ChaCha8Rng;
 
-use super::comparison::{Mean, Row, Settings, stream};
+use super::comparison::{Row, Settings, distance, stream};
 use super::data_sets::{DATA_SETS, NAMES};
 use super::tuning::{FOLDS, Samples, Space, lambdas, machine, tested};
 use crate::Failure;
-use crate::document::{Cell, Document, Table};
-use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
-use crate::massart::adversaries::Numbers;
-use crate::trials::{self, Key};
 
 /// The number of a rule that stands at a place before its errors.
 #[derive(Clone, Copy)]
@@ -153,7 +152,7 @@ impl Shown<'_> {
     }
 
     fn mean(&self, of: impl Fn(&Numbers) -> f64) -> Mean {
-        Mean::of(self.trials.iter().map(of))
+        Mean::percent(self.trials.iter().map(of))
     }
 
     fn of(&self, rule: usize, choice: Head) -> Mean {
@@ -286,7 +285,7 @@ fn finding(shown: &[Shown<'_>]) -> String {
     };
     let off = |rule: usize, choice: Head| {
         let far = shown.iter().filter_map(|s| {
-            let distance = s.of(rule, choice).distance(s.row.published[0]);
+            let distance = distance(s.of(rule, choice), s.row.published[0]);
             (distance.abs() > FAR).then(|| format!("{} ({distance:+.1})", s.name()))
         });
         listed(far)
@@ -390,13 +389,13 @@ fn errors(shown: &[Shown<'_>]) -> Table {
             [(CERTIFIED, Head::LogLoss), (CERTIFIED, Head::Largest), (PUBLISHED, Head::Largest)]
         {
             let ours = s.of(rule, choice);
-            cells.extend([ours.into(), Cell::difference(ours.distance(lhs))]);
+            cells.extend([ours.into(), Cell::difference(distance(ours, lhs))]);
         }
         for [one, other] in [BY_RULE, BY_CHOICE] {
             cells.push(signed(s.difference(one, other)));
         }
         let machine = s.mean(|t| s.machine(t));
-        cells.extend([machine.into(), svm.into(), Cell::difference(machine.distance(svm))]);
+        cells.extend([machine.into(), svm.into(), Cell::difference(distance(machine, svm))]);
         table.push(cells);
     }
     table
@@ -497,5 +496,5 @@ fn figure(shown: &[Shown<'_>]) -> Figure {
         let axes = [categories("data set", &NAMES), Axis::new("test error, %")];
         panel(space.name(), title, axes, series)
     };
-    Figure { name: "lhs-table2-errors", panels: Space::BOTH.map(of_space).into() }
+    Figure::new("lhs-table2-errors", Space::BOTH.map(of_space).into())
 }

@@ -13,12 +13,12 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::generate::{Example, GaussianMixture};
+use margins_experiments::Document;
 use rand_chacha::ChaCha8Rng;
 
 use super::comparison::{Comparison, Row, Settings, draw_seed, published, stream};
 use super::tuning::{Samples, Space, protocol};
 use crate::Failure;
-use crate::document::Document;
 
 const TEST_SAMPLES: usize = 10_000;
 

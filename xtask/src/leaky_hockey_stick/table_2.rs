@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use margins::data::split::hold_out_plain;
 use margins::data::{Dataset, Standardizer};
+use margins_experiments::Document;
 use rand_chacha::ChaCha8Rng;
 
 use super::comparison::{Row, Settings, draw_seed};
@@ -17,7 +18,6 @@ use super::data_sets::{DATA_SETS, Published};
 use super::stopping_rules;
 use super::tuning::{FOLDS, Samples, Space, protocol};
 use crate::Failure;
-use crate::document::Document;
 
 const TEST_SHARE: f64 = 1.0 / 3.0;
 

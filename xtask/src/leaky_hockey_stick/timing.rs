@@ -7,12 +7,12 @@ use std::time::Instant;
 use clap::Args;
 use margins::data::Dataset;
 use margins::data::generate::{Example, GaussianMixture};
+use margins_experiments::figure::{Axis, Series, panel, power};
+use margins_experiments::{Document, Figure, Table};
 
 use super::comparison::{draw_seed, stream};
 use super::tuning::{FOLDS, Space, leaky_hockey_stick};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Series, panel, power};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     let axes = [Axis::log("samples n"), Axis::log("time, s")];
     let seconds = panel("seconds", "Tuning and fitting the leaky hockey stick", axes, curves);
     Ok(Document::new("lhs-timing", "Times along the number of samples", finding)
-        .figure(Figure { name: "lhs-timing-seconds", panels: vec![seconds] })
+        .figure(Figure::new("lhs-timing-seconds", vec![seconds]))
         .text(text)
         .table(table)
         .csv("lhs-timing", csv))

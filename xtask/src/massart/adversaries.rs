@@ -1,9 +1,7 @@
 //! How often the learners miss eta + epsilon, compared with earlier learners under the same noise.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use clap::Args;
 use margins::data::generate::MassartDistribution;
@@ -12,11 +10,10 @@ use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{CutOptions, Plan, Problem, learn_by_cuts};
 use margins::optim::online::{OnlineLearner, Perceptron};
+use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 
 use super::instance::{ADVERSARIES, Batch, Drawn, RARE_TRAP, batch_size, instance, sgd};
-use super::mean;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -39,26 +36,6 @@ const RATES: [f64; 3] = [0.1, 0.3, 0.45];
 const COMPARED: (usize, f64, f64) = (20, 0.1, 0.3);
 const LEARNERS: [&str; 6] =
     ["sgd", "cuts", "perceptron", "LeakyReLU", "partition (2019)", "proper (2020)"];
-
-/// Numbers of one trial.
-#[derive(Clone)]
-pub(crate) struct Numbers(pub(crate) Vec<f64>);
-
-impl fmt::Display for Numbers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells: Vec<String> = self.0.iter().map(f64::to_string).collect();
-        f.write_str(&cells.join(","))
-    }
-}
-
-impl FromStr for Numbers {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |cell: &str| cell.parse().map_err(|_| format!("'{cell}' is not a number"));
-        text.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
-    }
-}
 
 pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let document = guarantee(arguments, folder)?;
@@ -177,7 +154,7 @@ struct Row<'r> {
     /// How often each learner misses.
     missed: [usize; 3],
     /// Means with their standard errors: opt, the errors of the learners, the calls of the oracle.
-    means: [(f64, f64); 5],
+    means: [Mean; 5],
 }
 
 impl<'r> Row<'r> {
@@ -187,7 +164,7 @@ impl<'r> Row<'r> {
         let limit = eta + Problem::new(eta, gamma)?.target.epsilon();
         let column = |at: usize| trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>();
         let missed = [1, 2, 3].map(|at| column(at).iter().filter(|&&error| error > limit).count());
-        let means = [0, 1, 2, 3, 4].map(|at| mean(&column(at)));
+        let means = [0, 1, 2, 3, 4].map(|at| Mean::of(column(at)));
         Ok(Row { setting, instances: trials.len(), missed, means })
     }
 
@@ -195,29 +172,29 @@ impl<'r> Row<'r> {
         let ((d, gamma, eta, adversary), [opt, learners @ .., calls]) = (self.setting, self.means);
         let of_learners = learners.iter().zip(self.missed);
         let cells: Vec<String> = of_learners
-            .map(|(error, missed)| format!("{missed},{},{}", error.0, error.1))
+            .map(|(error, missed)| format!("{missed},{},{}", error.mean, error.standard_error))
             .collect();
         let (instances, cells) = (self.instances, cells.join(","));
-        format!("{d},{gamma},{eta},{adversary},{instances},{},{cells},{}\n", opt.0, calls.0)
+        format!("{d},{gamma},{eta},{adversary},{instances},{},{cells},{}\n", opt.mean, calls.mean)
     }
 
     fn cells(&self) -> [String; 12] {
         let ((d, gamma, eta, adversary), [opt, sgd, cuts, average, calls]) =
             (self.setting, self.means);
-        let error = |(mean, standard_error)| format!("{mean:.4} ({standard_error:.4})");
+        let error = |Mean { mean, standard_error }| format!("{mean:.4} ({standard_error:.4})");
         [
             d.to_string(),
             gamma.to_string(),
             eta.to_string(),
             adversary.to_owned(),
-            format!("{:.3}", opt.0),
+            format!("{:.3}", opt.mean),
             self.missed[0].to_string(),
             error(sgd),
             self.missed[1].to_string(),
             error(cuts),
             self.missed[2].to_string(),
             error(average),
-            format!("{:.1}", calls.0),
+            format!("{:.1}", calls.mean),
         ]
     }
 }
@@ -248,12 +225,12 @@ fn comparison(
         ADVERSARIES.iter().zip(found.chunks_exact(arguments.compared)).enumerate()
     {
         let place = at as f64;
-        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
-        let mut cells = vec![(*name).to_owned(), format!("{:.3}", column(0).0)];
+        let column = |at: usize| Mean::of(trials.iter().map(|t| t.0[at]));
+        let mut cells = vec![(*name).to_owned(), format!("{:.3}", column(0).mean)];
         for (at, learner) in LEARNERS.iter().enumerate() {
-            let (error, deviation) = column(at + 1);
+            let Mean { mean: error, standard_error: deviation } = column(at + 1);
             points[at].push((place, error, deviation));
-            csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).0);
+            csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).mean);
             let (low, high) = (error - 1.96 * deviation, error + 1.96 * deviation);
             cells.push(format!("{error:.3} ({low:.3}, {high:.3})"));
         }
@@ -278,7 +255,7 @@ fn figure(points: Vec<Vec<(f64, f64, f64)>>) -> Figure {
         [categories("adversary", &ADVERSARIES), Axis::new("error, share")],
         series.collect(),
     );
-    Figure { name: "massart-errors", panels: vec![errors] }
+    Figure::new("massart-errors", vec![errors])
 }
 
 /// Returns the exact errors of all learners, in their order.

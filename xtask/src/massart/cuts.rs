@@ -5,12 +5,10 @@ use std::path::Path;
 use clap::Args;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{CutOptions, Problem, Target, learn_by_cuts};
+use margins_experiments::figure::{Axis, Points, Style, panel, power, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 
-use super::adversaries::Numbers;
 use super::instance::{Drawn, batch_size, instance};
-use super::mean;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Points, Style, panel, power, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -53,13 +51,13 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         Table::new(["d", "analytic centre: calls", "error", "ellipsoid: calls", "error"]);
     let mut points = [Vec::new(), Vec::new()];
     for (d, trials) in DIMENSIONS.iter().zip(found.chunks_exact(arguments.instances)) {
-        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
+        let column = |at: usize| Mean::of(trials.iter().map(|t| t.0[at]));
         let mut cells = vec![d.to_string()];
         for (at, points) in points.iter_mut().enumerate() {
             let (calls, error) = (column(2 * at), column(2 * at + 1));
-            points.push((*d as f64, calls.0, calls.1));
-            cells.push(format!("{:.1} ({:.1})", calls.0, calls.1));
-            cells.push(format!("{:.4}", error.0));
+            points.push((*d as f64, calls.mean, calls.standard_error));
+            cells.push(format!("{:.1} ({:.1})", calls.mean, calls.standard_error));
+            cells.push(format!("{:.4}", error.mean));
         }
         table.push(cells);
     }
@@ -107,5 +105,5 @@ fn figure(points: [Vec<(f64, f64, f64)>; 2]) -> Figure {
         [Axis::log("dimension d"), Axis::log("calls")],
         series.collect(),
     );
-    Figure { name: "massart-cuts", panels: vec![calls] }
+    Figure::new("massart-cuts", vec![calls])
 }

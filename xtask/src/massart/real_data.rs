@@ -11,13 +11,11 @@ use margins::massart::cutting_planes::Method;
 use margins::massart::{SphereSample, Target, learn_adaptively};
 use margins::optim::solve::Limits;
 use margins::optim::{Lambda, Training};
+use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
+use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 
-use super::adversaries::Numbers;
-use super::mean;
-use crate::document::{Document, Table};
 use margins_report::page::chart::Chart;
 
-use crate::figure::{Axis, Figure, Style, categories, panel, with_bars};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -92,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
     let document = Document::new("massart-real-data", "Flipped labels of data sets", finding)
         .text(about)
         .table(table);
-    Ok(document.figure(Figure { name: "massart-real-data", panels }))
+    Ok(document.figure(Figure::new("massart-real-data", panels)))
 }
 
 /// Returns in words how the adaptive learner compares with the others, row after row, and where an
@@ -100,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
 fn finding<'t>(rows: &[String], of_rows: impl Iterator<Item = &'t [Numbers]>) -> String {
     let (mut below, mut without_noise) = ([0; 2], Vec::new());
     for (row, trials) in rows.iter().zip(of_rows) {
-        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>()).0;
+        let column = |at: usize| Mean::of(trials.iter().map(|t| t.0[at])).mean;
         for (below, other) in below.iter_mut().zip([2, 3]) {
             *below += usize::from(column(1) < column(other));
         }
@@ -135,11 +133,10 @@ fn findings<'t>(
             let trials = of_rows.next().ok_or("no trials")?;
             let mut cells = vec![(*file).to_owned(), data.rows().to_string(), (*name).to_owned()];
             for at in 0..5 {
-                let (value, deviation) =
-                    mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
-                cells.push(format!("{value:.3} ({deviation:.3})"));
+                let Mean { mean, standard_error } = Mean::of(trials.iter().map(|t| t.0[at]));
+                cells.push(format!("{mean:.3} ({standard_error:.3})"));
                 if let Some(points) = points.get_mut(at) {
-                    points.push((place as f64, value, deviation));
+                    points.push((place as f64, mean, standard_error));
                 }
             }
             table.push(cells);

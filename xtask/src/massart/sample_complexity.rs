@@ -4,11 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 use margins::massart::{Plan, Problem, Target};
+use margins_experiments::figure::{Axis, Series, panel, power};
+use margins_experiments::{Document, Figure, Numbers, Table};
 
-use super::adversaries::Numbers;
 use super::instance::{Batch, instance, rare_trap, sgd};
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Series, panel, power};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -150,7 +149,7 @@ fn page(arguments: &Arguments, needed: Needed) -> Document {
         arguments.instances
     );
     let (mut tables, mut slopes) = (Vec::new(), [Vec::new(), Vec::new()]);
-    let mut figure = Figure { name: "massart-sample-complexity", panels: Vec::new() };
+    let mut figure = Figure::new("massart-sample-complexity", Vec::new());
     for ((series, (varied, place, instances)), needed) in SERIES.iter().enumerate().zip(needed) {
         let values = [0, 1, 2, 3, 4].map(|k| setting(series, k)[*place]);
         let mut header = vec![format!("{varied} ({instances})")];

@@ -7,11 +7,10 @@ use clap::Args;
 use margins::massart::{
     Candidates, Plan, Problem, Selected, Sgd, Sphere, SphereSample, select, select_exhaustively,
 };
+use margins_experiments::figure::{Axis, Series, panel};
+use margins_experiments::{Document, Figure, Numbers, Table};
 
-use super::adversaries::Numbers;
 use super::instance::{Drawn, instance};
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Series, panel};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -105,7 +104,7 @@ fn figure(series: Vec<Series>) -> Figure {
         [Axis::log("steps T"), Axis::log("time, s")],
         series,
     );
-    Figure { name: "massart-selection-seconds", panels: vec![seconds] }
+    Figure::new("massart-selection-seconds", vec![seconds])
 }
 
 /// Returns products and seconds of the selection and of the plain loop.

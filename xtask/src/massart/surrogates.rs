@@ -7,6 +7,8 @@ use margins::losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{Plan, Problem, SphereSample};
+use margins_experiments::figure::{Axis, Series, panel};
+use margins_experiments::{Document, Figure, Table};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,8 +17,6 @@ use rayon::prelude::*;
 
 use super::instance::{Batch, batch_size, sgd};
 use crate::Failure;
-use crate::document::{Document, Table};
-use crate::figure::{Axis, Figure, Series, panel};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -196,9 +196,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
                 d.to_string(),
                 gamma.to_string(),
                 eta.to_string(),
-                format!("{:+.3}", excess[0]),
-                format!("{:+.3}", excess[1]),
-                format!("{:+.3}", excess[2]),
+                signed(excess[0]),
+                signed(excess[1]),
+                signed(excess[2]),
                 atoms.join("; "),
             ];
             Ok((excess, cells))
@@ -237,6 +237,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     Ok(document.figure(figure(&problems, &excess)).text(about).table(table))
 }
 
+/// Returns a number with its sign and three decimals, and zero without one.
+fn signed(number: f64) -> String {
+    let text = format!("{number:+.3}");
+    if &text[1..] == "0.000" { "0.000".to_owned() } else { text }
+}
+
 /// Returns the picture: the excess along the rate of the noise, the largest over dimensions and margins.
 fn figure(problems: &[(Surrogate, usize, f64, f64)], excess: &[[f64; 3]]) -> Figure {
     let of_surrogate = |surrogate: Surrogate| {
@@ -255,7 +261,7 @@ fn figure(problems: &[(Surrogate, usize, f64, f64)], excess: &[[f64; 3]]) -> Fig
         panel(surrogate.name(), title, axes, series.collect())
     };
     let panels = Surrogate::ALL.map(of_surrogate).into();
-    Figure { name: "massart-surrogates-excess", panels }
+    Figure::new("massart-surrogates-excess", panels)
 }
 
 #[cfg(test)]

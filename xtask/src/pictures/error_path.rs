@@ -3,11 +3,11 @@
 use margins::Classifier;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::optim::ErrorCurve;
+use margins_experiments::Figure;
+use margins_experiments::figure::{Axis, Points, Series, Style, panel};
 
 use crate::Failure;
 use margins_report::page::chart::Chart;
-
-use crate::figure::{Axis, Figure, Points, Series, Style, panel};
 
 /// Cross-validates what `margins cv --data mixture:example=1,n=200,seed=1 --loss lhs` does.
 pub(super) fn figure() -> Result<Figure, Failure> {
@@ -15,7 +15,7 @@ pub(super) fn figure() -> Result<Figure, Failure> {
     let classifier = Classifier::builder().loss_named("lhs").seed(1).build()?.fit(&data)?;
     let curve = classifier.report().curve.as_ref().ok_or("no curve of a cross-validation")?;
     let panels = vec![errors(curve), gaps(curve)];
-    Ok(Figure { name: "error-path", panels })
+    Ok(Figure::new("error-path", panels))
 }
 
 fn along(curve: &ErrorCurve, values: impl Iterator<Item = f64>) -> Points {

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use margins_experiments::document::wrapped;
 use margins_report::page;
 use maud::{Markup, PreEscaped, html};
 
 use crate::Failure;
-use crate::document::{anchor, wrapped};
+
+use crate::book::anchor;
 
 /// The papers: what the names of their experiments start with, and their titles.
 pub(super) const PAPERS: [(&str, &str); 5] = [

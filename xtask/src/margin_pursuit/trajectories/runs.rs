@@ -21,7 +21,9 @@ use crate::Failure;
 
 /// A data set as section 4 takes it.
 pub(super) struct Source {
+    /// The name in keys and files, without white space.
     pub(super) name: &'static str,
+    pub(super) title: &'static str,
     pub(super) file: &'static str,
     /// Rows to train on.
     pub(super) rows: usize,
@@ -31,11 +33,12 @@ pub(super) struct Source {
 }
 
 #[rustfmt::skip]
-pub(super) const SOURCES: [Source; 4] = [
-    Source { name: "COV", file: "covtype", rows: 540, scaled: true, under: 1e-5 },
-    Source { name: "DIGIT5", file: "mnist5_train", rows: 5000, scaled: false, under: 1e-5 },
-    Source { name: "PROTEIN", file: "protein", rows: 740, scaled: true, under: 1e-5 },
-    Source { name: "SIDO", file: "sido", rows: 425, scaled: false, under: 1e-3 },
+pub(super) const SOURCES: [Source; 5] = [
+    Source { name: "COV", title: "COV", file: "covtype", rows: 540, scaled: true, under: 1e-5 },
+    Source { name: "COV-5000", title: "COV of 5000 rows", file: "covtype", rows: 5000, scaled: true, under: 1e-5 },
+    Source { name: "DIGIT5", title: "DIGIT5", file: "mnist5_train", rows: 5000, scaled: false, under: 1e-5 },
+    Source { name: "PROTEIN", title: "PROTEIN", file: "protein", rows: 740, scaled: true, under: 1e-5 },
+    Source { name: "SIDO", title: "SIDO", file: "sido", rows: 425, scaled: false, under: 1e-3 },
 ];
 
 pub(super) const STAND_IN: &str = "dorothea";
@@ -56,6 +59,8 @@ pub(super) enum Method {
     /// With steps `1/sqrt(t)`, and the scale from the data.
     SlowRescaled,
     Pegasos,
+    /// With the penalty `lambda ||w||^2` of the others, twice its own.
+    PegasosDoubled,
 }
 
 impl Method {
@@ -72,6 +77,7 @@ impl Method {
             Method::Slow => "slow",
             Method::SlowRescaled => "slow-rescaled",
             Method::Pegasos => "pegasos",
+            Method::PegasosDoubled => "pegasos-doubled",
         }
     }
 }
@@ -127,13 +133,25 @@ pub(super) enum Inputs {
     AsTheyAre,
     /// Divided by the root of their mean squared norm over the training rows.
     OfNormOne,
+    /// Divided by the largest size of each feature in the training rows, where the source is scaled.
+    OfRangeOne,
 }
 
 impl Inputs {
+    /// Returns what the title of a panel has after the data set.
+    pub(super) fn in_title(self) -> &'static str {
+        match self {
+            Inputs::AsTheyAre => "",
+            Inputs::OfNormOne => ", norm 1",
+            Inputs::OfRangeOne => ", size 1",
+        }
+    }
+
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Inputs::AsTheyAre => "inputs as in figures 3 and 4",
             Inputs::OfNormOne => "inputs of mean squared norm 1",
+            Inputs::OfRangeOne => "features of size at most 1",
         }
     }
 }
@@ -171,7 +189,7 @@ pub(super) fn load(
     };
     let has_stand_in = source.name == "SIDO";
     let (path, title) = match find(source.file) {
-        Some(path) => (path, source.name.to_owned()),
+        Some(path) => (path, source.title.to_owned()),
         None if has_stand_in && arguments.stand_in => match find(STAND_IN) {
             Some(path) => (path, format!("{STAND_IN} for {}", source.name)),
             None => return Err(format!("there is no {STAND_IN} either").into()),
@@ -202,7 +220,16 @@ pub(super) fn draw(loaded: &Loaded, seed: u64) -> Result<(Dataset, Dataset), Fai
     let size = 2 * positive.min(rest.rows() - positive);
     let test = rest.select(&balanced_subsample(rest.labels(), size, seed)?);
     let (mut design, mut unseen) = (train.design().clone(), test.design().clone());
-    if loaded.source.scaled {
+    if loaded.source.scaled && loaded.inputs == Inputs::OfRangeOne {
+        let mut sizes = vec![0.0_f64; design.columns()];
+        for x in design.samples() {
+            x.for_each(|k, value| sizes[k] = sizes[k].max(value.abs()));
+        }
+        let factors: Vec<f64> =
+            sizes.iter().map(|&size| if size > 0.0 { 1.0 / size } else { 1.0 }).collect();
+        design.scale_columns(&factors);
+        unseen.scale_columns(&factors);
+    } else if loaded.source.scaled {
         let scales = Standardizer::fit(&design, None);
         (design, unseen) = (scales.scale(design)?, scales.scale(unseen)?);
     }
@@ -261,8 +288,9 @@ pub(super) fn follow(
     let (features, lambda) = (train.columns(), Lambda::new(lambda)?);
     let mut learner = match method {
         // The penalty of Pegasos is lambda/2.
-        Method::Pegasos => {
-            let lambda = Lambda::new(0.5 * lambda.get())?;
+        Method::Pegasos | Method::PegasosDoubled => {
+            let share = if method == Method::Pegasos { 0.5 } else { 1.0 };
+            let lambda = Lambda::new(share * lambda.get())?;
             let pegasos = settings(StochasticGradient::pegasos(lambda));
             let loss: Box<dyn MarginLoss> = Box::new(Hinge);
             pegasos.learner(loss, features, lambda, false, 0)?

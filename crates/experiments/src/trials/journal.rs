@@ -3,8 +3,6 @@
 //! A line without its end, as a process killed in mid-write leaves it, is cut off when the journal is
 //! opened. Numbers are written in the shortest form that reads back the same, so that a resumed run
 //! gives what one in one go gives.
-//!
-//! This module stands alone: the fuzzing of `fuzz/` takes it from here.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -14,14 +12,15 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 
-/// Which trial: the key of its row, and its number.
-pub(crate) type Key = (String, usize);
+/// A trial: the key of its row, without white space, and its number in the row.
+pub type Key = (String, usize);
 
-/// The finished trials.
-pub(crate) struct Journal<T> {
+/// The finished trials of a file that is locked for as long as this value lives.
+pub struct Journal<T> {
     path: PathBuf,
     file: Mutex<File>,
-    pub(crate) finished: HashMap<Key, T>,
+    /// The trials that the file had when it was opened.
+    pub finished: HashMap<Key, T>,
 }
 
 impl<T: FromStr<Err = String> + Display> Journal<T> {
@@ -30,7 +29,7 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// # Errors
     /// The journal is of other arguments, has a line of another program, or is in use by another
     /// process.
-    pub(crate) fn open(path: &Path, arguments: &str) -> Result<Self, String> {
+    pub fn open(path: &Path, arguments: &str) -> Result<Self, String> {
         let name = path.display();
         let named = |error: std::io::Error| format!("{name}: {error}");
         let mut file = File::options()
@@ -64,7 +63,7 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// # Errors
     /// The key of the row has a space, at which it would be cut when it is read; or the errors of the
     /// system.
-    pub(crate) fn append(&self, (row, number): &Key, trial: &T) -> Result<(), String> {
+    pub fn append(&self, (row, number): &Key, trial: &T) -> Result<(), String> {
         if row.contains(char::is_whitespace) {
             return Err(format!("the key of a row has a space: '{row}'"));
         }

@@ -1,5 +1,5 @@
-//! What an experiment finds, as data: paragraphs, tables and figures, which become files in a
-//! folder and a section of a page.
+//! What an experiment finds, as data: a finding, paragraphs, tables and figures. They become files in
+//! a folder, and a section of a page.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use crate::figure::Figure;
 use crate::{Failure, files, machine};
 
 /// The findings of one experiment.
-pub(crate) struct Document {
-    /// The name of the experiment, and that of its files.
-    pub(crate) name: &'static str,
-    title: &'static str,
+pub struct Document {
+    /// The name of the experiment and of its files.
+    pub name: String,
+    title: String,
     /// What its tables and figures show, in sentences that are computed from the same numbers.
-    pub(crate) finding: String,
+    pub finding: String,
     parts: Vec<Part>,
     /// Files of numbers, each a name and its content.
     numbers: Vec<(String, String)>,
@@ -29,13 +29,13 @@ enum Part {
 }
 
 /// A table. Columns of numbers are aligned to the right.
-pub(crate) struct Table {
+pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
 
 /// A cell of a table.
-pub(crate) struct Cell {
+pub struct Cell {
     text: String,
     /// How far from what was published, in standard errors of the difference.
     difference: Option<f64>,
@@ -43,7 +43,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Returns the cell of a difference to what was published, in standard errors; of NaN a dash.
-    pub(crate) fn difference(difference: f64) -> Self {
+    pub fn difference(difference: f64) -> Self {
         if difference.is_nan() {
             return "-".into();
         }
@@ -72,12 +72,12 @@ impl<T: std::fmt::Display> From<T> for Cell {
 
 impl Table {
     /// Returns a table without rows.
-    pub(crate) fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, row: impl IntoIterator<Item = impl Into<Cell>>) {
+    pub fn push(&mut self, row: impl IntoIterator<Item = impl Into<Cell>>) {
         self.rows.push(row.into_iter().map(Into::into).collect());
     }
 
@@ -129,36 +129,41 @@ impl Table {
 }
 
 impl Document {
-    /// Returns a document of its finding alone.
-    pub(crate) fn new(name: &'static str, title: &'static str, finding: String) -> Self {
+    /// Returns a document that has only a finding, which may be Markdown.
+    pub fn new(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        finding: impl Into<String>,
+    ) -> Self {
+        let (name, title, finding) = (name.into(), title.into(), finding.into());
         Document { name, title, finding, parts: Vec::new(), numbers: Vec::new() }
     }
 
-    /// Returns the document of a figure alone, with what it shows.
-    pub(crate) fn of((figure, finding): (Figure, String), title: &'static str) -> Self {
-        Document::new(figure.name, title, finding).figure(figure)
+    /// Returns the document of a figure and its finding, with the name of the figure.
+    pub fn of((figure, finding): (Figure, String), title: impl Into<String>) -> Self {
+        Document::new(figure.name.clone(), title, finding).figure(figure)
     }
 
     /// Adds a paragraph of Markdown.
-    pub(crate) fn text(mut self, text: impl Into<String>) -> Self {
+    pub fn text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Text(text.into()));
         self
     }
 
     /// Adds a table.
-    pub(crate) fn table(mut self, table: Table) -> Self {
+    pub fn table(mut self, table: Table) -> Self {
         self.parts.push(Part::Table(table));
         self
     }
 
     /// Adds a figure.
-    pub(crate) fn figure(mut self, figure: Figure) -> Self {
+    pub fn figure(mut self, figure: Figure) -> Self {
         self.parts.push(Part::Figure(figure));
         self
     }
 
     /// Adds a file `NAME.csv` of numbers with all their digits.
-    pub(crate) fn csv(mut self, name: &str, text: String) -> Self {
+    pub fn csv(mut self, name: &str, text: String) -> Self {
         self.numbers.push((format!("{name}.csv"), text));
         self
     }
@@ -190,7 +195,7 @@ impl Document {
     }
 
     /// Returns the document as a page of Markdown, with the command line that makes it.
-    pub(crate) fn markdown(&self, command: &str) -> String {
+    pub fn markdown(&self, command: &str) -> String {
         let mut text = format!("# {}\n\n{}", self.title, wrapped(&self.finding));
         for Figure { name, .. } in self.figures() {
             text += &format!("\n![{name}]({name}.svg)\n");
@@ -207,8 +212,13 @@ impl Document {
         text
     }
 
-    /// Writes the document into a folder: Markdown, pictures and numbers. Returns the names of the files.
-    pub(crate) fn write(&self, folder: &Path, command: &str) -> Result<Vec<String>, Failure> {
+    /// Writes the document into a folder, which is created if it is missing: the page of
+    /// [`markdown`](Self::markdown), pictures and numbers. Returns the names of the files.
+    ///
+    /// # Errors
+    /// The error of the system, with the name of the file or folder.
+    pub fn write(&self, folder: &Path, command: &str) -> Result<Vec<String>, Failure> {
+        files::make_folder(folder)?;
         let mut files = vec![(format!("{}.md", self.name), self.markdown(command))];
         for figure in self.figures() {
             files.push((format!("{}.svg", figure.name), figure.svg()));
@@ -222,7 +232,7 @@ impl Document {
     }
 
     /// Returns the content of the document for a page, with links to its numbers beside the page.
-    pub(crate) fn page(&self) -> Markup {
+    pub fn page(&self) -> Markup {
         let files: Vec<String> = self.numbers().into_iter().map(|(name, _)| name).collect();
         html! {
             (formatted(&self.finding))
@@ -252,7 +262,7 @@ const WIDTH: usize = 100;
 
 /// Returns Markdown in lines of at most [`WIDTH`] characters, where its words allow it. Lines that
 /// begin with a star are items of a list.
-pub(crate) fn wrapped(text: &str) -> String {
+pub fn wrapped(text: &str) -> String {
     // At the beginning of a line these would begin a list.
     let is_marker = |word: &str| {
         ["-", "+", "*", "#", ">"].contains(&word)
@@ -276,12 +286,6 @@ pub(crate) fn wrapped(text: &str) -> String {
         all += &format!("{wrapped}\n");
     }
     all
-}
-
-/// Returns the name that GitHub and mdBook give to the first place of a heading.
-pub(crate) fn anchor(heading: &str) -> String {
-    let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
-    heading.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-")
 }
 
 /// Returns Markdown as HTML. Of links to pages of the book, which are not beside the page, the words stay.
