@@ -260,30 +260,38 @@ impl Document {
 /// The most characters of a line of Markdown.
 const WIDTH: usize = 100;
 
-/// Returns Markdown in lines of at most [`WIDTH`] characters, where its words allow it. Lines that
-/// begin with a star are items of a list.
+/// Returns Markdown in lines of at most 100 characters, where its words allow it. Lines that begin with
+/// a star are items of a list.
 pub fn wrapped(text: &str) -> String {
-    // At the beginning of a line these would begin a list.
+    // At the beginning of a line these would begin a list, so that they stay with the word before.
     let is_marker = |word: &str| {
         ["-", "+", "*", "#", ">"].contains(&word)
             || word.strip_suffix('.').is_some_and(|n| n.parse::<u32>().is_ok())
     };
     let mut all = String::new();
     for line in text.lines() {
-        let indent = if line.starts_with("* ") { "  " } else { "" };
-        let (mut wrapped, mut length) = (String::new(), 0);
+        let mut words: Vec<String> = Vec::new();
         for word in line.split(' ') {
-            let size = word.chars().count();
-            if length > 0 && length + 1 + size > WIDTH && !is_marker(word) {
-                wrapped += &format!("\n{indent}{word}");
-                length = indent.len() + size;
-            } else {
-                let space = if wrapped.is_empty() { "" } else { " " };
-                wrapped += &format!("{space}{word}");
-                length += space.len() + size;
+            match words.last_mut() {
+                Some(last) if is_marker(word) => *last += &format!(" {word}"),
+                _ => words.push(word.to_owned()),
             }
         }
-        all += &format!("{wrapped}\n");
+        let indent = if line.starts_with("* ") { "  " } else { "" };
+        let mut length = 0;
+        for (k, word) in words.iter().enumerate() {
+            let size = word.chars().count();
+            let separator = match k {
+                0 => String::new(),
+                _ if length + 1 + size > WIDTH => format!("\n{indent}"),
+                _ => " ".to_owned(),
+            };
+            length =
+                if separator.starts_with('\n') { indent.len() } else { length + separator.len() };
+            length += size;
+            all += &format!("{separator}{word}");
+        }
+        all.push('\n');
     }
     all
 }
@@ -312,7 +320,7 @@ mod tests {
     fn lines_are_wrapped_before_words_that_begin_no_list() {
         let words = ["word"; 19].join(" ");
         let text = format!("{words} more - less\n\n* {words} more");
-        let expected = format!("{words} more -\nless\n\n* {words}\n  more\n");
+        let expected = format!("{words}\nmore - less\n\n* {words}\n  more\n");
         assert_eq!(wrapped(&text), expected);
     }
 
