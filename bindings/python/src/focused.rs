@@ -92,6 +92,7 @@ pub(crate) fn fit_focused<'py>(
     let rows = fitted.evaluation.losses.len() as f64;
     result.set_item("error", fitted.evaluation.mistakes as f64 / rows)?;
     result.set_item("baseline", fitted.baseline)?;
+    result.set_item("slack", fitted.slack.map(|slack| slack.to_string()))?;
     result.set_item("outliers", fitted.outliers)?;
     result.set_item("kernel", fitted.kernel)?;
     result.set_item("model", fitted.model.map(Model::new))?;
@@ -104,14 +105,9 @@ fn unknown(name: &str, value: &str, reason: &str) -> PyErr {
     PyValueError::new_err(format!("{name} is '{value}': {reason}"))
 }
 
-/// Returns the value that the text of a setting stands for, if there is one.
-fn parsed<T: FromStr<Err = String>>(
-    name: &'static str,
-    given: &mut Given<'_>,
-) -> PyResult<Option<T>> {
-    let text: Option<String> = given.take(name)?;
-    let parse = |text: String| text.parse().map_err(|reason: String| unknown(name, &text, &reason));
-    text.map(parse).transpose()
+/// Returns the value that a text stands for.
+fn parsed<T: FromStr<Err = String>>(name: &'static str, text: &str) -> PyResult<T> {
+    text.parse().map_err(|reason: String| unknown(name, text, &reason))
 }
 
 fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
@@ -156,8 +152,11 @@ fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
         max_steps: given.take("max_steps")?,
         outputs: given.take("outputs")?,
         combination,
-        slack: parsed("slack", given)?,
-        subsample: parsed("subsample", given)?,
+        slack: parsed("slack", &given.take::<String>("slack")?)?,
+        subsample: given
+            .take::<Option<String>>("subsample")?
+            .map(|text| parsed("subsample", &text))
+            .transpose()?,
         seed: given.take("random_state")?,
         time_limit: limit_of(given.take("time_limit")?)?,
         checkpoint: path.map(|path| Checkpointing { path, pause_at }),

@@ -410,9 +410,9 @@ def test_transformers_that_no_graph_has_are_refused_by_name():
 def test_what_a_fit_lacks_is_no_attribute(two):
     X, y = two
     game = ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", slack="additive-sum:budget=5", max_steps=200).fit(X, y)
-    assert game.kernel_.startswith("gaussian:sigma=") and hasattr(game, "outliers_") and hasattr(game, "model_")
-    game.set_params(learner="stump", kernel=None, slack=None, outputs=5).fit(X, y)
-    lacking = ("kernel_", "outliers_", "model_", "coef_", "intercept_")
+    assert game.kernel_.startswith("gaussian:sigma=") and game.slack_ == "additive-sum:budget=5" and hasattr(game, "model_")
+    game.set_params(learner="stump", kernel=None, slack="none", outputs=5).fit(X, y)
+    lacking = ("kernel_", "slack_", "outliers_", "model_", "coef_", "intercept_")
     assert not [name for name in lacking if hasattr(game, name)] and game.score(X, y) > 0.5
     assert game.__sklearn_is_fitted__() and not ml.FocusedClassifier().__sklearn_is_fitted__() and not hasattr(game, "predict_proba")
     halfspace = ml.MassartClassifier("cuts", eta=0.2, gamma=0.2, epsilon=0.2, project=1).fit(X, y)

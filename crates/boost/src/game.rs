@@ -238,7 +238,8 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         (2.0 * self.signs.len() as f64 / a_member).ceil() as usize
     }
 
-    fn ending(&self) -> GameOutcome {
+    /// Returns the end of the game as it is now.
+    pub fn ending(&self) -> GameOutcome {
         let Checkpoint { round, consistent_at, seen_loss, .. } = self.state;
         GameOutcome { rounds: round, consistent_at, seen_loss }
     }

@@ -27,4 +27,4 @@ pub use fit::FittedEnsemble;
 pub use learner::FocusedLearner;
 #[cfg(feature = "serde")]
 pub use settings::Checkpointing;
-pub use settings::{EnsembleSettings, SlackBudget, Subsampling};
+pub use settings::{EnsembleSettings, SlackBudget, SlackRule, Subsampling};

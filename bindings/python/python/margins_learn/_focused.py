@@ -48,8 +48,10 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         Number of classifiers in the ensemble, drawn from random steps. Default: by theorem 1.
     combine : {"majority", "average"}, default="majority"
         How the classifiers are combined. `"majority"`: Majority vote. `"average"`: Mean score.
-    slack : str or None, default=None
-        Slack for outliers, such as `additive-sum:budget=5`. `additive-sum:budget=5`, `additive-euclidean:budget=5` or
+    slack : str, default="auto"
+        Slack for outliers: `auto`, `none` or such as `additive-sum:budget=5`. `auto` plays without slack. If some rows
+        remain wrong after the steps of theorem 1, it plays a second game with slack for that many rows, and returns the
+        ensemble that is wrong on fewer rows. Other forms are `additive-euclidean:budget=5` and
         `multiplicative:budget=5`.
     subsample : str or None, default=None
         Learn from a random subsample, such as `outliers=5,rare=200`. The size is chosen such that the subsample is
@@ -85,6 +87,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     status_ : str
         Why the game ended: "rule-met" if the largest loss was at most `epsilon`, "iteration-limit" after the maximum
         number of steps, "paused" at `pause_at`, or "time-limit".
+    slack_ : str
+        Slack of the game, given or chosen, if there was any.
     outliers_ : list of int
         Rows with slack, the largest slack first, in a game with slack.
     kernel_ : str
@@ -113,6 +117,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     max_loss_: float
     consistent_at_: int
     finished_: bool
+    slack_: str
     outliers_: list[int]
     kernel_: str
     model_: Any
@@ -131,7 +136,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         max_steps: int | None = None,
         outputs: int | None = None,
         combine: str = "majority",
-        slack: str | None = None,
+        slack: str = "auto",
         subsample: str | None = None,
         checkpoint: str | PathLike[str] | None = None,
         pause_at: int | None = None,
@@ -184,7 +189,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         if report["model"] is not None:
             self._adopt(report["model"])
         self._keep(n_iter_=max(1, report["rounds"]))
-        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "outliers", "kernel")})
+        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "slack", "outliers", "kernel")})
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the game after {self.n_iter_} of {report['max_steps']} steps")

@@ -197,7 +197,7 @@ class FocusedClassifierSettings(TypedDict):
     max_steps: int | None
     outputs: int | None
     combine: str
-    slack: str | None
+    slack: str
     subsample: str | None
     checkpoint: str | PathLike[str] | None
     pause_at: int | None

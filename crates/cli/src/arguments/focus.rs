@@ -52,8 +52,8 @@ pub(crate) struct GameArguments {
     pub(crate) outputs: Option<usize>,
     #[arg(long, value_name = "HOW", default_value = "majority")]
     pub(crate) combine: CombinationName,
-    #[arg(long, value_name = "SLACK", conflicts_with = "subsample")]
-    pub(crate) slack: Option<String>,
+    #[arg(long, value_name = "SLACK", default_value = "auto", conflicts_with = "subsample")]
+    pub(crate) slack: String,
     #[arg(long, value_name = "COUNTS")]
     pub(crate) subsample: Option<String>,
     #[arg(

@@ -103,7 +103,7 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<EnsembleS
         epsilon: game.epsilon,
         standardize: learner.standardize,
         combination: game.combine.into(),
-        slack: game.slack.as_deref().map(|text| option("--slack", text, str::parse)).transpose()?,
+        slack: option("--slack", &game.slack, str::parse)?,
         subsample: game
             .subsample
             .as_deref()
@@ -160,6 +160,7 @@ fn document<'a>(
         mistakes: evaluation.mistakes,
         baseline_error: fitted.baseline,
         losses: &evaluation.losses,
+        slack: fitted.slack.map(|slack| slack.to_string()),
         outliers: fitted.outliers.as_ref().map(|rows| rows.iter().map(|row| row + 1).collect()),
         intercept: member.map(|member| member.intercept),
         coef: member.map(|member| member.coef.as_slice()),

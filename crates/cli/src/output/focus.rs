@@ -47,6 +47,8 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) baseline_error: f64,
     /// The losses, one a row.
     pub(crate) losses: &'a [f64],
+    /// The slack of the game; null without slack.
+    pub(crate) slack: Option<String>,
     /// The rows flagged, from 1, the largest slack first; null without slack.
     pub(crate) outliers: Option<Vec<usize>>,
     /// Null unless the ensemble is one linear classifier.
@@ -93,6 +95,7 @@ impl FocusedDocument<'_> {
                 format!("{error} %, {} of {}", self.mistakes, data.rows())
             }),
         ]);
+        lines.extend(self.slack.clone().map(|slack| ("slack", slack)));
         if let Some(outliers) = &self.outliers {
             const MOST: usize = 10;
             let first: Vec<String> = outliers.iter().take(MOST).map(usize::to_string).collect();

@@ -9,7 +9,7 @@ use margins_optim::Status;
 use super::committee::{Committee, Parts};
 use super::game::{Outcome, Table};
 use super::learner::FocusedLearner;
-use super::settings::EnsembleSettings;
+use super::settings::{EnsembleSettings, SlackBudget};
 #[cfg(feature = "serde")]
 use crate::checkpoint::{CheckpointFile, Kind};
 use crate::standardization::Standardization;
@@ -43,6 +43,8 @@ pub struct FittedEnsemble {
     /// Why the game ended: [`Status::RuleMet`] if the largest loss was at most epsilon,
     /// [`Status::IterationLimit`] after the most steps, [`Status::Paused`] or [`Status::TimeLimit`].
     pub status: Status,
+    /// The slack of the game, given or for the samples that a game without it got wrong.
+    pub slack: Option<SlackBudget>,
     /// The rows with slack, from 0, the largest first; `None` without slack.
     pub outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
@@ -150,8 +152,7 @@ impl EnsembleSettings {
         let status = match outcome.stopped {
             Some(limit) => limit,
             None if ending.consistent_at.is_some() => Status::RuleMet,
-            None if ending.rounds == horizon.rounds() => Status::IterationLimit,
-            None => Status::Paused,
+            None => Status::IterationLimit,
         };
         Ok(FittedEnsemble {
             model: self.model(data, rows, &outcome.ensemble)?,
@@ -167,6 +168,7 @@ impl EnsembleSettings {
             ensemble: outcome.ensemble,
             samples: rows,
             max_steps: horizon.rounds(),
+            slack: outcome.slack,
             outliers: outcome.outliers,
             kernel: outcome.kernel,
         })

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use margins_boost::KernelPerceptron;
 use margins_boost::{
     Checkpoint, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon, MultilayerPerceptron,
-    Slack, Stop, StumpWinnow,
+    Slack, SlackKind, Stop, StumpWinnow,
 };
 use margins_data::Dataset;
 use margins_data::Sample;
@@ -52,10 +52,19 @@ pub(super) struct Outcome {
     pub(super) evaluation: Evaluation,
     /// The classifiers together.
     pub(super) ensemble: Committee,
+    /// The slack of the game.
+    pub(super) slack: Option<SlackBudget>,
     /// The flagged rows, from 0.
     pub(super) outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
     pub(super) kernel: Option<String>,
+}
+
+impl Outcome {
+    /// Returns the number of samples with a loss above epsilon.
+    fn above(&self, epsilon: f64) -> usize {
+        self.evaluation.losses.iter().filter(|&&loss| loss > epsilon).count()
+    }
 }
 
 /// A checkpoint of a game with the learner `L`.
@@ -173,6 +182,9 @@ impl Table<'_> {
 
     /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
     /// again; `keep` makes the ensemble of the fit.
+    ///
+    /// A game that had time enough and left some losses above epsilon is followed by one with slack for
+    /// them; the one that leaves fewer is returned. A file has the state of both.
     fn play_with<L, M, R>(
         &self,
         learner: L,
@@ -185,74 +197,128 @@ impl Table<'_> {
         M: Serialize + DeserializeOwned,
         R: Serialize + DeserializeOwned,
     {
-        let loss = &*self.settings.loss;
-        let mut game = match self.read()? {
-            Some(state) => Game::resume(back(state), self.data.design(), self.data.labels(), loss)?,
-            None => self.start(learner)?,
+        let begin = |learner, state: Option<Checkpoint<FocusedPlayer, M, R>>, slack| match state {
+            Some(state) => {
+                let (design, labels) = (self.data.design(), self.data.labels());
+                Ok(Game::resume(back(state), design, labels, &*self.settings.loss)?)
+            }
+            None => self.start(learner, slack),
         };
+        let mut saved = self.read::<Vec<_>>()?.unwrap_or_default().into_iter();
+        let mut game = begin(learner.clone(), saved.next(), self.settings.slack())?;
+        let state = |game: &Fol<'_, L>| hold(game.checkpoint().clone());
+        let stopped = self.run(&mut game, 0, |game| self.write(|| [state(game)]))?;
+        let first = self.judge(&game, stopped, self.settings.slack(), &keep)?;
+        let wrong = first.above(self.settings.epsilon);
+        if wrong == 0 || !self.is_lost(&first.ending)? {
+            return Ok(first);
+        }
+        let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: wrong as f64 });
+        let mut again = begin(learner, saved.next(), slack)?;
+        let stopped = self.run(&mut again, first.ending.rounds, |again| {
+            self.write(|| [state(&game), state(again)])
+        })?;
+        let second = self.judge(&again, stopped, slack, &keep)?;
+        let improves = second.above(self.settings.epsilon) < wrong;
+        Ok(if improves { second } else { Outcome { stopped: second.stopped, ..first } })
+    }
+
+    /// Plays a game to its end, or to a limit, which is returned; `before` steps were played in an
+    /// earlier game.
+    fn run<L: OnlineLearner + Clone>(
+        &self,
+        game: &mut Fol<'_, L>,
+        before: u64,
+        write: impl Fn(&Fol<'_, L>) -> Result<(), Error>,
+    ) -> Result<Option<Status>, Error> {
+        let most = self.pause_at.saturating_sub(before);
         let mut written = Instant::now();
-        let (ending, stopped) = loop {
-            let next = self.pause_at.min(game.round().saturating_add(STEPS_A_LOOK));
+        let stopped = loop {
+            let next = most.min(game.round().saturating_add(STEPS_A_LOOK));
             let ending = game.run_until(next, Stop::LossAtMost(self.settings.epsilon))?;
-            if ending.consistent_at.is_some()
-                || ending.rounds >= self.pause_at.min(self.horizon.rounds())
-            {
-                break (ending, None);
+            if ending.consistent_at.is_some() || ending.rounds == self.horizon.rounds() {
+                break None;
+            }
+            if ending.rounds >= most {
+                break Some(Status::Paused);
             }
             if let Some(status) = self.limits.reached() {
-                break (ending, Some(status));
+                break Some(status);
             }
             if written.elapsed() >= BETWEEN_CHECKPOINTS {
-                self.write(|| hold(game.checkpoint().clone()))?;
+                write(game)?;
                 written = Instant::now();
             }
         };
-        self.write(|| hold(game.checkpoint().clone()))?;
+        write(game)?;
         if stopped == Some(Status::Interrupted) {
             return Err(margins_boost::Error::Interrupted.into());
         }
+        Ok(stopped)
+    }
+
+    /// Judges the ensemble of a game on all samples.
+    fn judge<L: OnlineLearner>(
+        &self,
+        game: &Fol<'_, L>,
+        stopped: Option<Status>,
+        slack: Option<SlackBudget>,
+        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
+    ) -> Result<Outcome, Error> {
         let (design, labels) = (self.all.design(), self.all.labels());
         let alone;
         let ensemble = if stopped.is_some() && game.ensemble().members().is_empty() {
-            // The time ended before the first classifier was taken: that of now stands for it.
+            // The game ended before the first classifier was taken: that of now stands for it.
             let members = vec![game.learner().snapshot()];
             alone = margins_boost::Ensemble::new(self.settings.combination, members);
             &alone
         } else {
             game.ensemble()
         };
+        let loss = &*self.settings.loss;
         Ok(Outcome {
-            ending,
+            ending: game.ending(),
             stopped,
             evaluation: Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
             ensemble: keep(ensemble),
+            slack,
             outliers: game.slack().map(Slack::outliers),
             kernel: None,
         })
     }
 
+    /// Returns true if a game ended after all its steps and is followed by one with slack.
+    fn is_lost(&self, ending: &GameOutcome) -> Result<bool, Error> {
+        let over = ending.consistent_at.is_none() && ending.rounds == self.horizon.rounds();
+        Ok(over && self.settings.plays_again(&self.horizon, self.data.rows())?)
+    }
+
     /// Returns the game before its first round.
-    fn start<L: OnlineLearner>(&self, learner: L) -> Result<Fol<'_, L>, Error> {
+    fn start<L: OnlineLearner>(
+        &self,
+        learner: L,
+        slack: Option<SlackBudget>,
+    ) -> Result<Fol<'_, L>, Error> {
         let (design, labels) = (self.data.design(), self.data.labels());
         let player = FocusedPlayer::new(design.rows())?;
         let game = Fol::new(player, learner, design, labels, self.horizon, self.settings.seed)?;
         let game = game.with_loss(&*self.settings.loss);
         let game = game.with_combination(self.settings.combination);
-        let Some(SlackBudget { kind, budget }) = self.settings.slack else { return Ok(game) };
+        let Some(SlackBudget { kind, budget }) = slack else { return Ok(game) };
         let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds())?;
         Ok(game.with_slack(slack)?)
     }
 
-    /// Returns the state in the file, if there is one.
+    /// Returns the states of the games in the file, if there is one.
     #[cfg(feature = "serde")]
     fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         self.file.as_ref().map_or(Ok(None), CheckpointFile::read)
     }
 
-    /// Writes the state to the file, if there is one.
+    /// Writes the states of the games to the file, if there is one.
     #[cfg(feature = "serde")]
-    fn write<T: Serialize>(&self, state: impl FnOnce() -> T) -> Result<(), Error> {
-        self.file.as_ref().map_or(Ok(()), |file| file.write(&state()))
+    fn write<T: Serialize>(&self, games: impl FnOnce() -> T) -> Result<(), Error> {
+        self.file.as_ref().map_or(Ok(()), |file| file.write(&games()))
     }
 
     /// Returns no state: there are no files without the feature `serde`.

@@ -45,7 +45,7 @@ pub struct EnsembleSettings {
     /// wherever theorem 1 holds (corollary 1).
     pub combination: Combination,
     /// The slack for outliers.
-    pub slack: Option<SlackBudget>,
+    pub slack: SlackRule,
     /// The number of outliers that are likely not among the samples learnt from, a random part of
     /// all.
     pub subsample: Option<Subsampling>,
@@ -59,6 +59,20 @@ pub struct EnsembleSettings {
     /// The file of the state of the game.
     #[cfg(feature = "serde")]
     pub checkpoint: Option<Checkpointing>,
+}
+
+/// Which slack outliers may take.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum SlackRule {
+    /// No slack at first. If some losses exceed epsilon after the steps of theorem 1, a second game is
+    /// played with slack ([`SlackKind::AdditiveSum`]) for as many outliers as there are such samples,
+    /// and the ensemble with fewer of them is returned. With a subsample there is no second game.
+    #[default]
+    Automatic,
+    /// No slack.
+    Off,
+    /// Slack from the first step.
+    Budget(SlackBudget),
 }
 
 /// The slack that outliers may take.
@@ -101,7 +115,7 @@ impl Default for EnsembleSettings {
             max_steps: None,
             outputs: None,
             combination: Combination::Majority,
-            slack: None,
+            slack: SlackRule::Automatic,
             subsample: None,
             seed: 1,
             time_limit: None,
@@ -136,7 +150,7 @@ impl EnsembleSettings {
                 "only linear learners have an intercept to leave out",
             ));
         }
-        if self.slack.is_some() && self.subsample.is_some() {
+        if self.slack().is_some() && self.subsample.is_some() {
             return Err(Error::contradiction(
                 "slack".to_owned(),
                 "a subsample".to_owned(),
@@ -168,9 +182,29 @@ impl EnsembleSettings {
         Ok(Some(Subsample::new(rows, outliers, rare)?.draw(self.seed)))
     }
 
+    /// Returns the slack of the first game.
+    pub(super) fn slack(&self) -> Option<SlackBudget> {
+        match self.slack {
+            SlackRule::Budget(budget) => Some(budget),
+            SlackRule::Automatic | SlackRule::Off => None,
+        }
+    }
+
+    /// Returns the steps and classifiers of theorem 1 for `rows` samples.
+    fn theory(&self, rows: usize) -> Result<Horizon, Error> {
+        Ok(Horizon::theorem_1(rows, self.mean_loss()?, DELTA, rows as f64)?)
+    }
+
+    /// Returns true if a game with this horizon that does not reach epsilon is followed by one with
+    /// slack: one that had the steps of theorem 1, so that time was not what it lacked.
+    pub(super) fn plays_again(&self, horizon: &Horizon, rows: usize) -> Result<bool, Error> {
+        let automatic = self.slack == SlackRule::Automatic && self.subsample.is_none();
+        Ok(automatic && horizon.rounds() >= self.theory(rows)?.rounds())
+    }
+
     /// Returns steps and classifiers of a game over `rows` samples.
     pub(super) fn horizon(&self, rows: usize) -> Result<Horizon, Error> {
-        let theory = Horizon::theorem_1(rows, self.mean_loss()?, DELTA, rows as f64)?;
+        let theory = self.theory(rows)?;
         let steps = self.max_steps.unwrap_or(theory.rounds());
         Ok(Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?)
     }
@@ -183,7 +217,6 @@ impl EnsembleSettings {
             FocusedLearner::KernelPerceptron { kernel, .. } => kernel.clone(),
             _ => String::new(),
         };
-        let slack = self.slack.map(|SlackBudget { kind, budget }| format!("{kind:?}:{budget}"));
         let part =
             self.subsample.map(|Subsampling { outliers, rare }| format!("{outliers},{rare}"));
         let settings = [
@@ -194,7 +227,7 @@ impl EnsembleSettings {
             ("epsilon", self.epsilon.to_string()),
             ("standardize", self.standardize.to_string()),
             ("combination", format!("{:?}", self.combination).to_lowercase()),
-            ("slack", slack.unwrap_or_default()),
+            ("slack", self.slack.to_string()),
             ("subsample", part.unwrap_or_default()),
             ("max-steps", horizon.rounds().to_string()),
             ("outputs", horizon.outputs().to_string()),

@@ -1,5 +1,6 @@
 //! Learners, slack and parts of the samples by their specifications.
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
 
 use super::learner::FocusedLearner;
-use super::settings::{SlackBudget, Subsampling};
+use super::settings::{SlackBudget, SlackRule, Subsampling};
 
 const NUMBER: &str = "a number";
 const WHOLE: &str = "a whole number";
@@ -140,27 +141,53 @@ fn loss(given: &mut Specification<'_>, registry: &Registry) -> Result<Arc<dyn Ma
     registry.losses.parse(loss).map(Arc::from).map_err(|error| error.to_string())
 }
 
-impl FromStr for SlackBudget {
+/// The forms of slack by their names.
+const SLACKS: [(&str, SlackKind); 3] = [
+    ("additive-sum", SlackKind::AdditiveSum),
+    ("additive-euclidean", SlackKind::AdditiveEuclidean),
+    ("multiplicative", SlackKind::Multiplicative),
+];
+
+impl FromStr for SlackRule {
     type Err = String;
 
-    /// Reads `additive-sum:budget=5`, `additive-euclidean:budget=5` or `multiplicative:budget=5`.
+    /// Reads `auto`, `none`, `additive-sum:budget=5`, `additive-euclidean:budget=5` or
+    /// `multiplicative:budget=5`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut given = Specification::parse(text)?;
-        let kind = match given.name() {
-            "additive-sum" => SlackKind::AdditiveSum,
-            "additive-euclidean" => SlackKind::AdditiveEuclidean,
-            "multiplicative" => SlackKind::Multiplicative,
-            other => {
-                return Err(known_are(
-                    other,
-                    &["additive-sum", "additive-euclidean", "multiplicative"],
-                ));
-            }
+        let Some(&(_, kind)) = SLACKS.iter().find(|(name, _)| *name == given.name()) else {
+            let rule = match given.name() {
+                "auto" => SlackRule::Automatic,
+                "none" => SlackRule::Off,
+                other => {
+                    let [sum, euclidean, product] = SLACKS.map(|(name, _)| name);
+                    return Err(known_are(other, &["auto", "none", sum, euclidean, product]));
+                }
+            };
+            given.finish("")?;
+            return Ok(rule);
         };
         let budget = given.take("budget", NUMBER)?;
         given.finish("budget")?;
         let budget = budget.ok_or("its budget is missing, as in budget=5")?;
-        Ok(SlackBudget { kind, budget })
+        Ok(SlackRule::Budget(SlackBudget { kind, budget }))
+    }
+}
+
+impl fmt::Display for SlackRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SlackRule::Automatic => f.write_str("auto"),
+            SlackRule::Off => f.write_str("none"),
+            SlackRule::Budget(budget) => budget.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for SlackBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = SLACKS.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name);
+        write!(f, "{name}:budget={}", self.budget)
     }
 }
 

@@ -74,8 +74,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "slack",
         option: Some("slack"),
-        sentence: "Slack for outliers, such as `additive-sum:budget=5`",
-        more: "`additive-sum:budget=5`, `additive-euclidean:budget=5` or `multiplicative:budget=5`.",
+        default: "\"auto\"",
+        sentence: "Slack for outliers: `auto`, `none` or such as `additive-sum:budget=5`",
+        more: "`auto` plays without slack. If some rows remain wrong after the steps of theorem 1, it plays a second \
+               game with slack for that many rows, and returns the ensemble that is wrong on fewer rows. Other \
+               forms are `additive-euclidean:budget=5` and `multiplicative:budget=5`.",
         ..NONE
     },
     Setting {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
 use margins_estimators::focused::{
-    Checkpointing, Committee, EnsembleSettings, FocusedLearner, SlackBudget, Subsampling,
+    Checkpointing, Committee, EnsembleSettings, FocusedLearner, SlackBudget, SlackRule, Subsampling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
@@ -275,7 +275,7 @@ fn settings_that_no_game_can_use_are_refused() {
     let settings =
         EnsembleSettings { learner: stump, intercept: false, ..EnsembleSettings::default() };
     assert!(settings.check().unwrap_err().to_string().contains("stump:thresholds=10,eta=0.1"));
-    let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: 2.0 });
+    let slack = SlackRule::Budget(SlackBudget { kind: SlackKind::AdditiveSum, budget: 2.0 });
     let subsample = Some(Subsampling { outliers: 1, rare: 20 });
     assert!(
         EnsembleSettings { slack, subsample, ..EnsembleSettings::default() }.fit(&data()).is_err()
@@ -354,4 +354,56 @@ fn limits_end_every_game() {
         let later = EnsembleSettings { checkpoint, ..late }.fit(&data).unwrap();
         assert_eq!(later.ending.rounds, 128);
     }
+}
+
+/// Rows of which a fifth has the wrong label: no learner gets every one right, so that the default plays
+/// a second game with slack, whose ensemble is wrong on little more than the wrong labels. It pauses and
+/// goes on as if there had been one game.
+#[test]
+fn a_game_that_is_lost_is_followed_by_one_with_slack() {
+    let (rows, flipped) = (100, 20);
+    let side = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let features: Vec<[f64; 4]> = (0..rows)
+        .map(|i| {
+            let t = i as f64;
+            [
+                side(i) * (0.2 + (1.3 * t).sin().abs()),
+                9.0 + (0.7 * t).cos(),
+                (2.1 * t).sin(),
+                (5.3 * t).cos(),
+            ]
+        })
+        .collect();
+    let sign = |i: usize| if i % 5 == 3 { -side(i) } else { side(i) };
+    let labels = Labels::from_signs((0..rows).map(sign).collect()).unwrap();
+    let noisy = Dataset::new(Design::from_rows(&features).unwrap(), labels).unwrap();
+
+    let off = EnsembleSettings { slack: SlackRule::Off, ..EnsembleSettings::default() };
+    let alone = off.fit(&noisy).unwrap();
+    let whole = EnsembleSettings::default().fit(&noisy).unwrap();
+    assert_eq!((alone.status, alone.slack), (Status::IterationLimit, None));
+    let wrong = alone.evaluation.mistakes;
+    let budget = SlackBudget { kind: SlackKind::AdditiveSum, budget: wrong as f64 };
+    assert_eq!((whole.status, whole.slack), (Status::IterationLimit, Some(budget)));
+    assert!(wrong > flipped + 5, "{wrong} rows wrong without slack");
+    assert!(whole.evaluation.mistakes <= flipped + 2, "{} rows wrong", whole.evaluation.mistakes);
+    let given =
+        EnsembleSettings { slack: SlackRule::Budget(budget), ..EnsembleSettings::default() };
+    assert_eq!(whole.ensemble, given.fit(&noisy).unwrap().ensemble);
+    // Fewer steps than theorem 1 asks for say nothing on outliers.
+    let short = EnsembleSettings { max_steps: Some(500), ..EnsembleSettings::default() }
+        .fit(&noisy)
+        .unwrap();
+    assert_eq!((short.status, short.slack), (Status::IterationLimit, None));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("noisy.game");
+    let pausing = |pause_at| {
+        let checkpoint = Some(Checkpointing { path: path.clone(), pause_at });
+        EnsembleSettings { checkpoint, ..EnsembleSettings::default() }.fit(&noisy).unwrap()
+    };
+    for pause_at in [whole.max_steps - 7, whole.max_steps, whole.max_steps + 99] {
+        assert_eq!(pausing(Some(pause_at)).status, Status::Paused);
+    }
+    assert_eq!(pausing(None), whole);
 }
