@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use margins_data::Memory;
-use margins_estimators::focused::{self, SlackBudget, Subsampling};
+use margins_estimators::focused::{self, SlackRule, Subsampling};
 use margins_estimators::regularised::{Approximation, Sigmas};
 use margins_kernels::KernelRegistry;
 use margins_losses::LossRegistry;
@@ -106,7 +106,7 @@ pub(super) fn targets() -> Vec<Target> {
                 displayed::<Sigmas>(text),
                 displayed::<Approximation>(text),
                 text.parse::<Memory>().map(|memory| drop(memory.to_string())),
-                text.parse::<SlackBudget>().map(drop),
+                displayed::<SlackRule>(text),
                 text.parse::<Subsampling>().map(drop),
                 lambdas(text),
             ];

@@ -1,6 +1,6 @@
 //! The sizes of samples and features, on which bounds on rounding depend.
 
-use margins_data::Design;
+use margins_data::{Design, Sample};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,12 @@ use crate::problem::summation::{UNIT, block_of_three, dot, sum_of_blocks};
 pub struct Extent {
     /// The largest norm of a sample, R.
     pub radius: f64,
-    columns: Vec<Column>,
     /// The largest size of feature j.
     sizes: Vec<f64>,
+    /// The sum of the squares of feature j.
+    squares: Vec<f64>,
+    /// The ranges of the features that every sample stores, by feature. Those of others contain zero.
+    ranges: Vec<Range>,
     /// The smallest size of a feature that is not zero throughout.
     least_size: f64,
     /// The largest size of a feature.
@@ -30,51 +33,66 @@ pub struct Extent {
     parts: usize,
 }
 
-/// The values of a feature.
+/// The range of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-struct Column {
+struct Range {
+    feature: usize,
     low: f64,
     high: f64,
-    /// The sum of the squares.
-    square: f64,
+}
+
+impl Range {
+    fn add(&mut self, x: f64) {
+        self.low = self.low.min(x);
+        self.high = self.high.max(x);
+    }
 }
 
 impl Extent {
     /// Returns the extent of a design.
     pub fn of(design: &Design) -> Self {
-        let empty = Column { low: f64::INFINITY, high: f64::NEG_INFINITY, square: 0.0 };
-        let mut columns = vec![(empty, 0usize); design.columns()];
+        let (mut sizes, mut squares) =
+            (vec![0.0f64; design.columns()], vec![0.0; design.columns()]);
+        let mut ranges = full_features(design);
         let (mut largest, mut longest) = (0.0f64, 0);
         for sample in design.samples() {
-            let (mut stored, mut square) = (0, 0.0);
+            let mut square = 0.0;
             sample.for_each(|j, x| {
-                let (column, count) = &mut columns[j];
-                column.low = column.low.min(x);
-                column.high = column.high.max(x);
-                column.square += x * x;
-                *count += 1;
-                stored += 1;
+                sizes[j] = sizes[j].max(x.abs());
+                squares[j] += x * x;
                 square += x * x;
             });
-            longest = longest.max(stored);
+            match sample {
+                Sample::Dense(x) => ranges.iter_mut().zip(x).for_each(|(range, &x)| range.add(x)),
+                Sample::Sparse { columns, values, .. } => {
+                    let mut stored = columns.iter().zip(values);
+                    for range in &mut ranges {
+                        if let Some((_, &x)) = stored.find(|(j, _)| **j == range.feature) {
+                            range.add(x);
+                        }
+                    }
+                }
+            }
+            longest = longest.max(sample.stored());
             largest = largest.max(square);
         }
-        // A sample that does not store a feature has a zero there.
-        let with_gaps = |(column, count): (Column, usize)| {
-            if count == design.rows() {
-                return column;
-            }
-            Column { low: column.low.min(0.0), high: column.high.max(0.0), ..column }
-        };
-        let columns = columns.into_iter().map(with_gaps).collect();
         let (radius, samples) = (largest.sqrt(), design.rows());
-        Extent { radius, columns, samples, longest, parts: 1, ..Extent::default() }.with_sizes()
+        let whole = Extent {
+            radius,
+            sizes,
+            squares,
+            ranges,
+            samples,
+            longest,
+            parts: 1,
+            ..Extent::default()
+        };
+        whole.with_least_and_largest()
     }
 
-    /// Returns the extent with the sizes of its columns.
-    fn with_sizes(mut self) -> Self {
-        self.sizes = self.columns.iter().map(|c| c.low.abs().max(c.high.abs())).collect();
+    /// Returns the extent with the least and the largest of its sizes.
+    fn with_least_and_largest(mut self) -> Self {
         let (mut least, mut largest) = (f64::INFINITY, 0.0);
         for &m in &self.sizes {
             least = if m > 0.0 && m < least { m } else { least };
@@ -93,26 +111,43 @@ impl Extent {
     pub fn of_parts<'e>(parts: impl IntoIterator<Item = &'e Extent>) -> Self {
         let mut whole = Extent::default();
         for part in parts {
+            if whole.samples == 0 {
+                whole.ranges.clone_from(&part.ranges);
+            } else if part.samples > 0 {
+                let mut others = part.ranges.iter().peekable();
+                whole.ranges.retain_mut(|range| {
+                    while others.next_if(|other| other.feature < range.feature).is_some() {}
+                    let Some(other) = others.next_if(|other| other.feature == range.feature) else {
+                        return false;
+                    };
+                    (range.low, range.high) =
+                        (range.low.min(other.low), range.high.max(other.high));
+                    true
+                });
+            }
             whole.radius = whole.radius.max(part.radius);
             whole.samples += part.samples;
             whole.longest = whole.longest.max(part.longest);
             whole.parts += 1;
-            if whole.columns.is_empty() {
-                whole.columns.clone_from(&part.columns);
-                continue;
-            }
-            for (column, other) in whole.columns.iter_mut().zip(&part.columns) {
-                column.low = column.low.min(other.low);
-                column.high = column.high.max(other.high);
-                column.square += other.square;
-            }
+            whole.sizes.resize(part.sizes.len(), 0.0);
+            whole.squares.resize(part.squares.len(), 0.0);
+            whole
+                .sizes
+                .iter_mut()
+                .zip(&part.sizes)
+                .for_each(|(size, other)| *size = size.max(*other));
+            whole
+                .squares
+                .iter_mut()
+                .zip(&part.squares)
+                .for_each(|(square, other)| *square += other);
         }
-        whole.with_sizes()
+        whole.with_least_and_largest()
     }
 
     /// Returns the sum of the squares of each feature.
     pub(crate) fn squares(&self) -> impl Iterator<Item = f64> {
-        self.columns.iter().map(|column| column.square)
+        self.squares.iter().copied()
     }
 
     /// Returns the largest size of each feature to a power of two, 1 for a feature that is zero.
@@ -129,12 +164,15 @@ impl Extent {
     /// an intercept that is not penalised the problem stays the same.
     pub fn offsets(&self) -> Option<Vec<f64>> {
         const FAR: f64 = 32.0;
-        let middle = |&Column { low, high, .. }: &Column| {
+        let mut offsets = Vec::new();
+        for &Range { feature, low, high } in &self.ranges {
             let middle = low + 0.5 * (high - low);
-            if middle.abs() > FAR * (high - low) { middle } else { 0.0 }
-        };
-        let offsets: Vec<f64> = self.columns.iter().map(middle).collect();
-        offsets.iter().any(|&offset| offset != 0.0).then_some(offsets)
+            if middle.abs() > FAR * (high - low) {
+                offsets.resize(self.sizes.len(), 0.0);
+                offsets[feature] = middle;
+            }
+        }
+        (!offsets.is_empty()).then_some(offsets)
     }
 
     /// Returns true if features differ so much in size that their squares cannot be added up. A feature
@@ -151,9 +189,9 @@ impl Extent {
     /// there are more features than samples: gradients then stay in the span of the samples, which
     /// holds the minimum, and a diagonal matrix would lead out of it.
     pub(crate) fn metric(&self, lambda: Lambda) -> Option<Vec<f64>> {
-        let factor = |column: &Column| 1.0 / (column.square / self.samples as f64 + lambda.get());
-        (self.is_wide(lambda) && self.columns.len() <= self.samples)
-            .then(|| self.columns.iter().map(factor).collect())
+        let factor = |square: &f64| 1.0 / (square / self.samples as f64 + lambda.get());
+        (self.is_wide(lambda) && self.squares.len() <= self.samples)
+            .then(|| self.squares.iter().map(factor).collect())
     }
 
     /// Returns how far the scores of coefficients can be off, of which `largest` is the largest
@@ -210,12 +248,56 @@ impl Extent {
     }
 }
 
+/// Returns empty ranges of the features that every sample stores.
+fn full_features(design: &Design) -> Vec<Range> {
+    let mut samples = design.samples();
+    let Some(first) = samples.next() else { return Vec::new() };
+    let mut full = Vec::with_capacity(first.stored());
+    first.for_each(|feature, _| {
+        full.push(Range { feature, low: f64::INFINITY, high: f64::NEG_INFINITY });
+    });
+    for sample in samples.take_while(|_| design.is_sparse()) {
+        if let Sample::Sparse { columns, .. } = sample {
+            let mut stored = columns.iter().peekable();
+            full.retain(|range| {
+                while stored.next_if(|j| **j < range.feature).is_some() {}
+                stored.peek() == Some(&&range.feature)
+            });
+        }
+        if full.is_empty() {
+            break;
+        }
+    }
+    full
+}
+
 #[cfg(test)]
 mod tests {
     use margins_data::Design;
 
     use super::Extent;
     use crate::Lambda;
+
+    /// Of a sparse feature that some sample does not store, the range contains zero.
+    #[test]
+    fn gaps_of_sparse_features_are_zeros() {
+        let full = [[100.0, 0.0, 7.0, 3.0], [101.0, 50.0, 0.0, 3.0], [102.0, 51.0, 8.0, 3.0]];
+        let dense = Design::from_rows(&full).expect("finite");
+        let stored = |row: &[f64; 4]| (0..4).zip(*row).filter(|&(_, x)| x != 0.0).collect();
+        let rows: Vec<Vec<(usize, f64)>> = full.iter().map(stored).collect();
+        let sparse = Design::from_sparse_rows(&rows, 4).expect("sorted");
+        let offsets = Some(vec![101.0, 0.0, 0.0, 3.0]);
+        let (sparse, dense) = (Extent::of(&sparse), Extent::of(&dense));
+        assert_eq!((&sparse.offsets(), &dense.offsets()), (&offsets, &offsets));
+        assert_eq!((&sparse.sizes, &sparse.squares), (&dense.sizes, &dense.squares));
+        // A feature that a part lacks is no longer full.
+        let part =
+            Design::from_sparse_rows(&[vec![(0, 100.0)], vec![(0, 103.0)]], 4).expect("sorted");
+        for parts in [[&sparse, &Extent::of(&part)], [&Extent::of(&part), &sparse]] {
+            let parts = Extent::of_parts(parts);
+            assert_eq!(parts.offsets(), Some(vec![101.5, 0.0, 0.0, 0.0]));
+        }
+    }
 
     /// A feature that the penalty outweighs does not make the others need other methods.
     #[test]

@@ -71,7 +71,6 @@ impl DualAscent {
         options: &Options,
     ) -> Ending {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
-        let given = point.clone();
         let mut best = self.start(evaluator, lambda, point);
         let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
         let patience = self.patience(evaluator.samples.objective);
@@ -114,9 +113,9 @@ impl DualAscent {
         };
         let (status, certificate) = match status {
             Status::Stalled => {
-                let reached = ascent.point();
+                let given = [ascent.point(), point.clone()];
                 evaluator.passes += 1;
-                self.finish(evaluator, lambda, &mut best, [reached, given], &mut monitor)
+                self.finish(evaluator, lambda, &mut best, given, &mut monitor)
             }
             status => (status, best.certificate),
         };
