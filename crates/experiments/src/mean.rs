@@ -26,6 +26,12 @@ impl Mean {
     pub fn percent(shares: impl IntoIterator<Item = f64>) -> Self {
         Mean::of(shares.into_iter().map(|share| 100.0 * share))
     }
+
+    /// Returns the mean divided by its standard error: how many standard errors it is above 0. A mean of
+    /// exactly 0 is 0 standard errors from it, even if its standard error is 0.
+    pub fn in_standard_errors(&self) -> f64 {
+        if self.mean == 0.0 { 0.0 } else { self.mean / self.standard_error }
+    }
 }
 
 /// Writes `12.34 (0.56)`, or a dash if the mean is NaN.
@@ -61,5 +67,16 @@ mod tests {
         assert_eq!(Mean::of([]).to_string(), "-");
         let means = [-2.1, -1.9, 2.1].map(|mean| Mean { mean, standard_error: 1.0 });
         assert_eq!(below_and_above(means), [1, 1]);
+    }
+
+    #[test]
+    fn means_count_in_their_standard_errors() {
+        // Differences of 10 and 30: 20 on average, with a standard error of 10.
+        assert_eq!(Mean::of([10.0, 30.0]).in_standard_errors(), 2.0);
+        assert_eq!(Mean::of([-10.0, -30.0]).in_standard_errors(), -2.0);
+        // Pairs that are all equal do not differ at all; a constant difference has no error.
+        assert_eq!(Mean::of([0.0, 0.0]).in_standard_errors(), 0.0);
+        assert_eq!(Mean::of([-1.0, -1.0]).in_standard_errors(), f64::NEG_INFINITY);
+        assert!(Mean::of([]).in_standard_errors().is_nan());
     }
 }

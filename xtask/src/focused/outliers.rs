@@ -81,8 +81,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
     let header = ["outliers", "method", "typical", "rare", "outliers flagged", "others flagged"];
     let mut table = Table::new(header);
     for (row, trials) in rows.iter().zip(&results) {
-        let mean =
-            |at: usize| trials.iter().map(|trial| trial.0[at]).sum::<f64>() / trials.len() as f64;
+        let mean = |at: usize| Mean::of(trials.iter().map(|trial| trial.0[at])).mean;
         for (k, name) in METHODS.iter().enumerate() {
             let cell =
                 |at: usize| Mean::percent(trials.iter().map(|trial| trial.0[at])).to_string();
@@ -115,10 +114,13 @@ fn finding(results: &[Vec<Numbers>]) -> String {
     let Some((outliers, trials)) = OUTLIERS.iter().zip(results).next_back() else {
         return String::new();
     };
-    let mean = |at: usize| trials.iter().map(|t| t.0[at]).sum::<f64>() / trials.len() as f64;
-    let errors = METHODS.iter().enumerate().map(|(k, name)| {
-        format!("{name} {:.2} % and {:.2} %", 100.0 * mean(2 * k), 100.0 * mean(2 * k + 1))
-    });
+    let column = |at: usize| trials.iter().map(move |t| t.0[at]);
+    let error = |at: usize| Mean::percent(column(at)).mean;
+    let mean = |at: usize| Mean::of(column(at)).mean;
+    let errors = METHODS
+        .iter()
+        .enumerate()
+        .map(|(k, name)| format!("{name} {:.2} % and {:.2} %", error(2 * k), error(2 * k + 1)));
     let flags = METHODS.iter().enumerate().skip(2).take(3).map(|(k, name)| {
         let first = 2 * METHODS.len() + 2 * (k - 2);
         format!("{name} {:.1} and {:.1}", mean(first), mean(first + 1))

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use margins_experiments::figure::{Axis, Points, Series, Style, panel};
 use margins_experiments::trials::{self, Key};
-use margins_experiments::{Document, Figure, Table};
+use margins_experiments::{Document, Figure, Mean, Table};
 
 use margins_report::page::chart::Chart;
 
@@ -45,12 +45,12 @@ pub(crate) struct Arguments {
 
 const LAMBDAS: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
-/// Mean and standard error over trials at every point.
+/// The runs of one method over all trials, and their means at every point.
 struct Curve {
     trials: Vec<Trajectory>,
     means: Vec<State>,
-    /// The standard error of the test error.
-    errors: Vec<f64>,
+    /// The test errors in percent.
+    errors: Vec<Mean>,
 }
 
 impl Curve {
@@ -68,38 +68,39 @@ impl Curve {
                 skewness: mean(k, |s| s.skewness),
             })
             .collect();
-        let deviation = |k: usize| {
-            let square = |trial: &Trajectory| (trial.0[k].test_error - means[k].test_error).powi(2);
-            (trials.iter().map(square).sum::<f64>() / (n - 1.0).max(1.0) / n).sqrt()
-        };
-        let errors = (0..points).map(deviation).collect();
+        let error = |k: usize| Mean::percent(trials.iter().map(|trial| trial.0[k].test_error));
+        let errors = (0..points).map(error).collect();
         Curve { trials: trials.to_vec(), means, errors }
     }
 
     /// Returns the point of the lowest test error.
     fn best(&self) -> usize {
-        let error = |&k: &usize| self.means[k].test_error;
-        (0..self.means.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0)
+        let error = |&k: &usize| self.errors[k].mean;
+        (0..self.errors.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0)
     }
 
-    fn lowest_error(&self) -> f64 {
-        self.means[self.best()].test_error
+    fn lowest_error(&self) -> Mean {
+        self.errors[self.best()]
+    }
+
+    fn last_error(&self) -> Mean {
+        self.errors[self.last()]
     }
 
     fn last(&self) -> usize {
-        self.means.len() - 1
+        self.errors.len() - 1
     }
 
-    /// Returns the mean of its test errors at a point less those of another curve at its own, trial by
-    /// trial, in percent, and that in standard errors.
-    fn difference(&self, at: usize, other: &Curve, other_at: usize) -> (f64, f64) {
-        let error = |trial: &Trajectory, k: usize| 100.0 * trial.0[k].test_error;
+    /// Returns the test errors at a point less those of another curve at its own, trial by trial, in
+    /// percent.
+    fn difference(&self, at: usize, other: &Curve, other_at: usize) -> Mean {
         let pairs = self.trials.iter().zip(&other.trials);
-        let differences: Vec<f64> = pairs.map(|(a, b)| error(a, at) - error(b, other_at)).collect();
-        let n = differences.len() as f64;
-        let mean = differences.iter().sum::<f64>() / n;
-        let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
-        (mean, mean / (squares / (n - 1.0).max(1.0) / n).sqrt())
+        Mean::percent(pairs.map(|(a, b)| a.0[at].test_error - b.0[other_at].test_error))
+    }
+
+    /// Returns the lowest test errors less those of another curve, as [`difference`](Self::difference).
+    fn lowest_difference(&self, other: &Curve) -> Mean {
+        self.difference(self.best(), other, other.best())
     }
 
     /// Returns the last mean of the margins over the largest one.
@@ -107,11 +108,12 @@ impl Curve {
         let means = self.means.iter().map(|state| state.mean);
         self.means[self.last()].mean / means.fold(f64::NEG_INFINITY, f64::max)
     }
+}
 
-    /// Returns the error at a point in percent, as in `12.34 (0.56)`.
-    fn error_at(&self, k: usize) -> String {
-        format!("{:.2} ({:.2})", 100.0 * self.means[k].test_error, 100.0 * self.errors[k])
-    }
+/// Returns a paired difference as in `+0.14 points, +2.1 paired standard errors`.
+fn in_points(difference: Mean) -> String {
+    let deviations = difference.in_standard_errors();
+    format!("{:+.2} points, {deviations:+.1} paired standard errors", difference.mean)
 }
 
 /// The curves of one data set, by method and lambda.
@@ -131,7 +133,8 @@ impl Curves<'_> {
     /// selects.
     fn best(&self, method: Method) -> Option<(f64, &Curve)> {
         let of_method = self.curves.iter().filter(|entry| entry.0 == method);
-        let least = of_method.min_by(|a, b| a.2.lowest_error().total_cmp(&b.2.lowest_error()));
+        let error = |entry: &&(Method, f64, Curve)| entry.2.lowest_error().mean;
+        let least = of_method.min_by(|a, b| error(a).total_cmp(&error(b)));
         least.map(|(_, lambda, curve)| (*lambda, curve))
     }
 
@@ -157,7 +160,7 @@ impl Curves<'_> {
         let of_statistic = |(key, name, y, get): (&str, &str, Axis, Statistic)| {
             let curves = shown.iter().map(|(name, curve)| {
                 let points = self.points(curve, get);
-                let bars = || curve.errors.iter().map(|error| 100.0 * error).collect();
+                let bars = || curve.errors.iter().map(|error| error.standard_error).collect();
                 let style = if key == "error" { Style::Bars(bars()) } else { Style::Line };
                 Series::new(name, points, style)
             });
@@ -325,14 +328,14 @@ fn naive_scaling(
         if let [Some((_, pursuit)), Some((_, pegasos)), Some((_, doubled))] =
             methods.map(|method| curves.best(method))
         {
-            let (difference, deviations) =
-                pursuit.difference(pursuit.best(), doubled, doubled.best());
             pairs.push((&*curves.loaded.title, pursuit, pegasos));
             findings.push(format!(
-                "{} With the penalty `lambda ||w||^2` of margin pursuit, twice its own, \
-                 the lowest error of Pegasos is {} %: {difference:+.2} points, {deviations:+.1} paired standard errors.",
+                "{} The learner `{}` has the penalty `lambda ||w||^2` of margin pursuit, twice that of \
+                 Pegasos. Its lowest error is {} %, from which that of margin pursuit differs by {}.",
                 compared(&curves.loaded.title, pursuit, pegasos),
-                doubled.error_at(doubled.best())
+                Method::PegasosDoubled.name(),
+                doubled.lowest_error(),
+                in_points(pursuit.lowest_difference(doubled))
             ));
         }
         for method in methods {
@@ -346,9 +349,9 @@ fn naive_scaling(
                 curves.loaded.rows.to_string(),
                 method.name().to_owned(),
                 format!("{lambda:e}"),
-                curve.error_at(best),
+                curve.lowest_error().to_string(),
                 curves.steps[best].to_string(),
-                curve.error_at(last),
+                curve.last_error().to_string(),
                 format!("{:.2}", 100.0 * end.training_error),
                 format!("{:.3}", end.mean),
                 format!("{:.3}", largest(|s| s.mean)),
@@ -382,7 +385,7 @@ fn claims(pairs: &[(&str, &Curve, &Curve)]) -> String {
         }
     };
     let deviations =
-        |ours: &Curve, theirs: &Curve| ours.difference(ours.best(), theirs, theirs.best()).1;
+        |ours: &Curve, theirs: &Curve| ours.lowest_difference(theirs).in_standard_errors();
     let last = |curve: &Curve| curve.means[curve.last()];
     format!(
         "The paper calls margin pursuit highly competitive with the best setting of Pegasos. By two paired \
@@ -403,18 +406,18 @@ fn claims(pairs: &[(&str, &Curve, &Curve)]) -> String {
 
 /// Returns in words how margin pursuit compares with Pegasos on a data set, each at its best lambda.
 fn compared(title: &str, pursuit: &Curve, pegasos: &Curve) -> String {
-    let (difference, deviations) = pursuit.difference(pursuit.best(), pegasos, pegasos.best());
-    let errs = match deviations.abs() {
-        2.0.. if difference < 0.0 => "errs less than Pegasos",
+    let difference = pursuit.lowest_difference(pegasos);
+    let errs = match difference.in_standard_errors() {
+        ..=-2.0 => "errs less than Pegasos",
         2.0.. => "errs more than Pegasos",
         _ => "errs as Pegasos does",
     };
     let [ours, theirs] = [pursuit, pegasos].map(|curve| &curve.means[curve.last()]);
     format!(
-        "On {title} margin pursuit {errs}: the lowest errors differ by {difference:+.2} points, \
-         {deviations:+.1} paired standard errors. The variance of its last margins is {:.2} of that of \
+        "On {title} margin pursuit {errs}: the lowest errors differ by {}. The variance of its last margins is {:.2} of that of \
          Pegasos, and over the squared mean {:.2} of it. Their mean ends at {:.0} % of its largest value, \
          that of Pegasos at {:.0} %; their skewness is {:.2} against {:.2}.",
+        in_points(difference),
         ours.variance / theirs.variance,
         relative_variance(ours) / relative_variance(theirs),
         100.0 * pursuit.last_of_largest(),
@@ -429,7 +432,7 @@ mod tests {
     use margins::data::generate::{Example, GaussianMixture};
 
     use super::runs::draw;
-    use super::{Curve, Inputs, Loaded, Method, SOURCES, Trajectory, follow};
+    use super::{Curve, Inputs, Loaded, Mean, Method, SOURCES, Trajectory, follow};
 
     fn loaded() -> Loaded {
         let mixture = GaussianMixture::example(Example::One, 1).expect("an example");
@@ -473,14 +476,17 @@ mod tests {
         assert_eq!(plain.to_string().parse::<Trajectory>().expect("its own form"), plain);
         assert!("1,2;3".parse::<Trajectory>().is_err());
         let curve = Curve::of(&[plain.clone(), plain.clone()]);
-        assert_eq!((curve.means[last], curve.errors[last]), (plain.0[last], 0.0));
+        assert_eq!(curve.means[last], plain.0[last]);
+        let error = 100.0 * plain.0[last].test_error;
+        assert_eq!(curve.last_error(), Mean { mean: error, standard_error: 0.0 });
+        assert_eq!(curve.lowest_difference(&curve).in_standard_errors(), 0.0);
         // Differences of 10 and 30 points, trial by trial: 20 on average, with a standard error of 10.
         let with_errors = |errors: [f64; 2]| {
             let state = |test_error| super::State { test_error, ..plain.0[last] };
             Curve::of(&errors.map(|error| Trajectory(vec![state(error)])))
         };
-        let (difference, deviations) =
-            with_errors([0.3, 0.6]).difference(0, &with_errors([0.2, 0.3]), 0);
-        assert!((difference - 20.0).abs() < 1e-9 && (deviations - 2.0).abs() < 1e-9);
+        let difference = with_errors([0.3, 0.6]).difference(0, &with_errors([0.2, 0.3]), 0);
+        assert!((difference.mean - 20.0).abs() < 1e-9);
+        assert!((difference.standard_error - 10.0).abs() < 1e-9);
     }
 }

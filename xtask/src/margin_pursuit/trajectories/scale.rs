@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins_experiments::{Document, Figure, Table};
+use margins_experiments::{Document, Figure, Mean, Table};
 use margins_report::page::chart::Chart;
 
 use super::runs::{Inputs, Loaded, Method, SOURCES, Source};
@@ -73,10 +73,11 @@ fn of_scale(curves: &Curves<'_>, table: &mut Table, gains: &mut Vec<Gain>) -> Ve
     let Loaded { source, title, rows, inputs, .. } = curves.loaded;
     let (under, at) = (source.under, *rows as u64);
     let Some((lambda, best)) = curves.best(Method::Pursuit) else { return Vec::new() };
-    let aim = best.lowest_error() + best.errors[best.best()];
+    let Mean { mean, standard_error } = best.lowest_error();
+    let aim = mean + standard_error;
     let recovered = |curve: &Curve| {
-        let found = (0..curve.means.len())
-            .find(|&k| curves.steps[k] > at && curve.means[k].test_error <= aim);
+        let found =
+            (0..curve.errors.len()).find(|&k| curves.steps[k] > at && curve.errors[k].mean <= aim);
         found.map(|k| curves.steps[k] - at)
     };
     let runs = [
@@ -97,8 +98,8 @@ fn of_scale(curves: &Curves<'_>, table: &mut Table, gains: &mut Vec<Gain>) -> Ve
             rows.to_string(),
             format!("{lambda:e}"),
             name.clone(),
-            curve.error_at(curve.last()),
-            curve.error_at(curve.best()),
+            curve.last_error().to_string(),
+            curve.lowest_error().to_string(),
             steps.map_or("not in this run".to_owned(), |steps| steps.to_string()),
         ]);
         let steps = steps.filter(|_| lambda == under);
@@ -135,8 +136,9 @@ impl Gain {
             Some((name, scaled, plain, scaled.difference(scaled.last(), plain, plain.last())))
         };
         let found = READINGS.into_iter().filter_map(of_reading);
-        let (name, scaled, plain, (difference, deviations)) =
-            found.min_by(|a, b| a.3.0.total_cmp(&b.3.0))?;
+        let (name, scaled, plain, difference) =
+            found.min_by(|a, b| a.3.mean.total_cmp(&b.3.mean))?;
+        let deviations = difference.in_standard_errors();
         let helps = deviations <= -2.0;
         let reading = match helps {
             true => "helps, most as",
@@ -153,9 +155,10 @@ impl Gain {
         let setting = format!("{title} with {}", inputs.in_words());
         let finding = format!(
             "On {setting} the scale {reading} *{name}*, which ends at {} % against {} % at s = 1 \
-             ({difference:+.1} points, {deviations:+.1} paired standard errors); {recovering_runs}.",
-            scaled.error_at(scaled.last()),
-            plain.error_at(plain.last())
+             ({:+.1} points, {deviations:+.1} paired standard errors); {recovering_runs}.",
+            scaled.last_error(),
+            plain.last_error(),
+            difference.mean
         );
         Some(Gain { setting, helps, recovers, finding })
     }
