@@ -2,6 +2,7 @@
 
 mod common;
 mod cross_validation;
+mod errata;
 mod features;
 mod kernels;
 mod matrix_free;
