@@ -26,8 +26,10 @@ const LEVELS: [(&str, f64); 5] = [
 const LEVEL: usize = 4;
 const DELTA: usize = 2;
 
-fn vertical(name: &str, at: f64, y: (f64, f64), colour: usize) -> Series {
-    Series::new(name, vec![(at, y.0), (at, y.1)], Style::Dashed).coloured(colour)
+/// Returns vertical lines at a distance to both sides of 0.
+fn both_sides(name: &str, distance: f64, y: (f64, f64), colour: usize) -> Series {
+    let points = vec![(-distance, y.0), (-distance, y.1), (distance, y.0), (distance, y.1)];
+    Series::new(name, points, Style::Pieces).coloured(colour)
 }
 
 /// Returns the figure of rho with its first two derivatives, and what it shows.
@@ -183,8 +185,7 @@ pub(crate) fn figure_6() -> Result<(Figure, String), Failure> {
         listed(&inside)
     );
     let mut series = Vec::from(series);
-    series.push(vertical("-gamma", -g, y, LEVEL));
-    series.push(vertical("gamma", g, y, LEVEL));
+    series.push(both_sides("-gamma and gamma", g, y, LEVEL));
     let condition = panel(
         "double-cube",
         format!("Double-cube condition, gamma = sqrt(2)/2, eta = {ETA}"),
@@ -224,14 +225,8 @@ pub(crate) fn figure_7() -> Result<(Figure, String), Failure> {
             nearest(&of_printed, minimiser)
         ));
         let mut series = Vec::from(series);
-        for (name, at, colour) in [
-            ("-gamma", -g, LEVEL),
-            ("gamma", g, LEVEL),
-            ("-delta", -delta, DELTA),
-            ("delta", delta, DELTA),
-        ] {
-            series.push(vertical(name, at, y, colour));
-        }
+        series.push(both_sides("-gamma and gamma", g, y, LEVEL));
+        series.push(both_sides("-delta and delta", delta, y, DELTA));
         let title = format!("{title}, gamma = 2 sqrt(2) + 1/2, eta = {eta}");
         Ok(panel(key, title, [between("u", x), between("P(u)", y)], series))
     };

@@ -45,19 +45,25 @@ pub(crate) fn figure_3() -> Result<(Figure, String), Failure> {
         series.push(Series::line(format!("r = {r}"), curve(x, |u| loss.value(u))));
     }
     series.push(Series::line("r to infinity: LHS", curve(x, |u| LeakyHockeyStick.value(u))));
-    let rises = series.windows(2).all(|pair| {
-        let pairs = pair[0].points.iter().zip(&pair[1].points);
-        pairs.into_iter().all(|(low, high)| low.1 <= high.1)
-    });
+    let (mut agree, mut rise) = (true, true);
+    for pair in series.windows(2) {
+        for (low, high) in pair[0].points.iter().zip(&pair[1].points) {
+            match low.0 > 1.0 {
+                true => rise &= low.1 < high.1,
+                false => agree &= low.1 == high.1,
+            }
+        }
+    }
     let ends: Vec<String> = series
         .iter()
         .filter_map(|series| series.points.last())
         .map(|end| format!("{:.2}", end.1))
         .collect();
     let finding = format!(
-        "The losses {} with r at every margin: at the margin {} they are {}, the last being the leaky \
-         hockey stick; the line 1 - u is {:.2} there.",
-        if rises { "rise" } else { "do not rise" },
+        "The losses {} up to the margin 1, and beyond it they {} with r: at the margin {} they are {}, \
+         the last being the leaky hockey stick; the line 1 - u is {:.2} there.",
+        if agree { "agree" } else { "differ" },
+        if rise { "rise" } else { "do not rise" },
         x.1,
         ends.join(", "),
         1.0 - x.1

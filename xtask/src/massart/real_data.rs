@@ -35,7 +35,12 @@ pub(crate) struct Arguments {
     threads: usize,
 }
 
-const FILES: [&str; 3] = ["mushrooms.svm.gz", "chess_krvskp.csv.gz", "mnist5_train.svm.gz"];
+/// The files of the data sets, and what they are called.
+const SETS: [(&str, &str); 3] = [
+    ("mushrooms.svm.gz", "mushrooms"),
+    ("chess_krvskp.csv.gz", "chess"),
+    ("mnist5_train.svm.gz", "fives of MNIST"),
+];
 const ETA: f64 = 0.3;
 
 const ADVERSARIES: [(&str, Adversary); 3] =
@@ -44,37 +49,48 @@ const ADVERSARIES: [(&str, Adversary); 3] =
 /// The first columns of the table: errors.
 const NAMES: [&str; 4] = ["opt", "adaptive", "logistic", "LeakyReLU"];
 
+/// A data set that is there.
+struct Set {
+    file: &'static str,
+    title: &'static str,
+    data: Dataset,
+    /// The halfspace that the adversaries attack.
+    normal: Vec<f64>,
+}
+
 pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let mut sets = Vec::new();
-    for file in FILES {
+    for (file, title) in SETS {
         let path = arguments.data_dir.join(file);
         if path.exists() {
             let data = read::dataset(&path, &read::ReadOptions::default())?;
             let size = arguments.rows.min(data.rows());
             let data = data.select(&split::balanced_subsample(data.labels(), size, 1)?);
             let normal = logistic(&data)?;
-            sets.push((file, data, normal));
+            sets.push(Set { file, title, data, normal });
         }
     }
     if sets.is_empty() {
         let folder = arguments.data_dir.display();
-        return Err(format!("{folder}: none of {} is there", FILES.join(", ")).into());
+        let files = SETS.map(|(file, _)| file).join(", ");
+        return Err(format!("{folder}: none of {files} is there").into());
     }
-    let rows: Vec<String> = sets
+    let settings: Vec<(&Set, &str)> = sets
         .iter()
-        .flat_map(|(file, ..)| ADVERSARIES.iter().map(move |(name, _)| format!("{file}/{name}")))
+        .flat_map(|set| ADVERSARIES.iter().map(move |(adversary, _)| (set, *adversary)))
         .collect();
+    let rows: Vec<String> =
+        settings.iter().map(|(set, adversary)| format!("{}/{adversary}", set.file)).collect();
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.trials).map(|k| (row.clone(), k))).collect();
     let path = folder.join("massart-real-data.journal");
     let about = format!("massart-real-data 2, at most {} rows", arguments.rows);
     let found = trials::run(&path, &about, &keys, arguments.threads, |(row, k)| {
         let (file, name) = row.split_once('/').ok_or("not a setting")?;
-        let set = sets.iter().find(|(other, ..)| *other == file);
-        let (_, data, normal) = set.ok_or("no such data")?;
+        let set = sets.iter().find(|set| set.file == file).ok_or("no such data")?;
         let adversary = ADVERSARIES.iter().find(|(other, _)| *other == name);
         let (_, adversary) = adversary.ok_or("no such adversary")?;
-        trial(data, normal, adversary, *k as u64).map(|errors| Numbers(errors.to_vec()))
+        trial(&set.data, &set.normal, adversary, *k as u64).map(|errors| Numbers(errors.to_vec()))
     })?;
     let about = format!(
         "The table has errors against the noisy labels, exact in the noise, on a third of the rows \
@@ -85,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         arguments.trials
     );
     let of_rows = found.chunks_exact(arguments.trials.max(1));
-    let finding = finding(&rows, of_rows.clone());
+    let finding = finding(&settings, of_rows.clone());
     let (table, panels) = findings(&sets, of_rows)?;
     let document = Document::new("massart-real-data", "Flipped labels of data sets", finding)
         .text(about)
@@ -95,43 +111,42 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
 
 /// Returns in words how the adaptive learner compares with the others, row after row, and where an
 /// adversary drew no noise.
-fn finding<'t>(rows: &[String], of_rows: impl Iterator<Item = &'t [Numbers]>) -> String {
+fn finding<'t>(settings: &[(&Set, &str)], of_rows: impl Iterator<Item = &'t [Numbers]>) -> String {
     let (mut below, mut without_noise) = ([0; 2], Vec::new());
-    for (row, trials) in rows.iter().zip(of_rows) {
+    for ((set, adversary), trials) in settings.iter().zip(of_rows) {
         let column = |at: usize| Mean::of(trials.iter().map(|t| t.0[at])).mean;
         for (below, other) in below.iter_mut().zip([2, 3]) {
             *below += usize::from(column(1) < column(other));
         }
         // opt is the mean rate of the noise.
-        let (file, adversary) = row.split_once('/').unwrap_or((row, "an adversary"));
-        without_noise.extend((column(0) == 0.0).then(|| format!("{adversary} on {file}")));
+        without_noise.extend((column(0) == 0.0).then(|| format!("*{adversary}* on {}", set.title)));
     }
     let exceptions = match without_noise[..] {
         [] => "Every adversary draws noise on every data set.".to_owned(),
-        _ => format!("No label is flipped by {}.", without_noise.join(" and by ")),
+        _ => format!("No label is flipped by {}.", without_noise.join(", nor by ")),
     };
     format!(
         "The adaptive learner errs less than the logistic fit in {} of {} rows, and less than the \
          minimiser of the LeakyReLU loss in {}. {exceptions}",
         below[0],
-        rows.len(),
+        settings.len(),
         below[1]
     )
 }
 
 /// Returns the table and the pictures of what the trials have found, row after row.
 fn findings<'t>(
-    sets: &[(&'static str, Dataset, Vec<f64>)],
+    sets: &[Set],
     mut of_rows: impl Iterator<Item = &'t [Numbers]>,
 ) -> Result<(Table, Vec<Chart>), Failure> {
     let mut table =
         Table::new(["data", "rows", "adversary"].into_iter().chain(NAMES).chain(["its gap"]));
     let mut panels = Vec::new();
-    for (file, data, _) in sets {
+    for Set { title, data, .. } in sets {
         let mut points = vec![Vec::new(); NAMES.len()];
         for (place, (name, _)) in ADVERSARIES.iter().enumerate() {
             let trials = of_rows.next().ok_or("no trials")?;
-            let mut cells = vec![(*file).to_owned(), data.rows().to_string(), (*name).to_owned()];
+            let mut cells = vec![(*title).to_owned(), data.rows().to_string(), (*name).to_owned()];
             for at in 0..5 {
                 let Mean { mean, standard_error } = Mean::of(trials.iter().map(|t| t.0[at]));
                 cells.push(format!("{mean:.3} ({standard_error:.3})"));
@@ -141,18 +156,17 @@ fn findings<'t>(
             }
             table.push(cells);
         }
-        panels.push(of_set(file, points));
+        panels.push(of_set(title, points));
     }
     Ok((table, panels))
 }
 
 /// Returns the picture of the errors on a data set, given by their points.
-fn of_set(file: &str, points: Vec<Vec<(f64, f64, f64)>>) -> Chart {
+fn of_set(title: &str, points: Vec<Vec<(f64, f64, f64)>>) -> Chart {
     let pairs = NAMES.iter().zip(points);
     let series = pairs.map(|(name, points)| with_bars(*name, points, Style::Beside));
-    let name = file.split('.').next().unwrap_or(file);
     let axes = [categories("adversary", &["far", "near", "greedy"]), Axis::new("error, share")];
-    panel(file, format!("Errors against noisy labels, {name}"), axes, series.collect())
+    panel(title, format!("Errors against noisy labels, {title}"), axes, series.collect())
 }
 
 /// Returns the coefficients of a logistic fit without intercept.

@@ -227,7 +227,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     });
     let finding = format!(
         "The minimiser errs more than eta: {}. On the same distributions the learners of the paper err at \
-         most {:+.2} (algorithm 1) and {:+.2} (cutting planes) from eta.",
+         most {:+.2} (algorithm 1) and {:+.2} (cutting planes) above eta.",
         by_surrogate.join(", "),
         largest(&|_| true, 1),
         largest(&|_| true, 2)
