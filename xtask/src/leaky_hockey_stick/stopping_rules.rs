@@ -46,9 +46,26 @@ enum Head {
 /// The count of these numbers.
 const HEAD: usize = Head::Open as usize + 1;
 
-/// Returns the numbers of a rule in a trial: the [head](Head) and the test error at each lambda, NaN after
-/// the end of the path.
-fn along(samples: &Samples, space: Space, solver: Solver) -> Result<Vec<f64>, Failure> {
+/// What a rule does in a trial.
+struct Along {
+    /// The [head](Head) and the test error at each lambda, NaN after the end of the path.
+    numbers: Vec<f64>,
+    /// The cross-validated error at each lambda.
+    cross_validated: Vec<f64>,
+}
+
+impl Along {
+    /// Returns the test error at the largest lambda of the lowest cross-validated error among the first
+    /// lambdas.
+    fn within(&self, count: usize) -> f64 {
+        let errors = &self.cross_validated[..count];
+        let best = (0..count).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+        best.map_or(f64::NAN, |k| self.numbers[HEAD + k])
+    }
+}
+
+/// Fits the samples at all lambdas, and tests the fits.
+fn along(samples: &Samples, space: Space, solver: Solver) -> Result<Along, Failure> {
     let Samples { train, test, seed } = samples;
     let (registry, lambdas) = (Registry::standard(), lambdas()?);
     let (folds, _) = folds_of(train, Some(FOLDS), *seed)?;
@@ -97,21 +114,24 @@ fn along(samples: &Samples, space: Space, solver: Solver) -> Result<Vec<f64>, Fa
         numbers.push(error_rate(scores, test.labels().signs(), None)?.rate);
     }
     numbers.resize(HEAD + lambdas.len(), f64::NAN);
-    Ok(numbers)
+    Ok(Along { numbers, cross_validated: curve.mean_error })
 }
 
-/// Returns the numbers of a trial: those of both rules, the published one NaN unless it is wanted, and
-/// error and seconds of the SVM.
+/// Returns the numbers of a trial: those of both rules, the published one NaN unless it is wanted, error
+/// and seconds of the SVM, and the error of certified fits at the lambdas that the published rule reaches.
 fn trial(samples: &Samples, space: Space, with_rule: bool) -> Result<Numbers, Failure> {
-    let mut numbers = along(samples, space, Solver::Auto)?;
-    match with_rule {
-        true => numbers.extend(along(samples, space, Solver::MM_PUBLISHED)?),
-        false => numbers.resize(2 * numbers.len(), f64::NAN),
-    }
+    let certified = along(samples, space, Solver::Auto)?;
+    let (rule, limited) = if with_rule {
+        let rule = along(samples, space, Solver::MM_PUBLISHED)?.numbers;
+        let reached = rule[Head::Reached as usize] as usize;
+        (rule, certified.within(reached))
+    } else {
+        (vec![f64::NAN; certified.numbers.len()], f64::NAN)
+    };
     let began = Instant::now();
     let machine = tested(machine(space, samples.seed)?, samples)?;
-    numbers.extend([machine.error, began.elapsed().as_secs_f64()]);
-    Ok(Numbers(numbers))
+    let others = [machine.error, began.elapsed().as_secs_f64(), limited];
+    Ok(Numbers(certified.numbers.into_iter().chain(rule).chain(others).collect()))
 }
 
 /// The rules, by their place in a trial.
@@ -151,6 +171,19 @@ impl Shown<'_> {
         trial.0[2 * (HEAD + self.count)]
     }
 
+    /// Returns the error of certified fits at the largest lambda of those that the published rule reaches.
+    fn limited(&self, trial: &Numbers) -> f64 {
+        trial.0[2 * (HEAD + self.count) + 2]
+    }
+
+    /// Returns the paired differences that the parts of the rule make: the limit of iterations (certified
+    /// fits at the lambdas that the rule reaches, less those at all), and the tolerance (the rest).
+    fn parts(&self) -> [Mean; 2] {
+        let limit = |t: &Numbers| self.limited(t) - self.chosen(t, CERTIFIED, Head::Largest);
+        let tolerance = |t: &Numbers| self.chosen(t, PUBLISHED, Head::Largest) - self.limited(t);
+        [self.mean(limit), self.mean(tolerance)]
+    }
+
     fn mean(&self, of: impl Fn(&Numbers) -> f64) -> Mean {
         Mean::percent(self.trials.iter().map(of))
     }
@@ -172,7 +205,7 @@ impl Shown<'_> {
 
     /// Returns the mean of a number over the trials, as it is, or a dash if it is missing.
     fn plain(&self, digits: usize, of: impl Fn(&Numbers) -> f64) -> String {
-        let mean = self.trials.iter().map(of).sum::<f64>() / self.trials.len() as f64;
+        let Mean { mean, .. } = Mean::of(self.trials.iter().map(of));
         if mean.is_nan() { "-".to_owned() } else { format!("{mean:.digits$}") }
     }
 
@@ -215,7 +248,9 @@ pub(super) fn run(
         .figure(figure(&shown))
         .csv(name, csv(&shown))
         .table(errors(&shown))
-        .table(choices(&shown)?))
+        .table(choices(&shown)?)
+        .text(parts_in_words(&shown))
+        .table(parts(&shown)))
 }
 
 /// The standard errors beyond which a difference counts. Of 20 entries about one is beyond two by
@@ -241,9 +276,10 @@ impl Differences {
     ) -> Self {
         let mut found = Differences { above: Vec::new(), below: Vec::new() };
         for s in shown {
-            let Mean { mean, standard_error } = difference(s);
+            let difference = difference(s);
+            let Mean { mean, standard_error } = difference;
             let entry = format!("{} ({:.2} +- {standard_error:.2})", s.name(), mean.abs());
-            match mean / standard_error {
+            match difference.in_standard_errors() {
                 distance if distance > FAR => found.above.push(entry),
                 distance if distance < -FAR => found.below.push(entry),
                 _ => {}
@@ -441,6 +477,43 @@ fn choices(shown: &[Shown<'_>]) -> Result<Table, Failure> {
     Ok(table)
 }
 
+/// Returns in words which part of the published rule changes the error.
+fn parts_in_words(shown: &[Shown<'_>]) -> String {
+    let [limit, tolerance] =
+        [0, 1].map(|part| Differences::of(shown.iter(), |s| s.parts()[part]).in_words());
+    format!(
+        "**The parts of the rule.** The published rule differs from certified fits by its limit of \
+         iterations for a path and by its tolerance. *Before the limit* are certified fits at the \
+         largest lambda of the lowest cross-validated error among the lambdas that the rule reaches. \
+         Beyond {FAR} paired standard errors, certified fits at all lambdas err {limit} than those before \
+         the limit, which is due to the limit. Those before the limit err {tolerance} than the rule, \
+         which is due to the tolerance.",
+    )
+}
+
+/// Returns the table of the parts of the published rule, at the largest lambda of the lowest
+/// cross-validated error.
+fn parts(shown: &[Shown<'_>]) -> Table {
+    let mut table = Table::new([
+        "samples",
+        "space",
+        "trials",
+        "certified",
+        "before the limit",
+        "rule",
+        "before the limit - certified",
+        "rule - before the limit",
+    ]);
+    for s in shown.iter().filter(|s| !s.parts()[0].mean.is_nan()) {
+        let mut cells = beginning(s);
+        let of = |rule| Cell::from(s.of(rule, Head::Largest));
+        cells.extend([of(CERTIFIED), s.mean(|t| s.limited(t)).into(), of(PUBLISHED)]);
+        cells.extend(s.parts().map(signed));
+        table.push(cells);
+    }
+    table
+}
+
 fn csv(shown: &[Shown<'_>]) -> String {
     let mut text = String::from(
         "row,classifier,trials,mean,standard_error,published_mean,published_standard_error\n",
@@ -497,4 +570,19 @@ fn figure(shown: &[Shown<'_>]) -> Figure {
         panel(space.name(), title, axes, series)
     };
     Figure::new("lhs-table2-errors", Space::BOTH.map(of_space).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Along, HEAD};
+
+    /// The largest of several lambdas with the lowest cross-validated error, without those after the
+    /// limit.
+    #[test]
+    fn a_limit_leaves_out_the_lambdas_after_it() {
+        let mut numbers = vec![0.0; HEAD];
+        numbers.extend([0.4, 0.3, 0.2, 0.1]);
+        let along = Along { numbers, cross_validated: vec![0.5, 0.25, 0.25, 0.125] };
+        assert_eq!([1, 2, 3, 4].map(|count| along.within(count)), [0.4, 0.3, 0.3, 0.1]);
+    }
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(
     let missing = (0..DATA_SETS.len()).filter(|&at| found(at).is_none());
     let missing: Vec<&str> = missing.map(|at| DATA_SETS[at].title).collect();
     let arguments = format!(
-        "lhs-table2 choices=4 seed={} data={:016x} {}",
+        "lhs-table2 choices=5 seed={} data={:016x} {}",
         settings.seed,
         fingerprint(read.iter().flatten()),
         protocol()
