@@ -42,8 +42,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     fit_intercept : bool, default=True
         If False, fix the intercept of a linear learner at 0.
     max_steps : int >= 1 or None, default=None
-        Maximum number of steps. Default: by theorem 1. The game ends earlier once every loss is at most `epsilon`. The
-        default is theorem 1 for a learner that makes as many mistakes as there are samples.
+        Maximum number of steps of a game. Default: by theorem 1. The game ends earlier once every loss is at most
+        `epsilon`. The default is theorem 1 for a learner that makes as many mistakes as there are samples.
     outputs : int >= 1 or None, default=None
         Number of classifiers in the ensemble, drawn from random steps. Default: by theorem 1.
     combine : {"majority", "average"}, default="majority"

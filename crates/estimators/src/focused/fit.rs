@@ -1,6 +1,6 @@
 //! Plays a game on a data set, and returns its ensemble.
 
-use margins_boost::{Combination, Ensemble, Evaluation, GameOutcome, Horizon};
+use margins_boost::{Combination, Ensemble, Evaluation, GameOutcome};
 use margins_data::{ClassLabels, Dataset, Standardizer};
 use margins_losses::ZeroOne;
 use margins_model::{Model, TrainingSummary};
@@ -25,7 +25,7 @@ pub struct FittedEnsemble {
     pub model: Option<Model>,
     /// The ensemble judged on all samples.
     pub evidence: Evidence,
-    /// The end of the game.
+    /// The end of the game; the steps and losses of two games are added.
     pub ending: GameOutcome,
     /// The loss of every sample, and the mistakes.
     pub evaluation: Evaluation,
@@ -38,7 +38,7 @@ pub struct FittedEnsemble {
     pub ensemble: Committee,
     /// The number of samples learnt from.
     pub samples: usize,
-    /// The most steps.
+    /// The most steps of the games played: of one, or of two if the second had slack.
     pub max_steps: u64,
     /// Why the game ended: [`Status::RuleMet`] if the largest loss was at most epsilon,
     /// [`Status::IterationLimit`] after the most steps, [`Status::Paused`] or [`Status::TimeLimit`].
@@ -124,7 +124,7 @@ impl EnsembleSettings {
             outcome.ensemble = Committee::Linear(unscaled);
         }
         let rows = chosen.rows();
-        self.fitted(data, rows, &horizon, outcome)
+        self.fitted(data, rows, outcome)
     }
 
     /// Returns the scaling of the features for the learner, if there is one.
@@ -143,7 +143,6 @@ impl EnsembleSettings {
         &self,
         data: &Dataset,
         rows: usize,
-        horizon: &Horizon,
         outcome: Outcome,
     ) -> Result<FittedEnsemble, Error> {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
@@ -167,7 +166,7 @@ impl EnsembleSettings {
             combination: self.combination,
             ensemble: outcome.ensemble,
             samples: rows,
-            max_steps: horizon.rounds(),
+            max_steps: outcome.most,
             slack: outcome.slack,
             outliers: outcome.outliers,
             kernel: outcome.kernel,

@@ -47,6 +47,8 @@ pub(super) struct Table<'a> {
 /// The end of a game.
 pub(super) struct Outcome {
     pub(super) ending: GameOutcome,
+    /// The most steps of the games played.
+    pub(super) most: u64,
     /// The limit that ended the game, if one did.
     pub(super) stopped: Option<Status>,
     pub(super) evaluation: Evaluation,
@@ -215,28 +217,40 @@ impl Table<'_> {
         }
         let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: wrong as f64 });
         let mut again = begin(learner, saved.next(), slack)?;
-        let stopped = self.run(&mut again, first.ending.rounds, |again| {
-            self.write(|| [state(&game), state(again)])
-        })?;
+        let played = first.ending.rounds;
+        let stopped =
+            self.run(&mut again, played, |again| self.write(|| [state(&game), state(again)]))?;
         let second = self.judge(&again, stopped, slack, &keep)?;
-        let improves = second.above(self.settings.epsilon) < wrong;
-        Ok(if improves { second } else { Outcome { stopped: second.stopped, ..first } })
+        let rounds = played + second.ending.rounds;
+        let seen_loss = first.ending.seen_loss + second.ending.seen_loss;
+        let mut better = if second.above(self.settings.epsilon) < wrong {
+            let consistent_at = second.ending.consistent_at.map(|round| played + round);
+            Outcome { ending: GameOutcome { consistent_at, ..second.ending }, ..second }
+        } else {
+            Outcome { stopped: second.stopped, ..first }
+        };
+        better.ending = GameOutcome { rounds, seen_loss, ..better.ending };
+        better.most += self.horizon.rounds();
+        Ok(better)
     }
 
     /// Plays a game to its end, or to a limit, which is returned; `before` steps were played in an
-    /// earlier game.
-    fn run<L: OnlineLearner + Clone>(
+    /// earlier game. A game that is over, as in a file that was resumed, writes nothing.
+    fn run<L: OnlineLearner>(
         &self,
         game: &mut Fol<'_, L>,
         before: u64,
         write: impl Fn(&Fol<'_, L>) -> Result<(), Error>,
     ) -> Result<Option<Status>, Error> {
+        if self.is_over(&game.ending()) {
+            return Ok(None);
+        }
         let most = self.pause_at.saturating_sub(before);
         let mut written = Instant::now();
         let stopped = loop {
             let next = most.min(game.round().saturating_add(STEPS_A_LOOK));
             let ending = game.run_until(next, Stop::LossAtMost(self.settings.epsilon))?;
-            if ending.consistent_at.is_some() || ending.rounds == self.horizon.rounds() {
+            if self.is_over(&ending) {
                 break None;
             }
             if ending.rounds >= most {
@@ -278,6 +292,7 @@ impl Table<'_> {
         let loss = &*self.settings.loss;
         Ok(Outcome {
             ending: game.ending(),
+            most: self.horizon.rounds(),
             stopped,
             evaluation: Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
             ensemble: keep(ensemble),
@@ -287,10 +302,15 @@ impl Table<'_> {
         })
     }
 
+    /// Returns true if a game has reached its goal or the most steps.
+    fn is_over(&self, ending: &GameOutcome) -> bool {
+        ending.consistent_at.is_some() || ending.rounds == self.horizon.rounds()
+    }
+
     /// Returns true if a game ended after all its steps and is followed by one with slack.
     fn is_lost(&self, ending: &GameOutcome) -> Result<bool, Error> {
-        let over = ending.consistent_at.is_none() && ending.rounds == self.horizon.rounds();
-        Ok(over && self.settings.plays_again(&self.horizon, self.data.rows())?)
+        let lost = ending.consistent_at.is_none() && self.is_over(ending);
+        Ok(lost && self.settings.plays_again(&self.horizon, self.data.rows())?)
     }
 
     /// Returns the game before its first round.

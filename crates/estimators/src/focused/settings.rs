@@ -37,7 +37,7 @@ pub struct EnsembleSettings {
     pub learner: FocusedLearner,
     /// True for an intercept of linear learners.
     pub intercept: bool,
-    /// The most steps.
+    /// The most steps of a game.
     pub max_steps: Option<u64>,
     /// The number of classifiers in the ensemble, taken before random steps.
     pub outputs: Option<usize>,

@@ -232,10 +232,8 @@ impl ClassifierSettings {
         self.options.check()?;
         self.check_published_rule()?;
         self.check_unpenalised()?;
-        {
-            self.check_memory()?;
-            self.check_exact()?;
-        }
+        self.check_memory()?;
+        self.check_exact()?;
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
     }
 

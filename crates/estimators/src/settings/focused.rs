@@ -49,7 +49,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Whole,
         range: ">= 1",
         none: "by theorem 1",
-        sentence: "Maximum number of steps",
+        sentence: "Maximum number of steps of a game",
         more: "The game ends earlier once every loss is at most {epsilon}. The default is theorem 1 for a \
                learner that makes as many mistakes as there are samples.",
         ..NONE

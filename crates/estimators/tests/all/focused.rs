@@ -398,12 +398,27 @@ fn a_game_that_is_lost_is_followed_by_one_with_slack() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("noisy.game");
-    let pausing = |pause_at| {
+    let pausing = |pause_at, iterations| {
         let checkpoint = Some(Checkpointing { path: path.clone(), pause_at });
-        EnsembleSettings { checkpoint, ..EnsembleSettings::default() }.fit(&noisy).unwrap()
+        EnsembleSettings { iterations, checkpoint, ..EnsembleSettings::default() }
+            .fit(&noisy)
+            .unwrap()
     };
-    for pause_at in [whole.max_steps - 7, whole.max_steps, whole.max_steps + 99] {
-        assert_eq!(pausing(Some(pause_at)).status, Status::Paused);
+    let steps = whole.max_steps / 2;
+    assert_eq!((alone.ending.rounds, whole.ending.rounds), (steps, whole.max_steps));
+    for pause_at in [steps - 7, steps, steps + 99] {
+        let paused = pausing(Some(pause_at), IterationObserver::default());
+        assert_eq!((paused.status, paused.ending.rounds), (Status::Paused, pause_at));
     }
-    assert_eq!(pausing(None), whole);
+    // No step of a resumed game is played with a file that has lost the second game.
+    let file = path.clone();
+    let resumed = pausing(
+        None,
+        IterationObserver::new(move |()| {
+            let games = std::fs::read_to_string(&file).unwrap().matches("\"seen_loss\"").count();
+            assert_eq!(games, 2);
+            ControlFlow::Continue(())
+        }),
+    );
+    assert_eq!(resumed, whole);
 }
