@@ -36,7 +36,7 @@ pub use choice::{Choice, Coordinates, Method};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;
-pub(crate) use lbfgs::Lbfgs;
+pub(crate) use lbfgs::{Lbfgs, READ_ONCE};
 pub use limited_memory::LimitedMemory;
 pub use line_search::{Accept, search};
 pub(crate) use mm::{MajorizeMinimize, Majorizer};

@@ -1,11 +1,20 @@
 //! Products of a design with vectors.
 
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::{Design, Storage};
 use crate::{Sample, inner_loops};
+
+/// The largest number of entries of a vector that are computed at once.
+const STRIP: usize = 256;
+
+/// The number of stored values, 256 kB of them, that stay in the cache.
+const CACHED: usize = 1 << 15;
 
 impl Design {
     /// Returns `<x_i, w>`.
@@ -23,16 +32,7 @@ impl Design {
     /// If the lengths differ from these.
     pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
         assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
-        self.each_part(1, out, |rows, out| match &self.storage {
-            Storage::Dense(samples) => {
-                inner_loops::multiply(&samples.as_slice()[rows.start * w.len()..], w, out);
-            }
-            Storage::Sparse(_) => {
-                for (i, o) in rows.zip(out) {
-                    *o = self.sample(i).dot(w);
-                }
-            }
-        });
+        self.each_part(1, out, |rows, out| self.multiply_strip(rows, w, out));
     }
 
     /// Computes `high + low = X w` in twice the working precision: `high` is what
@@ -144,29 +144,78 @@ impl Design {
     /// # Panics
     /// If the length of `out` differs from p.
     pub fn multiply_transposed_by(&self, z: impl Fn(usize) -> f64 + Sync, out: &mut [f64]) {
-        /// The number of entries of `z` that are computed at once.
-        const STRIP: usize = 256;
         assert_eq!(out.len(), self.columns(), "shapes of X'z");
         self.sum_of_parts(out, |rows, out| {
-            match &self.storage {
-                Storage::Dense(samples) => {
-                    for first in rows.clone().step_by(STRIP) {
-                        let strip = first..(first + STRIP).min(rows.end);
-                        let factors = &mut [0.0; STRIP][..strip.len()];
-                        factors.iter_mut().zip(strip).for_each(|(factor, i)| *factor = z(i));
-                        let samples = &samples.as_slice()[first * out.len()..];
-                        inner_loops::multiply_transposed(samples, factors, out);
-                    }
-                }
-                Storage::Sparse(_) => {
-                    let factors = rows.map(|i| (i, z(i)));
-                    factors
-                        .filter(|(_, z)| *z != 0.0)
-                        .for_each(|(i, z)| self.sample(i).add_to(z, out));
-                }
+            let factors = &mut [0.0; STRIP];
+            for first in rows.clone().step_by(STRIP) {
+                let strip = first..(first + STRIP).min(rows.end);
+                let factors = &mut factors[..strip.len()];
+                factors.iter_mut().zip(strip.clone()).for_each(|(factor, i)| *factor = z(i));
+                self.add_strip(strip, factors, out);
             }
             0.0
         });
+    }
+
+    /// Returns `X w`, computes `out = X'z`, and reads every sample once: `factors` writes the entries of
+    /// `z` for some rows, given their entries of `X w`. The sum of the entries of `z` comes second.
+    ///
+    /// # Panics
+    /// If the lengths of `w` and `out` differ from p.
+    pub fn multiply_both(
+        &self,
+        w: &[f64],
+        factors: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync,
+        out: &mut [f64],
+    ) -> (Vec<f64>, f64) {
+        let p = self.columns();
+        assert_eq!((w.len(), out.len()), (p, p), "shapes of X w and X'z");
+        let all = Mutex::new(vec![0.0; self.rows()]);
+        let sum = self.sum_of_parts(out, |rows, out| {
+            let (mut products, mut z) = (vec![0.0; rows.len()], [0.0; STRIP]);
+            let (first, mut sum) = (rows.start, 0.0);
+            // The samples of a strip stay in the cache from one product to the other.
+            let length = (CACHED / (self.stored() / self.rows()).max(1)).clamp(1, STRIP);
+            for start in rows.clone().step_by(length) {
+                let strip = start..(start + length).min(rows.end);
+                let products = &mut products[strip.start - first..strip.end - first];
+                self.multiply_strip(strip.clone(), w, products);
+                let z = &mut z[..strip.len()];
+                factors(strip.clone(), products, z);
+                sum += z.iter().sum::<f64>();
+                self.add_strip(strip, z, out);
+            }
+            let all = &mut *all.lock().unwrap_or_else(PoisonError::into_inner);
+            all[rows].copy_from_slice(&products);
+            sum
+        });
+        (all.into_inner().unwrap_or_else(PoisonError::into_inner), sum)
+    }
+
+    /// Computes `out = X w` on some rows.
+    fn multiply_strip(&self, rows: Range<usize>, w: &[f64], out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(samples) => {
+                inner_loops::multiply(&samples.as_slice()[rows.start * w.len()..], w, out);
+            }
+            Storage::Sparse(_) => {
+                rows.zip(out).for_each(|(i, o)| *o = self.sample(i).dot(w));
+            }
+        }
+    }
+
+    /// Computes `out += X'z` on some rows.
+    fn add_strip(&self, rows: Range<usize>, z: &[f64], out: &mut [f64]) {
+        match &self.storage {
+            Storage::Dense(samples) => {
+                let samples = &samples.as_slice()[rows.start * out.len()..];
+                inner_loops::multiply_transposed(samples, z, out);
+            }
+            Storage::Sparse(_) => {
+                let factors = rows.zip(z).filter(|(_, z)| **z != 0.0);
+                factors.for_each(|(i, z)| self.sample(i).add_to(*z, out));
+            }
+        }
     }
 
     /// Computes `out = X'z` in twice the working precision, rounded at the end: every entry is
@@ -257,6 +306,16 @@ mod tests {
                 design.multiply_transposed(&z, &mut xz);
                 let want_xw = &x * DMatrix::from_vec(p, 1, w.clone());
                 let want_xz = x.transpose() * DMatrix::from_vec(n, 1, z.clone());
+                let (rows, mut both) = (Mutex::new(vec![0; n]), vec![f64::NAN; p]);
+                let of_rows = |strip: Range<usize>, products: &[f64], out: &mut [f64]| {
+                    assert_eq!(products, &xw[strip.clone()]);
+                    out.copy_from_slice(&z[strip.clone()]);
+                    rows.lock().unwrap()[strip].iter_mut().for_each(|count| *count += 1);
+                };
+                let (products, sum) = design.multiply_both(&w, of_rows, &mut both);
+                prop_assert_eq!((&products, &both), (&xw, &xz));
+                prop_assert_eq!(rows.into_inner().unwrap(), vec![1; n]);
+                prop_assert!((sum - z.iter().sum::<f64>()).abs() <= 1e-12 * n as f64);
                 for (a, b) in xw.iter().zip(&want_xw).chain(xz.iter().zip(&want_xz)) {
                     prop_assert!((a - b).abs() < 1e-12);
                 }

@@ -140,6 +140,24 @@ impl<S: Samples> Evaluator<S> {
     /// Returns the certificate of a point whose intercept is settled, with or without its products.
     pub fn certificate<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
         self.set_gradient(lambda, point);
+        self.certificate_of_gradient(lambda, point)
+    }
+
+    /// Returns [`certificate`](Self::certificate) of the point that was certified last, and leaves
+    /// everything as it is.
+    pub(crate) fn certificate_alone<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
+        let (gradient, drift) = (self.gradient.clone(), self.drift);
+        let certificate = self.certificate(lambda, point);
+        (self.gradient, self.drift) = (gradient, drift);
+        certificate
+    }
+
+    /// Returns the certificate of a point for which the gradient stands: an estimate if that is one.
+    pub(crate) fn certificate_of_gradient<P>(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<P>,
+    ) -> Certificate {
         self.samples.reached(lambda, point.intercept, &point.coef);
         let Valued { objective, rounding, sums, is_accurate } = self.valued(lambda, point);
         if is_accurate {

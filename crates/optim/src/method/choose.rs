@@ -66,7 +66,7 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
     {
         return Plan::of(alone);
     }
-    let problem = problem.by_values(&objective.design, extent);
+    let problem = problem.by_values(&objective.design, extent, options.solver);
     if reflects {
         return problem.tried_first(alone, options.solver);
     }

@@ -33,6 +33,27 @@ impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
         let margins = objective.risk.margins();
         InMemory { objective, margins, extent, curvatures: Vec::new() }
     }
+
+    /// Returns the change of the best intercept with these changes of the scores, to first order; 0 if the
+    /// problem has no intercept.
+    pub(crate) fn intercept_along(&self, changes: &[f64]) -> f64 {
+        if !self.has_intercept() {
+            return 0.0;
+        }
+        let [along, total] = self.margins.curvature_with(changes);
+        if total > 0.0 { -along / total } else { 0.0 }
+    }
+
+    /// Returns `X d` for coefficients d, and the derivative of the risk in the intercept where the scores
+    /// have moved by `X d + shift`; writes the gradient in the coefficients there. The samples are read
+    /// once.
+    pub(crate) fn ahead(&self, coef: &[f64], shift: f64, gradient: &mut [f64]) -> (Vec<f64>, f64) {
+        let margins = &self.margins;
+        let pulls = |rows, products: &[f64], out: &mut [f64]| {
+            margins.pulls_ahead(rows, products, shift, out);
+        };
+        self.objective.design.multiply_both(coef, pulls, gradient)
+    }
 }
 
 impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {

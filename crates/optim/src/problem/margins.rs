@@ -132,7 +132,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Sets the slopes at the margins and returns the derivative of the risk in the intercept.
     fn set_slopes(&mut self) -> f64 {
-        self.risk.derivatives(&self.margins, &mut self.slopes);
+        self.risk.derivatives(0, &self.margins, &mut self.slopes);
         let (signs, slopes) = (&self.risk.signs, &self.slopes);
         let room: &mut Room = &mut [0.0; BLOCK];
         let [slope] = self.sum(|rows, weights| {
@@ -175,13 +175,29 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns the sum of the curvatures, none of which it holds.
     pub(crate) fn curvature(&self) -> f64 {
         let mut total = 0.0;
+        self.each_curvature(|_, d| total += d);
+        total
+    }
+
+    /// Returns the sum of products of the curvatures with some numbers, and the sum of the curvatures.
+    pub(crate) fn curvature_with(&self, numbers: &[f64]) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        self.each_curvature(|i, d| {
+            sums[0] += d * numbers[i];
+            sums[1] += d;
+        });
+        sums
+    }
+
+    /// Calls a function with every sample and its curvature.
+    #[inline(always)]
+    fn each_curvature(&self, mut add: impl FnMut(usize, f64)) {
         for rows in blocks(self.margins.len()) {
             let bends = &mut [0.0; BLOCK][..rows.len()];
             self.risk.second_derivatives(rows.start, &self.margins[rows.clone()], bends);
-            let weights = self.risk.weights.of(rows);
-            bends.iter().zip(weights).for_each(|(d, c)| total += weighted(*c, *d));
+            let weights = self.risk.weights.of(rows.clone());
+            bends.iter().zip(weights).zip(rows).for_each(|((d, c), i)| add(i, weighted(*c, *d)));
         }
-        total
     }
 
     /// Fits `curvatures` to a change of the scores that they predict, and returns which share of
@@ -199,7 +215,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         let moved = |(i, u): (usize, &f64)| u + self.risk.signs.get(i) * change(i);
         let ahead: Vec<f64> = self.margins.iter().enumerate().map(moved).collect();
         let mut slopes = vec![0.0; ahead.len()];
-        self.risk.derivatives(&ahead, &mut slopes);
+        self.risk.derivatives(0, &ahead, &mut slopes);
         let (mut wrong, mut total) = (0.0, 0.0);
         for i in 0..ahead.len() {
             let step = ahead[i] - self.margins[i];
@@ -281,7 +297,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for side in [-1.0, 1.0] {
             let moved = |(i, u): (usize, &f64)| u + side * reach(i);
             let ahead: Vec<f64> = self.margins.iter().enumerate().map(moved).collect();
-            self.risk.derivatives(&ahead, &mut slopes);
+            self.risk.derivatives(0, &ahead, &mut slopes);
             steepest.iter_mut().zip(&slopes).for_each(|(s, l)| *s = s.max(l.abs()));
         }
         let weight = |i: usize| self.risk.weights.get(i);
@@ -306,6 +322,29 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.risk.signs.get(i) * weighted(self.risk.weights.get(i), self.slopes[i])
     }
 
+    /// Writes the derivatives of the risk in the scores of some samples, where these are the present ones
+    /// and some changes and a shift.
+    pub(crate) fn pulls_ahead(
+        &self,
+        rows: Range<usize>,
+        changes: &[f64],
+        shift: f64,
+        out: &mut [f64],
+    ) {
+        let (room, ahead): (&mut Room, &mut Room) = (&mut [0.0; BLOCK], &mut [0.0; BLOCK]);
+        for block in blocks(rows.len()) {
+            let rows = rows.start + block.start..rows.start + block.end;
+            let signs = self.risk.signs.of(rows.clone(), room);
+            let ahead = &mut ahead[..rows.len()];
+            let moved = self.margins[rows.clone()].iter().zip(signs).zip(&changes[block.clone()]);
+            ahead.iter_mut().zip(moved).for_each(|(v, ((u, y), f))| *v = u + y * (f + shift));
+            let out = &mut out[block];
+            self.risk.derivatives(rows.start, ahead, out);
+            let factors = signs.iter().zip(self.risk.weights.of(rows));
+            out.iter_mut().zip(factors).for_each(|(z, (y, c))| *z = y * weighted(*c, *z));
+        }
+    }
+
     /// Returns the derivative of the risk along a line of points, at `point + t direction`, to
     /// which margins and slopes are set.
     pub fn slope_along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
@@ -319,7 +358,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
                 *u = y * (product + point.intercept + t * (change + direction.intercept));
             }
         }
-        self.risk.derivatives(&self.margins, &mut self.slopes);
+        self.risk.derivatives(0, &self.margins, &mut self.slopes);
         let mut slope = 0.0;
         for i in 0..self.slopes.len() {
             let change = direction.products[i] + direction.intercept;

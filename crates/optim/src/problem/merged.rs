@@ -86,7 +86,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         [-radius, radius].map(|shift| {
             let margins: Vec<f64> = margins.iter().map(|u| u + shift).collect();
             let mut slopes = vec![0.0; margins.len()];
-            self.derivatives(&margins, &mut slopes);
+            self.derivatives(0, &margins, &mut slopes);
             slopes
         })
     }

@@ -207,11 +207,11 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// Writes `L'(u_i)`, one a sample.
-    pub(crate) fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
+    /// Writes `L'(u_i)`, one a sample, of the samples from a row on.
+    pub(crate) fn derivatives(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.derivatives(margins, out),
-            Some(smoothing) => smoothing.each(self.loss, 0, margins, out, |_, s, _| -s),
+            Some(smoothing) => smoothing.each(self.loss, from, margins, out, |_, s, _| -s),
         }
     }
 

@@ -27,6 +27,17 @@ pub trait Descent {
         (next.bare(), certificate)
     }
 
+    /// Returns the certificate of the point that was certified last, given what was returned for it, which
+    /// may be an estimate: the search goes by it where it is above the tolerance, but ends by this.
+    fn confirm(
+        &mut self,
+        _lambda: Lambda,
+        _point: &Point<Self::Products>,
+        certificate: Certificate,
+    ) -> Certificate {
+        certificate
+    }
+
     /// Returns the certificate of `next = from + direction`, certified already, by the duals that
     /// the quadratic model behind that direction predicts, `s - L''(u) du`; `None` if the method has
     /// no such model.
@@ -104,7 +115,11 @@ pub fn descend<D: Descent>(
     let mut least_gap = certificate.duality_gap;
     let mut creeping = 0;
     let status = loop {
-        if let Some(status) = monitor.judge(problem.passes(), &certificate, || problem.margins()) {
+        let seen = match monitor.is_watched() {
+            true => problem.confirm(lambda, point, certificate),
+            false => certificate,
+        };
+        if let Some(status) = monitor.judge(problem.passes(), &seen, || problem.margins()) {
             break status;
         }
         if problem.gives_up(&certificate, options.tolerance) {
@@ -132,6 +147,7 @@ pub fn descend<D: Descent>(
             break reason;
         }
     };
+    let certificate = problem.confirm(lambda, point, certificate);
     monitor.end(status, certificate)
 }
 
