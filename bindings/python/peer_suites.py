@@ -59,7 +59,7 @@ SUITES = [
 
 _ORDER = "fit draws an order of the samples and passes over them ten times: settings for a single pass in order have no effect"
 _FIGURE = "the figure is that of the peer's stopping rule: the peer itself prints ours with tol=1e-10"
-_MULTILABEL = "the peer takes several labels a sample: MultiOutputClassifier makes such a classifier of ours"
+_MULTILABEL = "the peer takes several labels per sample: MultiOutputClassifier makes such a classifier of ours"
 _SPARSIFY = "sparsify is a method of the peer"
 # Tests that fail although nothing is wrong with ours, each with the reason: a pattern of the module and the name.
 EXPECTED = {

@@ -63,7 +63,7 @@ impl BlockWriter {
 }
 
 fn finished() -> PyErr {
-    PyValueError::new_err("the file was finished or given up before")
+    PyValueError::new_err("the file is already closed")
 }
 
 /// Returns what the index of a block file says.

@@ -1,4 +1,4 @@
-//! Copies of the arrays of Python, which Ctrl-C ends.
+//! Copies of Python arrays, which Ctrl-C interrupts.
 
 use numpy::ndarray::Axis;
 use numpy::{Element, PyReadonlyArray1};

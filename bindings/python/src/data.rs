@@ -1,4 +1,4 @@
-//! Arrays as designs, with one copy.
+//! Converts arrays to designs with one copy.
 
 use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
@@ -247,7 +247,7 @@ impl Data {
         let features = match (samples.cast::<Samples>(), &encode.0) {
             (Ok(samples), None) => TrainingSamples::Samples(samples.get().0.clone()),
             (Err(_), Some(_)) => TrainingSamples::Columns(encode::columns(&samples)?),
-            _ => return Err(PyTypeError::new_err("columns are encoded, and nothing else is")),
+            _ => return Err(PyTypeError::new_err("only columns of a table can be encoded")),
         };
         drop(samples);
         let targets = match targets {

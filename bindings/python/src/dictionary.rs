@@ -1,4 +1,4 @@
-//! Values out of dictionaries of Python.
+//! Reads values from Python dictionaries.
 
 use margins::data::Listed;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -1,5 +1,5 @@
-//! The doorway of every long call: it releases the lock of the interpreter, watches for signals,
-//! and brings back what callbacks raise.
+//! Runs every long call: releases the interpreter lock, checks for signals, and raises the
+//! exceptions of callbacks.
 
 use std::any::Any;
 use std::ops::ControlFlow;

@@ -76,7 +76,7 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
             Ok(Problem::new(eta, gamma).map_err(refused)?.with_target(target))
         }
         _ => Err(PyValueError::new_err(format!(
-            "learner is '{learner}', which needs eta and gamma: 'auto' does without"
+            "learner is '{learner}', which needs eta and gamma: pass both, or use learner='auto'"
         ))),
     };
     let projects = ("project", dimensions.is_some());
@@ -87,7 +87,7 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
     };
     if let Some((name, _)) = unused.into_iter().find(|(_, given)| *given) {
         return Err(PyValueError::new_err(format!(
-            "learner is '{learner}', which takes no {name}: leave it out, or take another learner"
+            "learner is '{learner}', which does not use {name}: leave it out, or choose another learner"
         )));
     }
     match learner.as_str() {

@@ -136,7 +136,7 @@ impl Model {
         intercepts.into_pyarray(py)
     }
 
-    /// The coefficients of every member, one a row.
+    /// The coefficients of every member, one per row.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         let members = self.0.members();
@@ -144,7 +144,7 @@ impl Model {
         Array2::from_shape_fn(shape, |(m, j)| members[m].coef[j]).into_pyarray(py)
     }
 
-    /// The coefficients of the features, one member a row, where the members combine sections of the
+    /// The coefficients of the features, one member per row, where the members combine sections of the
     /// linear kernel.
     #[getter]
     fn linear_coef<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
@@ -204,7 +204,7 @@ impl Model {
         Ok(Some(result))
     }
 
-    /// Returns the scores of every sample, one sample a row: one a member, or one of a majority.
+    /// Returns the scores of every sample, one sample per row: one per member, or one of a majority.
     fn scores<'py>(
         &self,
         py: Python<'py>,

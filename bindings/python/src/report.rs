@@ -36,7 +36,7 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     Ok(result)
 }
 
-/// Returns what the reports of several fits say, one entry a fit.
+/// Returns what the reports of several fits say, one entry per fit.
 pub(crate) fn of_reports<'py, 'r>(
     py: Python<'py>,
     reports: impl Iterator<Item = &'r Report> + Clone,

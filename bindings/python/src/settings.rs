@@ -96,7 +96,7 @@ impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
             Err(_) => {
                 let given = value.repr()?;
                 let message = format!(
-                    "memory is {given}, but must be a number of bytes or a text such as '2GB'"
+                    "memory is {given}, but must be a number of bytes or a string such as '2GB'"
                 );
                 return Err(PyTypeError::new_err(message));
             }

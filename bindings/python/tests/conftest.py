@@ -10,7 +10,7 @@ matplotlib.use("agg")
 
 
 def clouds(rows: int, classes: int, seed: int = 1, features: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Returns overlapping clouds, one a class, and the class of every row."""
+    """Returns overlapping clouds, one per class, and the class of every row."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) % classes
     centres = rng.normal(size=(classes, features))

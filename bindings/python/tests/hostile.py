@@ -61,7 +61,7 @@ SAMPLES_TOLD = {
     "infinite": "inf",
     "sparse NaN": "NaN",
     "complex": "[Cc]omplex",
-    "dates": "times are no numbers",
+    "dates": "times are not numbers",
     "fewer rows": "inconsistent numbers of samples",
 }
 PLACES = ["NaN", "infinite", "sparse NaN"]

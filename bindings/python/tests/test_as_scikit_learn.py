@@ -64,7 +64,7 @@ def test_bagging_takes_bags_without_a_class():
 
 def test_one_sample_of_every_class_is_fitted_with_a_warning():
     X = np.eye(5)
-    with pytest.warns(UserWarning, match="a class of its own"):
+    with pytest.warns(UserWarning, match="its own class"):
         fitted = ml.MarginClassifier("logistic", C=100.0).fit(X, np.arange(5))
     assert fitted.predict(X).tolist() == list(range(5))
 
@@ -318,7 +318,7 @@ def test_masked_values_are_missing(two):
 @pytest.mark.parametrize("encode", [False, True])
 def test_a_column_of_structs_is_named(encode, two):
     frame = pl.DataFrame({"a": two[0][:, 0], "pair": [{"x": 1.0, "y": 2.0}] * len(two[1])})
-    with pytest.raises(TypeError, match="Column 'pair' has 2 values a row"):
+    with pytest.raises(TypeError, match="Column 'pair' has 2 values per row"):
         ml.MarginClassifier(encode=encode).fit(frame, two[1])
 
 
@@ -337,7 +337,7 @@ def test_an_infinite_C_fits_without_a_penalty(classes):
 @pytest.mark.parametrize("loss", ["logistic", "lhs"])
 def test_separated_classes_have_no_minimum_without_a_penalty(loss):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
-    with pytest.warns(Warning, match="the classes are separated.*Take a finite C"):
+    with pytest.warns(Warning, match="the classes are separated.*Use a finite C"):
         fitted = ml.MarginClassifier(loss, C=np.inf).fit(X, y)
     assert fitted.status_ == "no-minimum" and fitted.predict(X).tolist() == y
     assert ml.MarginClassifier("squared-hinge", C=np.inf).fit(X, y).status_ == "rule-met"

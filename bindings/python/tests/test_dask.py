@@ -232,7 +232,7 @@ def test_what_is_wrong_is_named(client, data):
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)
     scored = elsewhere.MarginClassifierCV("logistic", scoring="roc_auc", client=client)
-    assert "the area under the curve is of two" in message(ValueError, blocks, partitions(np.arange(ROWS) % 3)[0], estimator=scored)
+    assert "the area under the curve needs two classes" in message(ValueError, blocks, partitions(np.arange(ROWS) % 3)[0], estimator=scored)
 
     names = pd.DataFrame(X, columns=list("abcde"))
     frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]
@@ -449,7 +449,7 @@ def test_folds_are_named_by_any_value(client, data):
         (np.array(["a", "", "b"])[three], "'' in row 1"),
     )
     for wrong, found in refusals:
-        message = f"has {found}" + ("" if "no value" in found else ", but must have whole numbers of at least 0 or texts")
+        message = f"has {found}" + ("" if "no value" in found else ", but must have whole numbers of at least 0 or strings")
         with pytest.raises(ValueError, match=f"partition 0: folds {message}"):
             search.fit(blocks, labels, folds=partitions(wrong)[0])
         with pytest.raises(ValueError, match=f"cv {message}"):

@@ -210,7 +210,7 @@ def test_files_take_raw_rows(name, table, tmp_path):
     assert loaded.n_features_in_ == 3 and loaded.feature_names_in_.tolist() == ["town", "age", "zone"]
     turned = X[["zone", "age", "town"]]
     assert (loaded.predict(turned) == fitted.predict(X)).all()
-    with pytest.raises(ValueError, match="'age' was learned from, but is not in the table"):
+    with pytest.raises(ValueError, match="'age' was in the training table, but is not in this one"):
         loaded.predict(X.drop(columns="age"))
     with pytest.raises(ValueError, match="'more' is in the table, but not among"):
         loaded.predict(X.assign(more=1))

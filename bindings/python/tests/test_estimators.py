@@ -371,10 +371,10 @@ def test_a_bound_on_memory_changes_how_a_kernel_is_fitted_and_not_the_fit(two):
     assert (path.statuses_ == "converged").all()
     assert ml.MarginClassifierCV("hinge", Cs=[1.0], kernels="gaussian", memory="1kB", cv=2).fit(X, y).status_ == "converged"
     for settings, words in [
-        ({"memory": "2GB"}, "memory 2 GB and a linear classifier"),
-        ({"memory": "2GB", "kernel": "gaussian", "approximation": "nystrom:m=5"}, "memory 2 GB and approximation nystrom"),
-        ({"memory": "2GB", "kernel": lambda A, B: A @ B.T}, "memory 2 GB and kernel precomputed"),
-        ({"memory": 2 * 10**9}, "memory 2 GB and a linear classifier"),
+        ({"memory": "2GB"}, "memory 2 GB cannot be combined with a linear classifier"),
+        ({"memory": "2GB", "kernel": "gaussian", "approximation": "nystrom:m=5"}, "memory 2 GB cannot be combined with approximation nystrom"),
+        ({"memory": "2GB", "kernel": lambda A, B: A @ B.T}, "memory 2 GB cannot be combined with kernel precomputed"),
+        ({"memory": 2 * 10**9}, "memory 2 GB cannot be combined with a linear classifier"),
         ({"memory": "2 gigs", "kernel": "gaussian"}, "memory is '2 gigs': '2 gigs' is no amount of memory"),
         ({"memory": -1, "kernel": "gaussian"}, "memory is -1: '-1B' is no amount of memory"),
     ]:
@@ -396,7 +396,7 @@ def test_fits_on_nystrom_features_are_certified_for_the_kernel_itself(two):
     assert model.exact_relative_gap_ > 10 * model.relative_gap_
     model.set_params(certify_exact=False).fit(X, y)
     assert not any(hasattr(model, name) for name in EXACT)
-    with pytest.raises(ValueError, match="certify_exact and approximation none"):
+    with pytest.raises(ValueError, match="certify_exact cannot be combined with approximation none"):
         ml.MarginClassifier(kernel="gaussian", certify_exact=True).fit(X, y)
 
 

@@ -17,7 +17,7 @@ BOUND = {
 @pytest.mark.parametrize(
     ("call", "kind", "told"),
     [
-        (lambda: ml.losses.value(None, 1.0), TypeError, "loss is None, but must be a text"),
+        (lambda: ml.losses.value(None, 1.0), TypeError, "loss is None, but must be a string"),
         (lambda: ml.losses.specification(3), TypeError, "loss is 3"),
         (lambda: ml.losses.value("lhs", "a"), ValueError, "u does not consist of numbers: .*'a'"),
         (lambda: ml.losses.conjugate("lhs", [[1], [1, 2]]), ValueError, r"t does not consist of numbers: .*[^.]\.$"),
@@ -37,10 +37,10 @@ BOUND = {
         (lambda: ml.calibration.reliability([0.1], [0, 1]), ValueError, "1 probabilities and 2 outcomes"),
         (lambda: ml.calibration.reliability([0.1], [1], strategy=None), TypeError, "strategy is None"),
         (lambda: ml.MarginClassifier().fit(X, Y, np.full(40, "a")), ValueError, "sample_weight does not consist of numbers"),
-        (lambda: ml.MarginClassifier().fit([[10**400]] * 40, Y), ValueError, "X has a whole number that no float64 holds"),
+        (lambda: ml.MarginClassifier().fit([[10**400]] * 40, Y), ValueError, "X has a whole number that float64 cannot represent"),
         (lambda: ml.MarginClassifier(kernel=lambda a, b: "x").fit(X, Y), ValueError, "array of the kernel does not consist"),
         (lambda: ml.MarginClassifier().fit(X, []), ValueError, "y has no labels"),
-        (lambda: ml.MarginClassifierCV(cv=-2).fit(X, Y), ValueError, "cv is -2, but must be at least 2"),
+        (lambda: ml.MarginClassifierCV(cv=-2).fit(X, Y), ValueError, "cv is -2, but a number of folds must be at least 2"),
         (lambda: ml.MarginClassifierCV(cv=True).fit(X, Y), ValueError, "cv is True"),
     ],
 )

@@ -118,7 +118,7 @@ def test_groups_reach_the_splitter_and_divide_no_fold(two):
             assert len(np.unique(search.folds_)) == folds
             assert all(len(np.unique(search.folds_[groups == group])) == 1 for group in np.unique(groups))
     for cv in ("leave-one-out", groups):
-        with pytest.raises(ValueError, match="groups are given, but cv says"):
+        with pytest.raises(ValueError, match="groups are given, but this cv does not use them"):
             ml.MarginClassifierCV("logistic", cv=cv, kernels="gaussian").fit(X, y, groups=groups)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ml.MarginClassifierCV("logistic").fit(X, y, groups=groups[1:])

@@ -94,7 +94,7 @@ def test_probabilities_are_of_the_loss_or_scaled(estimator, two):
         estimator(probability=True).fit(*two)
 
 
-@pytest.mark.parametrize(("kernels", "told"), [(max, "function max.*GridSearchCV"), (["linear", 3], "holds 3")])
+@pytest.mark.parametrize(("kernels", "told"), [(max, "function max.*GridSearchCV"), (["linear", 3], "contains 3")])
 def test_a_search_takes_kernels_as_texts(kernels, told, two):
     with pytest.raises(TypeError, match=told):
         ml.MarginClassifierCV(kernels=kernels).fit(*two)

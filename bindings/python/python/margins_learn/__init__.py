@@ -1,19 +1,19 @@
 """Margin losses for scikit-learn: regularised convex fits with a duality gap.
 
-The estimators are classifiers as scikit-learn has them, for its pipelines, searches and metrics:
+The estimators follow the interface of scikit-learn, and work in its pipelines, searches and metrics:
 
 * `MarginClassifier` fits a linear or kernel classifier at one C, as `LogisticRegression`, `LinearSVC` and `SVC` do.
 * `MarginClassifierCV` chooses C and the kernel by cross-validation first, as `LogisticRegressionCV` and a search over `SVC` do.
 * `MarginPath` keeps the coefficients along a whole path of C.
-* `RobustClassifier` minimises an objective that no single sample rules.
-* `StreamClassifier` learns by steps, chunk by chunk with `partial_fit`, as `SGDClassifier` does.
-* `MassartClassifier` learns a halfspace although labels lie.
-* `FocusedClassifier` makes the largest loss of a sample small.
+* `RobustClassifier` minimises an objective that single wrong samples cannot dominate.
+* `StreamClassifier` learns sample by sample, also in chunks with `partial_fit`, as `SGDClassifier` does.
+* `MassartClassifier` learns a halfspace from noisy labels, with a bound on its error.
+* `FocusedClassifier` minimises the largest loss of a sample.
 
-After a fit `relative_gap_` bounds the distance of its objective from the minimum, and `status_` is "converged" if that is at
-most `tol`. `load` reads what `save` has written, and `to_onnx` makes a graph of a classifier. The modules `losses` and
-`calibration` have functions of the losses, `display` has pictures, `blocks` has files for data larger than memory, and
-`margins_learn.dask` and `margins_learn.ray`, which are imported by themselves, fit to what the workers of a cluster hold.
+After a fit `relative_gap_` bounds the distance of the objective from the minimum, and `status_` is "converged" if the gap is at
+most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts a classifier to ONNX. The modules `losses` and
+`calibration` have functions of the losses, `display` has plots, and `blocks` writes files for data larger than memory.
+`margins_learn.dask` and `margins_learn.ray`, which must be imported explicitly, fit data on the workers of a cluster.
 
 >>> from margins_learn import MarginClassifierCV, losses
 >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["low", "low", "low", "high", "high", "high"]

@@ -1,8 +1,7 @@
-"""What all classifiers of this package have in common: they are made of a model."""
+"""The base classes of the estimators: settings and samples for the native module, and models that predict."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypeVar
@@ -10,27 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _native
-from ._inputs import (
-    array_of,
-    blocks,
-    caller_level,
-    checked,
-    classes_named,
-    label_type_of,
-    names_of,
-    refuse_gaps,
-    samples_of,
-    seed_of,
-    targets_of,
-    weights_of,
-)
+from ._inputs import blocks, checked, samples_of
+from ._labels import classes_named, label_type_of, names_of, targets_of, weights_of
 from ._progress import SupportsCallbacks
+from ._settings import seed_of
 from ._tables import checked_table, columns_of
+from ._values import array_of, refuse_gaps
+
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -56,7 +45,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class Fitting(SupportsCallbacks, BaseEstimator):
-    """An estimator whose settings are those that the native module lists for its name."""
+    """An estimator with the settings that the native module lists for its name."""
 
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -92,7 +81,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         }
 
     def _accept_classes(self, classes: np.ndarray) -> None:
-        """Refuses classes that the estimator is not for; any number of them is welcome here."""
+        """Raises `ValueError` for classes that the estimator does not support; this one supports any number."""
 
     def _checked(self, X: Any) -> Any:
         """Returns the samples of a fit, whose rows can be cut, and learns their features."""
@@ -108,7 +97,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         return None if names is None or self._is_precomputed() else list(names)
 
     def _functions(self, X: Any) -> Any:
-        """Returns what the samples are to the library: themselves, unless a kernel is a function of Python."""
+        """Returns the samples as the library takes them: unchanged, unless the kernel is a Python function."""
         return X
 
     def _is_precomputed(self) -> bool:
@@ -116,7 +105,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
         return False
 
     def _keep(self, **attributes: Any) -> None:
-        """Sets attributes of a fit, and removes those that are None, which a fit before may have set."""
+        """Sets attributes of a fit, and removes the attributes whose value is None, which an earlier fit may have set."""
         for name, value in attributes.items():
             if value is None:
                 self.__dict__.pop(name, None)
@@ -125,11 +114,11 @@ class Fitting(SupportsCallbacks, BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _READ_ONLY:
-            raise AttributeError(f"{name} is read-only: fit sets it, and no prediction would change with it.")
+            raise AttributeError(f"{name} is read-only: fit sets it, and a change would not affect predictions.")
         super().__setattr__(name, value)
 
     def _adopt_exact(self, exact: dict[str, Any]) -> None:
-        """Takes the evidence for the kernel itself that its features approximate, and forgets that of a fit before."""
+        """Sets the evidence for the exact kernel, and removes the evidence of an earlier fit."""
         before = dict.fromkeys(name for name in self.__dict__ if name.startswith("exact_"))
         self._keep(**before | {f"exact_{name}_": values for name, values in exact.items()})
 
@@ -200,7 +189,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
             return True
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Returns the share of samples that are predicted rightly.
+        """Returns the share of samples that are predicted correctly.
 
         Parameters
         ----------
@@ -225,7 +214,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self._forget_model()
         self.model_ = model
         if model.scheme == "majority":
-            # No coefficients are those of a vote.
+            # A vote has no coefficients.
             return
         if model.basis is None and not self._is_precomputed():
             self._keep(coef_=model.coef)
@@ -256,19 +245,19 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self._lock_coefficients()
 
     def _adopt_report(self, report: dict[str, Any]) -> None:
-        """Takes the evidence of a fit: a number for two classes, an array with one entry a member for more."""
+        """Takes the evidence of a fit: a number for two classes, an array with one entry per member for more."""
         members = len(report["iterations"])
         number = (lambda values: float(values[0])) if members == 1 else np.asarray
         certified = report.get("certifiable", True)
         self._keep(**{f"{name}_": number(report[name]) if certified or name == "objective" else None for name in EVIDENCE})
         self._keep(gradient_norm_=None if certified else number(report["gradient_norm"]))
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
-        # The worst end: one that is neither certified nor by a rule comes first.
+        # The worst status: a fit that is neither certified nor ended by its rule comes first.
         status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
         self._keep(n_iter_=max(1, *report["iterations"]), status_=status)
 
     def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Returns the result for the scores of every sample, which are one a member, or one of a majority, and held for some rows at a time."""
+        """Applies `result` to the scores of every sample, one per member or one of a majority, for some rows at a time."""
         threads = effective_n_jobs(getattr(self, "n_jobs", None))
         encoding = self.model_.encoding
         if encoding is not None:
@@ -280,10 +269,10 @@ class ModelClassifier(ClassifierMixin, Fitting):
         return np.concatenate([result(self.model_.scores(samples_of(part), threads)) for part in parts])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Returns the score of every sample, of which the sign decides between two classes.
+        """Returns the score of every sample, whose sign decides between two classes.
 
-        Of several classes there is a column for each, and the largest entry decides; one-versus-one counts the contests
-        that a class wins, and the sum of its scores parts what is even.
+        For more than two classes there is a column for each class, and the largest entry decides. One-versus-one counts
+        the pairs that a class wins, and breaks ties by the sum of its scores.
 
         Parameters
         ----------
@@ -365,7 +354,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         """
         check_is_fitted(self, "model_")
         if self._is_precomputed():
-            raise ValueError("A classifier of a kernel matrix is no use without its rows: pickle the estimator instead.")
+            raise ValueError("A model file cannot store a classifier with a precomputed kernel or a kernel function: pickle the estimator instead.")
         self.model_.save(path, label_type_of(self.classes_))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -378,13 +367,13 @@ class ModelClassifier(ClassifierMixin, Fitting):
 
 
 class BinaryClassifier:
-    """What classifiers of two classes have in common."""
+    """The base of classifiers for two classes only."""
 
     def _accept_classes(self, classes: np.ndarray) -> None:
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {len(classes)} classes. OneVsRestClassifier of scikit-learn makes a classifier of several."
+                f"y has {len(classes)} classes. Use OneVsRestClassifier of scikit-learn for more than two."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -408,72 +397,8 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
     return estimator
 
 
-def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.") -> None:
-    """Says once that a fit is not certified: with its gap, the tolerance and what to do, `remedy` if the method met its own rule."""
-    # What a gap leaves out for rounding counts against the tolerance like the gap.
-    ends = zip(np.maximum(report["relative_gap"], report["relative_rounding"]), report["relative_gap"], report["status"], report["reason"])
-    left = [end for end in ends if end[2] != "converged"]
-    if not left:
-        return
-    open_, gap, status, reason = max(left, key=lambda end: end[0] if end[0] == end[0] else np.inf)
-    remedy = _REMEDIES.get(status, remedy)
-    what = "relative duality gap" if gap == open_ or gap != gap else "allowance for rounding in the relative duality gap"
-    warnings.warn(
-        f"The {what} is {open_:.1e}, above the tolerance {tolerance:.1e} (status {status}): {reason}. {remedy}",
-        ConvergenceWarning,
-        stacklevel=caller_level(),
-    )
-
-
-def warn_of_report(report: dict[str, Any]) -> None:
-    """Repeats what the report on a fit says beside its numbers."""
-    for sentence in report["warnings"]:
-        warnings.warn(sentence, UserWarning, stacklevel=caller_level())
-
-
-def warn_of_end(report: dict[str, Any]) -> None:
-    """Says that a descent without a certificate has not ended by its rule."""
-    ends = zip(report["status"], report["reason"])
-    early = next((end for end in ends if end[0] not in ("converged", "rule-met")), None)
-    if early is not None:
-        remedy = _REMEDIES.get(early[0], "Raise tol.")
-        warnings.warn(f"The descent ended early (status {early[0]}): {early[1]}. {remedy}", ConvergenceWarning, stacklevel=caller_level())
-
-
-def warn_of_time(status: str, work: str) -> None:
-    """Warns if the time limit ended a method without a certificate."""
-    if status == "time-limit":
-        message = f"The time limit ended {work}. {_REMEDIES[status]}"
-        warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
-
-
-def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
-    """Warns if a classifier is not better than always predicting the larger class."""
-    if error >= baseline:
-        remedy = "The features may not separate the classes." if standardized else "Set standardize=True."
-        warnings.warn(
-            f"{who} is wrong on {error:.1%} of {rows}, and always predicting the larger class on {baseline:.1%}. {remedy}",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
-
-
-_REMEDIES = {
-    "iteration-limit": "Raise max_iter, or standardize the features.",
-    "time-limit": "Raise time_limit, or accept the point reached.",
-    "interrupted": "The point reached is kept.",
-    "stalled": "Standardize the features, or raise tol.",
-    "rounding-limit": "Standardize the features, raise tol, or lower C.",
-    "no-minimum": "Take a finite C.",
-    "unbounded": "Take class_weight='balanced' or another loss.",
-    "truncated": "Make the approximation of the kernel finer.",
-    "numerical-trouble": "Standardize the features.",
-    "contradicted": "Run the test-kit of losses on the loss.",
-}
-
-
 def _standing(scores: np.ndarray, classes: int) -> np.ndarray:
-    """Returns the contests that every class wins, and for what is even a part of its sum of scores below one half."""
+    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores."""
     votes, sums = np.zeros((2, len(scores), classes))
     pairs = ((i, j) for i in range(classes) for j in range(i + 1, classes))
     for score, (i, j) in zip(scores.T, pairs):

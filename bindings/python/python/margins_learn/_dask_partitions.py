@@ -8,7 +8,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from ._inputs import array_of
+from ._values import array_of
 
 
 def has_known_rows(part: Any) -> bool:

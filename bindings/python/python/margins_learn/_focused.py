@@ -1,4 +1,4 @@
-"""Ensembles that make the largest loss of a sample small."""
+"""Focused online learning: ensembles with a small largest loss."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
+from ._base import BinaryClassifier, ModelClassifier
 from ._inputs import blocks, checked, samples_of
 from ._progress import announced, watchers
+from ._warnings import warn_of_no_use, warn_of_time
 
 
 class FocusedClassifier(BinaryClassifier, ModelClassifier):
-    """An ensemble of two classes that focused online learning makes right on every sample, if it can.
+    """An ensemble for two classes that is right on every sample if possible, by focused online learning.
 
-    An online learner plays against a player who draws the samples that it gets wrong. Every sample counts alike.
+    An online learner plays against a player who draws the samples that it gets wrong. All samples have the same weight.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         """
         check_is_fitted(self, "ensemble_")
         if not hasattr(self, "model_"):
-            raise ValueError(f"The learner is {self.learner!r}, whose ensemble no file holds: pickle the estimator instead.")
+            raise ValueError(f"A model file cannot store the ensemble of the learner {self.learner!r}: pickle the estimator instead.")
         super().save(path)
 
     def _will_have_probabilities(self) -> bool:

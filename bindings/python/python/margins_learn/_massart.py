@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier, warn_of_no_use, warn_of_time
+from ._base import BinaryClassifier, ModelClassifier
 from ._progress import announced, watchers
+from ._warnings import warn_of_no_use, warn_of_time
 
 
 class MassartClassifier(BinaryClassifier, ModelClassifier):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import EVIDENCE, warn_of_gap
-from ._inputs import Cs_given, Cs_of, numbers_of
+from ._base import EVIDENCE
 from ._progress import announced
 from ._regularised import OneKernel
+from ._settings import Cs_given, Cs_of, numbers_of
+from ._warnings import warn_of_gap
 
 
 class MarginPath(OneKernel):
@@ -41,12 +42,12 @@ class MarginPath(OneKernel):
         b)^d`. A function of two matrices returns their kernel matrix.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
-        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
         n_features`, for X after standardisation. A kernel without this parameter ignores it.
     degree : float or None, default=None
-        Degree of a kernel given by its name alone. Default: that of the kernel.
+        Degree of a kernel given by its name alone. Default: the value of the kernel.
     coef0 : float or None, default=None
-        Offset of a kernel given by its name alone. Default: that of the kernel.
+        Offset of a kernel given by its name alone. Default: the value of the kernel.
     approximation : str or None, default=None
         Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
         factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
@@ -72,8 +73,8 @@ class MarginPath(OneKernel):
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
-        those of the training rows of each fold, for kernels those of all rows.
+        If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
+        training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.

@@ -10,10 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from . import _native
-from ._base import Fitting, ModelClassifier, warn_of_end, warn_of_gap, warn_of_report
-from ._inputs import checked, floats_of, number_of
+from ._base import Fitting, ModelClassifier
+from ._inputs import checked
 from ._progress import announced, watchers
+from ._settings import number_of
 from ._tables import checked_table, columns_of, encode_options, left_out
+from ._values import floats_of
+from ._warnings import warn_of_end, warn_of_gap, warn_of_report
 
 PRECOMPUTED = "precomputed"
 
@@ -73,7 +76,7 @@ class OneKernel(Regularised):
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         if callable(self.kernel) and self.encode:
-            raise ValueError(f"encode is {self.encode!r}, but the kernel is a function, which sees samples as they come.")
+            raise ValueError(f"encode is {self.encode!r}, but the kernel is a function, which gets the samples as they are: encode them first.")
         if callable(self.kernel):
             self.X_fit_ = _seen(checked(self, X, reset=True))
         return super()._data(X, y, sample_weight)
@@ -110,7 +113,7 @@ def with_parameters(kernel: Any, **parameters: Any) -> Any:
     if not isinstance(kernel, str) or not given:
         return kernel
     if re.search(r"[*(]|(?<![eE])\+", kernel):
-        raise ValueError(f"kernel is {kernel!r}, a sum or a product, so {next(iter(given))} could belong to any part: write it into the text.")
+        raise ValueError(f"kernel is {kernel!r}, a sum or a product, so {next(iter(given))} could belong to any part: write it into the string.")
     names = _PARAMETERS.get(kernel.partition(":")[0].strip(), {})
     written = [f"{names[name]}={value}" for name, value in given.items() if name in names]
     return kernel + "".join(("," if ":" in kernel or k else ":") + text for k, text in enumerate(written))
@@ -158,12 +161,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
         b)^d`. A function of two matrices returns their kernel matrix.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
-        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
         n_features`, for X after standardisation. A kernel without this parameter ignores it.
     degree : float or None, default=None
-        Degree of a kernel given by its name alone. Default: that of the kernel.
+        Degree of a kernel given by its name alone. Default: the value of the kernel.
     coef0 : float or None, default=None
-        Offset of a kernel given by its name alone. Default: that of the kernel.
+        Offset of a kernel given by its name alone. Default: the value of the kernel.
     approximation : str or None, default=None
         Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
         factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
@@ -189,8 +192,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
-        those of the training rows of each fold, for kernels those of all rows.
+        If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
+        training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.

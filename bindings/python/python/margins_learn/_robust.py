@@ -1,4 +1,4 @@
-"""Classifiers of objectives that no single sample rules."""
+"""Classifiers by robust objectives, which single wrong samples cannot dominate."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._base import ModelClassifier, warn_of_end, warn_of_gap
+from ._base import ModelClassifier
 from ._progress import announced
 from ._regularised import OneKernel
+from ._warnings import warn_of_end, warn_of_gap
 
 
 class RobustClassifier(OneKernel, ModelClassifier):
@@ -38,12 +39,12 @@ class RobustClassifier(OneKernel, ModelClassifier):
         `gaussian:sigma=scale`. The kernel needs an `approximation` by features.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
-        `sigmoid`. Default: that of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
+        `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
         n_features`, for X after standardisation. A kernel without this parameter ignores it.
     degree : float or None, default=None
-        Degree of a kernel given by its name alone. Default: that of the kernel.
+        Degree of a kernel given by its name alone. Default: the value of the kernel.
     coef0 : float or None, default=None
-        Offset of a kernel given by its name alone. Default: that of the kernel.
+        Offset of a kernel given by its name alone. Default: the value of the kernel.
     approximation : str or None, default=None
         Approximation: `cholesky`, `nystrom:m=1000`, `rff:m=2000`. For large data. `cholesky` is a pivoted Cholesky
         factorisation with `tol=1e-8` and `memory=1`, the limit for its factor in gigabytes. `nystrom` uses m landmarks,
@@ -60,8 +61,8 @@ class RobustClassifier(OneKernel, ModelClassifier):
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
-        those of the training rows of each fold, for kernels those of all rows.
+        If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
+        training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.

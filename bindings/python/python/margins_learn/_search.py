@@ -11,10 +11,13 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from . import _native
-from ._base import ModelClassifier, warn_of_gap, warn_of_report
-from ._inputs import Cs_given, Cs_of, array_of, fold_names, numbers_of, refuse_gaps
+from ._base import ModelClassifier
+from ._labels import fold_names
 from ._progress import announced
 from ._regularised import PRECOMPUTED, Regularised
+from ._settings import Cs_given, Cs_of, numbers_of
+from ._values import array_of, refuse_gaps
+from ._warnings import warn_of_gap, warn_of_report
 
 
 # The names of scorers in scikit-learn, with our names of their measures.
@@ -100,8 +103,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
-        those of the training rows of each fold, for kernels those of all rows.
+        If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
+        training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
@@ -359,7 +362,7 @@ def specifications(kernels: Any) -> list[str] | None:
     for kernel in listed:
         if not isinstance(kernel, str):
             advice = ": MarginClassifier(kernel=...) takes a function, which GridSearchCV can search for" if callable(kernel) else ""
-            raise TypeError(f"kernels holds {kernel!r}, but must hold texts such as 'gaussian:sigma=0.5'{advice}.")
+            raise TypeError(f"kernels contains {kernel!r}, but must contain strings such as 'gaussian:sigma=0.5'{advice}.")
     if PRECOMPUTED in listed and len(listed) > 1:
         raise ValueError(f"kernels is {kernels!r}, but a precomputed kernel matrix belongs to one kernel. Pass 'precomputed' alone.")
     return listed
@@ -393,7 +396,7 @@ def _folds(cv: Any, X: Any, y: Any, groups: Any) -> Any:
     """Returns folds for the native module: a number, the name of the fold of every row, the name of the group of every row with a number of
     folds, the rows of every split, or a word."""
     if cv is not None and isinstance(cv, (int, np.integer)) and cv < 2:
-        raise ValueError(f"cv is {cv!r}, but must be at least 2 where it is the number of folds.")
+        raise ValueError(f"cv is {cv!r}, but a number of folds must be at least 2.")
     if cv is None or isinstance(cv, (int, np.integer)):
         count = None if cv is None else int(cv)
         if groups is None:
@@ -407,7 +410,7 @@ def _folds(cv: Any, X: Any, y: Any, groups: Any) -> Any:
     if given is None:
         return _splits(cv, X, y, groups)
     if groups is not None:
-        raise ValueError("groups are given, but cv says how to leave rows out: give a splitter that takes groups, such as GroupKFold, or a number of folds.")
+        raise ValueError("groups are given, but this cv does not use them: pass a splitter that does, such as GroupKFold, or a number of folds.")
     return given
 
 
@@ -433,4 +436,4 @@ def _rows_of(part: Any, rows: int, fold: int) -> np.ndarray:
     try:
         return np.arange(rows)[chosen if chosen.size else chosen.astype(int)].reshape(-1)
     except IndexError as error:
-        raise ValueError(f"cv gives rows of split {fold} that are not numbers of rows or a mask of {rows} rows: {error}.") from error
+        raise ValueError(f"cv yields rows of split {fold} that are neither indices nor a mask of {rows} rows: {error}.") from error

@@ -1,7 +1,7 @@
-"""Samples that workers hold: the partitions of an estimator that another engine places.
+"""Samples on workers: partitions, and the base of the estimators that fit them.
 
-Nothing here knows the engine. A class of it places partitions on workers, sends them one message a round, and
-replaces those that are lost; `margins_learn.dask` and `margins_learn.ray` have one each.
+This module does not depend on an engine. A class for each engine, in `margins_learn.dask` and `margins_learn.ray`,
+places the partitions on workers, sends them one message per round, and replaces lost workers.
 """
 
 from __future__ import annotations
@@ -18,31 +18,33 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import array_of, columns_named, distinct, fold_names, is_frame, names_of, refuse_complex, samples_of, weights_of
+from ._inputs import columns_named, is_frame, samples_of
+from ._labels import distinct, fold_names, names_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
+from ._values import array_of, refuse_complex
 
 Kind = TypeVar("Kind", bound=type)
 
-_BYTES_A_ROW = 64
+_BYTES_PER_ROW = 64
 # The kinds of labels that compare with each other.
 _KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{kind: kind for kind in "OcmMV"}}
 
 
 class Engine(Protocol):
-    """What an engine does for a fit, from the first inspection of its partitions to the end."""
+    """The interface of an engine, from the first inspection of its partitions to the end of the fit."""
 
     TRIALS: int
     """The number of trial steps that a message asks for at once."""
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
-        """Returns what a function makes of each partition, called where the partition is."""
+        """Applies a function to each partition, where the partition is, and returns the results."""
 
     def place(self, made_of: tuple[Any, ...], partitions: Sequence[Any], costs: Sequence[int]) -> None:
         """Makes a `Holder` on every worker from these arguments, and inserts some of the partitions, which take so many bytes in memory."""
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
-        """Returns what a method of every `Holder` returns."""
+        """Calls a method of every `Holder` and returns the results."""
 
     def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
         """Sends a message to the workers named, or to all.
@@ -51,7 +53,7 @@ class Engine(Protocol):
         """
 
     def close(self) -> None:
-        """Lets go of the workers."""
+        """Releases the workers."""
 
 
 class Holder:
@@ -105,7 +107,7 @@ class FilePart:
 
 @contextmanager
 def _in_partition(number: int) -> Iterator[None]:
-    """Gives what is refused the number of the partition."""
+    """Adds the number of the partition to errors."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -148,7 +150,7 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
         "rows": X.shape[0],
         "features": X.shape[1],
         "sparse": sparse.issparse(X),
-        "bytes": stored + _BYTES_A_ROW * X.shape[0],
+        "bytes": stored + _BYTES_PER_ROW * X.shape[0],
         "folds": folds,
         "names": [str(name) for name in columns_named(X)] if is_frame(X) else None,
     }
@@ -199,11 +201,11 @@ def _refuse_differences(facts: list[dict[str, Any]]) -> None:
 
 def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tuple[np.ndarray, dict[str, Any]]:
     """Places the partitions of a block file, which every worker reads by itself, as `ground_of` does."""
-    from ._inputs import classes_named
+    from ._labels import classes_named
 
     file = _native.block_file(path)
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
-    costs = [bytes_ + (_BYTES_A_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
+    costs = [bytes_ + (_BYTES_PER_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
     engine.place((loss, classes, {}), partitions, costs)
     return classes, {
@@ -289,7 +291,7 @@ def is_path(X: Any) -> bool:
 
 
 class Distributed:
-    """What estimators have in common whose samples workers hold."""
+    """The base of estimators whose samples are on workers."""
 
     _local: type
     _engine_of: Callable[..., Any]

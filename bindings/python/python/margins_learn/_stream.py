@@ -13,13 +13,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
-from ._base import EVIDENCE, ModelClassifier, warn_of_end, warn_of_gap
-from ._inputs import array_of, caller_level, checked, names_of, refuse_gaps, samples_of, weights_of
+from ._base import EVIDENCE, ModelClassifier
+from ._inputs import checked, samples_of
+from ._labels import names_of, weights_of
 from ._progress import announced, watchers
+from ._values import array_of, refuse_gaps
+from ._warnings import caller_level, warn_of_end, warn_of_gap
 
 # Settings that chunks cannot have, with their defaults.
 _FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_weight": None}
-_REMEDY = "Raise epochs, standardize the features, or be content with a larger tol."
+_REMEDY = "Raise epochs, standardize the features, or accept a larger tol."
 
 
 class StreamClassifier(ModelClassifier):
@@ -76,8 +79,8 @@ class StreamClassifier(ModelClassifier):
         Step after which the scale of margin-pursuit is set from the data. The scale is set once, and the step lengths
         are divided by the factor of its increase.
     standardize : bool, default=False
-        If True, scale features to unit standard deviation during the fit. For linear classifiers the deviations are
-        those of the training rows of each fold, for kernels those of all rows.
+        If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
+        training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
@@ -266,7 +269,7 @@ class StreamClassifier(ModelClassifier):
             known = y if classes is None else array_of(classes)
             refuse_gaps(known, "classes")
             known = np.unique(known)
-            # One label a class looks like measurements.
+            # One label per class looks like measurements.
             check_classification_targets(np.repeat(known, 2))
             if len(known) == 1:
                 raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: pass all of them as classes.")
@@ -304,5 +307,5 @@ class StreamClassifier(ModelClassifier):
 def _warn_of_step(step: float | None) -> None:
     """Says that steps of the length that was given have made the loss larger, if they have."""
     if step is not None:
-        message = f"first_step={step:g} may be too long: the loss has grown above its value at w = 0. Lower it, or take method='adaptive'."
+        message = f"first_step={step:g} may be too long: the loss has grown above its value at w = 0. Lower it, or set method='adaptive'."
         warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())

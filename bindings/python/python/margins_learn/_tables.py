@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._inputs import BLOCK_ROWS, array_of, cut, is_frame, is_gap, one_value_a_row, unmasked
+from ._inputs import cut, is_frame, one_value_per_row
+from ._values import BLOCK_ROWS, array_of, is_gap, unmasked
 
 # The magnitude below which float64 holds all whole numbers.
 _MOST_EXACT = 2.0**53
@@ -94,7 +95,7 @@ def _type_of(column: Any) -> str:
 def _part(name: str, column: Any, start: int) -> Any:
     """Returns some cells of a column from a row on; Ctrl-C is heard between one part and the next."""
     part = cut(column, start, start + BLOCK_ROWS)
-    values = one_value_a_row(array_of(part), name)
+    values = one_value_per_row(array_of(part), name)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64, copy=False)
     return [_text(name, start + row, cell) for row, cell in enumerate(values)]
@@ -108,5 +109,5 @@ def _text(name: str, row: int, cell: Any) -> str | None:
         return str(cell)
     raise TypeError(
         f"Column '{name}' has {cell!r} in row {row}, which is neither a number nor a word: "
-        "make one of it, or leave the column out by encode={'drop': [...]}."
+        "convert it, or drop the column with encode={'drop': [...]}."
     )

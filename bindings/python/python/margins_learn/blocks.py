@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _native
 from ._base import _Rows
-from ._inputs import array_of, columns_named, count_of, floats_of, fold_names, is_frame, refuse_complex, refuse_gaps, samples_of, unmasked, weights_of
+from ._inputs import columns_named, is_frame, samples_of
+from ._labels import fold_names, weights_of
+from ._settings import count_of
+from ._values import array_of, floats_of, refuse_complex, refuse_gaps, unmasked
 
 __all__ = ["Writer", "describe", "write"]
 

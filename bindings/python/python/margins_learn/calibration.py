@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import array_of, count_of, floats_of, number_of, refuse_complex, text_of
+from ._settings import count_of, number_of, text_of
+from ._values import array_of, floats_of, refuse_complex
 from .losses import over_array
 
 # What a bound counts; all else that it takes are numbers.
@@ -261,7 +262,7 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
         if array.ndim != 1:
             raise ValueError(f"{name} has the shape {array.shape}, but must have one dimension.")
     if len(outcomes) != len(probabilities) or not len(outcomes):
-        raise ValueError(f"There are {len(probabilities)} probabilities and {len(outcomes)} outcomes, but there must be as many, and one at least.")
+        raise ValueError(f"There are {len(probabilities)} probabilities and {len(outcomes)} outcomes, but their numbers must be equal and at least 1.")
     text_of(strategy, "strategy")
     return _native.reliability(np.ascontiguousarray(probabilities), _signs_of(outcomes), count_of(bins, "bins"), strategy)
 

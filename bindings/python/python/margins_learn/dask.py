@@ -184,7 +184,7 @@ class _Cluster:
         return self._gather([self._client.compute(dask.delayed(rows_of, pure=False)(part)) for part in parts], "the workers count the rows of partitions")
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
-        """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
+        """Applies a function to each partition and returns the results; partitions stay where they were computed."""
         self._futures = {k: self._compute(part) for k, part in enumerate(partitions)}
         futures = [self._client.submit(function, future, k, pure=False) for k, future in self._futures.items()]
         return self._gather(futures, "the workers inspect the partitions")
@@ -244,7 +244,7 @@ class _Cluster:
         self._start(list(self._holders), "the workers take their partitions over")
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
-        """Returns what a method of every actor returns."""
+        """Calls a method of every actor and returns the results."""
         results, names = [], list(self._holders)
         while names:
             some, lost = self._answers(names, method, *arguments)
@@ -399,7 +399,7 @@ def _missing(client: Client, workers: dict[str, Any]) -> list[str]:
 
 
 class _Predicting(Distributed):
-    """What classifiers of Dask have in common: they predict lazily, a partition at a time."""
+    """The base of classifiers on Dask, which predict lazily, one partition at a time."""
 
     def _lazily(self, method: str, X: Any) -> Any:
         local = self.to_local()
@@ -443,14 +443,14 @@ class _Predicting(Distributed):
 
 @with_client(_regularised.MarginClassifier, _Cluster)
 class MarginClassifier(_Predicting, _regularised.MarginClassifier):
-    """`margins_learn.MarginClassifier`, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginClassifier` for samples on the workers of a Dask cluster."""
 
 
 @with_client(_search.MarginClassifierCV, _Cluster)
 class MarginClassifierCV(_Predicting, _search.MarginClassifierCV):
-    """`margins_learn.MarginClassifierCV`, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginClassifierCV` for samples on the workers of a Dask cluster."""
 
 
 @with_client(_path.MarginPath, _Cluster)
 class MarginPath(Distributed, _path.MarginPath):
-    """`margins_learn.MarginPath`, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginPath` for samples on the workers of a Dask cluster."""

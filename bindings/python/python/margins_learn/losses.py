@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import floats_of, text_of
+from ._settings import text_of
+from ._values import floats_of
 
 __all__ = ["conjugate", "derivative", "names", "population_minimizer", "probability", "specification", "value"]
 

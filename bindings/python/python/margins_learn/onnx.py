@@ -54,7 +54,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from error
 
     if not isinstance(name, str) or not name:
-        raise ValueError(f"name is {name!r}, but must be a text that is not empty.")
+        raise ValueError(f"name is {name!r}, but must be a string that is not empty.")
     *transformers, model = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
     fitted = _expressible(model)
     graph = Graph()
@@ -87,7 +87,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
 
 def _expressible(model: Any) -> Any:
-    """Returns the model of a classifier, and refuses by name what no graph expresses."""
+    """Returns the model of a classifier; raises `ValueError` for one that ONNX cannot represent."""
     check_is_fitted(model, "classes_")
     if not isinstance(model, ModelClassifier):
         raise TypeError(f"model is {model!r}, but must be a classifier of this package, or a pipeline that ends with one.")
@@ -127,7 +127,7 @@ def _vote(graph: Graph, scores: str, members: int) -> str:
 
 
 def _standing(graph: Graph, scores: str, classes: int) -> str:
-    """Returns the contests that every class wins, and for what is even a part of its sum of scores below one half."""
+    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores."""
     first, second = np.triu_indices(classes, 1)
     of_first, of_second = np.eye(classes)[first], np.eye(classes)[second]
     wins = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
@@ -152,7 +152,7 @@ def _functions(graph: Graph, fitted: Any, features: str) -> str:
 
 
 def _kernel(graph: Graph, text: str, features: str, sections: np.ndarray) -> str:
-    """Returns a kernel, a sum or a product between the features and the sections, with one section a column."""
+    """Returns a kernel, a sum or a product between the features and the sections, with one column per section."""
     text = text.strip()
     for sign, operator in (("+", "Add"), ("*", "Mul")):
         operands = _split(text, sign)

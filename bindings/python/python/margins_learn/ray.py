@@ -1,6 +1,6 @@
 """Certified fits to partitions that a Ray cluster holds, by the same messages as `margins_learn.dask`.
 
-A fit takes lists of object references, one a partition, or the path of a block file on storage that all nodes read.
+A fit takes lists of object references, one per partition, or the path of a block file on storage that all nodes read.
 
     import ray
     from margins_learn.ray import MarginClassifier
@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: the extra 'ray' of margins-learn installs what margins_learn.ray needs, as in pip install './bindings/python[ray]'.") from None
 
 from . import _path, _regularised, _search
-from ._inputs import count_of
+from ._settings import count_of
 from ._shards import Distributed, FilePart, Holder, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
@@ -55,7 +55,7 @@ def _look(function: Callable[..., Any], part: Sequence[Any], number: int) -> Any
 
 
 class _Cluster:
-    """The actors of a Ray cluster during one fit; `client` is their number, by default one a processor."""
+    """The actors of a Ray cluster during one fit; `client` is their number, by default one per processor."""
 
     TRIALS = 4
 
@@ -77,7 +77,7 @@ class _Cluster:
         named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
         for name, part in named.items():
             if part is not None and not isinstance(part, (list, tuple)):
-                raise TypeError(f"{name} is a {type(part).__name__}, but must be a list of references, one a partition.")
+                raise TypeError(f"{name} is a {type(part).__name__}, but must be a list of references, one per partition.")
         counts = {name: len(part) for name, part in named.items() if part is not None}
         if len(set(counts.values())) != 1:
             listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
@@ -86,7 +86,7 @@ class _Cluster:
         return [list(one) for one in zip(*each)]
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
-        """Returns what a function makes of each partition."""
+        """Applies a function to each partition and returns the results."""
         return self._all([_look.remote(function, part, number) for number, part in enumerate(partitions)])
 
     def _all(self, references: Sequence[Any]) -> list[Any]:
@@ -109,7 +109,7 @@ class _Cluster:
         self._all([self._hold(numbers)[1] for numbers in shares])
 
     def all(self, method: str, *arguments: Any) -> list[Any]:
-        """Returns what a method of every actor returns."""
+        """Calls a method of every actor and returns the results."""
         return self._all([actor.call.remote(method, *arguments) for actor in self._actors.values()])
 
     def _hold(self, numbers: list[int]) -> tuple[str, Any]:
@@ -142,14 +142,14 @@ class _Cluster:
 
 @with_client(_regularised.MarginClassifier, _Cluster)
 class MarginClassifier(Distributed, _regularised.MarginClassifier):
-    """`margins_learn.MarginClassifier`, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginClassifier` for samples on Ray actors; `client` is the number of actors."""
 
 
 @with_client(_search.MarginClassifierCV, _Cluster)
 class MarginClassifierCV(Distributed, _search.MarginClassifierCV):
-    """`margins_learn.MarginClassifierCV`, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginClassifierCV` for samples on Ray actors; `client` is the number of actors."""
 
 
 @with_client(_path.MarginPath, _Cluster)
 class MarginPath(Distributed, _path.MarginPath):
-    """`margins_learn.MarginPath`, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginPath` for samples on Ray actors; `client` is the number of actors."""

@@ -1,4 +1,4 @@
-"""What pictures are made of: axes, the places of classes, scores, edges of cells and short texts."""
+"""What the displays share: axes, colours, checks of their inputs, edges of cells and short texts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from ._inputs import array_of, floats_of, refuse_gaps
+from .._values import array_of, floats_of, refuse_gaps
+
+BLUE, ORANGE, GREY = "#1f5f99", "#d9822b", "#777777"
 
 
 class Display:
-    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
+    """The base of displays: `plot` draws them and sets `figure_` and `ax_`."""
 
     ax_: Any
     figure_: Any
@@ -40,7 +42,7 @@ def check_searched(estimator: Any) -> None:
 
 
 def check_classifier(estimator: Any) -> None:
-    """Refuses what is no fitted classifier."""
+    """Refuses an object that is not a fitted classifier."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):
         raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
