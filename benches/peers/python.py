@@ -76,7 +76,7 @@ def objective(loss, lam, y, scores, square):
 
 
 class Least:
-    """The least objectives that our certified fits prove, one a value of C."""
+    """The least objectives that our certified fits prove, one per value of C."""
 
     def __init__(self, loss, X, y, kernel=None):
         self.loss, self.X, self.y, self.kernel = loss, X, y, kernel

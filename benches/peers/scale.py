@@ -264,7 +264,7 @@ def file(arguments: argparse.Namespace) -> None:
             fit = json.loads(run.stdout)["fits"][0]
             times[name].append(float(re.search(r"fitting: ([\d.]+) s", run.stderr)[1]))
             facts[name] = (fit["passes"], fit["objective"], fit["relative_gap"], int(re.search(r"peak (\d+) kB", run.stderr)[1]) / 1e6)
-    print("| memory | seconds of the fit (median) | passes | seconds a pass | gap | peak GB |")
+    print("| memory | seconds of the fit (median) | passes | seconds per pass | gap | peak GB |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name, own in times.items():
         passes, _, gap, peak = facts[name]

@@ -5,7 +5,7 @@
 DATA is a folder with `NAME.svm.gz` or `NAME.csv.gz` (its last column the label). Columns are taken as they are, divided by their standard
 deviations, or each multiplied by 10^U(-4, 4) of its own. Rows come in the order of the file, but those of a file that is sorted by
 class in an order drawn by seed 1. Both get the rows as text, in a file of svmlight or of Vowpal Wabbit's own format. The error is the
-share of rows that were predicted wrongly before they were learnt. Seconds are those of a clock and those of the processor: of the whole
+share of rows that were predicted wrongly before they were learned. Seconds are those of a clock and those of the processor: of the whole
 process for ours, and for Vowpal Wabbit without loading Python. Both programs read on a thread beside the one that learns. It needs numpy,
 scipy, scikit-learn and vowpalwabbit.
 """

@@ -76,7 +76,7 @@ pub enum Error {
         found: String,
     },
     /// The loss of a sample is NaN.
-    #[error("row {row}: the loss of the score {score} is no number")]
+    #[error("row {row}: the loss of the score {score} is not a number")]
     Loss {
         /// Zero-based row.
         row: usize,

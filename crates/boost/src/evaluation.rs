@@ -104,7 +104,7 @@ mod tests {
         let scorer = LinearClassifier { intercept: 0.0, coef: vec![1e200, 0.0] };
         let refused = Evaluation::new(&scorer, &design, &labels, &ZeroOne).unwrap_err().to_string();
         assert!(
-            refused.starts_with("row 2: the score is inf, which stands for no class"),
+            refused.starts_with("row 2: the score is inf, which decides for no class"),
             "{refused}"
         );
     }

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_is_kept_and_exclusive_or_learnt() {
+    fn the_budget_is_kept_and_exclusive_or_learned() {
         let design = Design::from_rows(&[[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]).unwrap();
         let signs = [-1.0, -1.0, 1.0, 1.0];
         let gaussian = |x: &Sample<'_>, z: &Sample<'_>| (-2.0 * x.squared_distance(z)).exp();

@@ -1,17 +1,18 @@
-//! Focused online learning: the maximal loss minimised by any online learner.
+//! Focused online learning: minimises the maximal loss by any online learner.
 //!
 //! This crate knows nothing of kernels, files or the command. It plays the game
-//! `min_w max_p sum_i p_i l(w, x_i, y_i)`: one player draws the samples that the other, an
-//! [`OnlineLearner`](margins_optim::online::OnlineLearner), learns from. Where samples are drawn
-//! uniformly the *mean* loss becomes small; where the first player is focused, the *largest*.
+//! `min_w max_p sum_i p_i l(w, x_i, y_i)`: one player draws the samples from which the other, an
+//! [`OnlineLearner`](margins_optim::online::OnlineLearner), learns. Uniform draws minimise the *mean*
+//! loss; a focused player, which draws samples with large losses more often, the *largest* loss.
 //!
 //! * [`Fol`]: focused online learning; [`Horizon`]: its rounds and outputs, by theorem 1 with its
 //!   constants.
-//! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: what comes out; [`Evaluation`].
+//! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: its result; [`Evaluation`]: the
+//!   losses of the result on samples.
 //! * [`Checkpoint`]: a game to resume later.
-//! * [`SampleTree`]: weights to draw from and to multiply, without overflow and drift.
-//! * [`StumpWinnow`], [`KernelPerceptron`], [`MultilayerPerceptron`]: learners beside those of
-//!   [`margins_optim::online`].
+//! * [`SampleTree`]: draws samples by weight and multiplies weights, without overflow or drift.
+//! * [`StumpWinnow`], [`KernelPerceptron`], [`MultilayerPerceptron`]: learners in addition to the
+//!   learners of [`margins_optim::online`].
 //! * [`Slack`] and [`Subsample`]: robustness against outliers.
 //! * [`opponents`]: AdaBoost, EXP3.P.1, the sublinear perceptron.
 //!

@@ -1,4 +1,4 @@
-//! Other ways to a small maximal loss, to compare with.
+//! Other methods for a small maximal loss, for comparison.
 //!
 //! Stochastic gradient descent is the [`Game`](crate::Game) with a
 //! [`UniformPlayer`](crate::UniformPlayer).

@@ -1,4 +1,4 @@
-//! Serde for what clones share.
+//! Serde for values that clones share.
 
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ pub enum SlackKind {
     Multiplicative,
 }
 
-/// The slack variables, one a sample, learnt along with the classifier; those of outliers come to
+/// The slack variables, one per sample, learned along with the classifier; those of outliers come to
 /// be large.
 ///
 /// `xi` belongs to the minimising player, who descends along the gradient of the loss of the sample

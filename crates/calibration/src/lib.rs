@@ -1,4 +1,4 @@
-//! Misclassification guarantees from surrogate guarantees.
+//! Bounds on the misclassification error by the surrogate risk, and probabilities from scores.
 //!
 //! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and
 //! slices of them.

@@ -18,9 +18,9 @@ pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliab
 
 use crate::Error;
 
-/// Refuses signs that are not one a value, an empty sample, and signs other than +1 and -1.
+/// Refuses signs that are not one per value, an empty sample, and signs other than +1 and -1.
 fn check_signs(values: usize, signs: &[f64]) -> Result<(), Error> {
-    Error::check_length("signs, one a value", values, signs.len())?;
+    Error::check_length("signs, one per value", values, signs.len())?;
     if signs.is_empty() {
         return Err(Error::Empty("signs"));
     }
@@ -34,7 +34,7 @@ fn check_scores(scores: &[f64], signs: &[f64]) -> Result<usize, Error> {
     Ok(signs.iter().filter(|&&y| y > 0.0).count())
 }
 
-/// Returns weights, one a sample, relative to the largest, so that sums do not overflow; 1 each if
+/// Returns weights, one per sample, relative to the largest, so that sums do not overflow; 1 each if
 /// none are given.
 fn relative_weights(weights: Option<&[f64]>, samples: usize) -> Result<Vec<f64>, Error> {
     let Some(weights) = weights else { return Ok(vec![1.0; samples]) };

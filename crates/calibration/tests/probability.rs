@@ -286,7 +286,7 @@ fn refusals() {
         messages,
         [
             "signs: at least one value is needed",
-            "signs, one a value: expected 1, found 2",
+            "signs, one per value: expected 1, found 2",
             "scores: value inf at index 1 is not finite",
             "sign 1 is 0, but must be +1 or -1",
             "labels of both classes are needed, all 2 are of one",

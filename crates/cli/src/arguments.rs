@@ -1,4 +1,4 @@
-//! The command line: one module a command, with the options of its problem alone.
+//! The command line: one module per command, with the options of its problem alone.
 
 pub(crate) mod blocks;
 pub(crate) mod check;

@@ -1,4 +1,4 @@
-//! The ways in which the command ends without a result.
+//! The errors that end a command.
 
 use std::fmt::Display;
 
@@ -75,8 +75,8 @@ fn in_parts(error: &Data) -> String {
     match error {
         Data::InFile { error, .. } => in_parts(error),
         Data::Memory { .. } => format!(
-            "; {name} stream reads rows in parts, and fit, path and cv do so with a file that {name} \
-             blocks has made",
+            "; {name} stream reads rows in parts, and so do fit, path and cv with a block file, which {name} \
+             blocks writes",
             name = program::name()
         ),
         _ => String::new(),

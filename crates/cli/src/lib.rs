@@ -68,8 +68,8 @@ fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Prints help, version, or what is wrong with the arguments. Of an option that other commands have
-/// it names them, and no option that is only spelled like it.
+/// Prints the help, the version, or the error in the arguments. For an option of other commands it
+/// names these commands instead of an option with a similar name.
 fn explain(mut error: clap::Error) -> ExitCode {
     let elsewhere = option_of_others(&error);
     if elsewhere.is_some() {
@@ -92,7 +92,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Returns the option that a command does not have and others have, with these.
+/// Returns an option that the command does not have, with the commands that have it.
 fn option_of_others(error: &clap::Error) -> Option<(String, Vec<String>)> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return None;

@@ -1,5 +1,5 @@
-//! What the command says on standard error beside its answer: warnings unless it is quiet, and the
-//! steps of its work if it is verbose.
+//! Messages on standard error: warnings and notes, unless --quiet, and steps with their times, with
+//! --verbose.
 
 use std::fmt::Display;
 use std::io::{self, Write};

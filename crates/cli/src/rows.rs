@@ -1,4 +1,4 @@
-//! Rows to fit to: in memory, or those of a block file that memory does not hold.
+//! Rows to fit to: in memory, or in a block file that is larger than memory.
 
 use margins::data::blocks::BlockFile;
 use margins::data::{ClassLabels, Dataset, Memory};
@@ -16,7 +16,7 @@ use crate::output::data::describe;
 #[derive(Debug)]
 pub(crate) enum Rows<Y: ClassLabels> {
     /// All rows are in memory.
-    Here(Dataset<Y>),
+    InMemory(Dataset<Y>),
     /// Some blocks of a file are in memory.
     OnDisk(FileRows),
 }
@@ -37,7 +37,7 @@ pub(crate) fn too_small(
         Some(features) => file.rows() * features * size_of::<f64>(),
         None => (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>(),
     };
-    let all = Memory::from_bytes(copies * (bytes + file.rows() * OnDisk::BYTES_A_ROW));
+    let all = Memory::from_bytes(copies * (bytes + file.rows() * OnDisk::BYTES_PER_ROW));
     let memory = half_of_free(memory)?;
     (all > memory).then_some(memory)
 }
@@ -62,7 +62,7 @@ impl<Y: ClassLabels> Rows<Y> {
         settings: &ClassifierSettings,
     ) -> Result<FittedClassifier, Failure> {
         Ok(match self {
-            Rows::Here(data) => settings.fit(data),
+            Rows::InMemory(data) => settings.fit(data),
             Rows::OnDisk(rows) => settings.fit_file(rows),
         }?)
     }
@@ -70,15 +70,15 @@ impl<Y: ClassLabels> Rows<Y> {
     /// Returns the fits of a path to the rows.
     pub(crate) fn path(&mut self, settings: &ClassifierSettings) -> Result<Path, Failure> {
         Ok(match self {
-            Rows::Here(data) => settings.path(data),
+            Rows::InMemory(data) => settings.path(data),
             Rows::OnDisk(rows) => settings.path_file(rows),
         }?)
     }
 
     /// Returns the rows if all are in memory.
-    pub(crate) fn here(&self) -> Option<&Dataset<Y>> {
+    pub(crate) fn in_memory(&self) -> Option<&Dataset<Y>> {
         match self {
-            Rows::Here(data) => Some(data),
+            Rows::InMemory(data) => Some(data),
             Rows::OnDisk(_) => None,
         }
     }
@@ -105,7 +105,7 @@ impl<Y: ClassLabels> Rows<Y> {
     /// Returns what is known of the rows.
     pub(crate) fn summary(&self) -> DataSummary {
         match self {
-            Rows::Here(data) => DataSummary::of(data),
+            Rows::InMemory(data) => DataSummary::of(data),
             Rows::OnDisk(rows) => rows.table().clone(),
         }
     }

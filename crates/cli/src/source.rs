@@ -149,10 +149,7 @@ impl Source<'_> {
             return Ok(blocks::write(&simulation.draw()?, out, settings)?);
         }
         if BlockFile::is_one(self.file.first()) {
-            return Err(Failure::usage(format!(
-                "{}: it is a block file already",
-                self.file.name()
-            )));
+            return Err(Failure::usage(format!("{}: already a block file", self.file.name())));
         }
         let options = self.read_options();
         let format = self.standard_input(&options)?;
@@ -172,7 +169,7 @@ impl Source<'_> {
     pub(crate) fn note_of_encoding<Y: ClassLabels>(self, data: &Dataset<Y>) {
         if data.encoding().is_some() && data.raw_table().is_none() {
             note(format_args!(
-                "the encoding of {} was learned from all its rows, those that folds hold out among them",
+                "the encoding of {} was learned from all of its rows, including those that folds hold out",
                 self.file.name()
             ));
         }
@@ -186,14 +183,14 @@ impl Source<'_> {
             let levels = column.kind().levels().map_or(0, <[String]>::len);
             if !words.is_empty() {
                 note(format_args!(
-                    "{file}: column '{name}' has categories because of {} among its numbers; \
-                     --missing-words sets the words that stand for missing values",
+                    "{file}: column '{name}' is encoded as categories, because it has {} among its numbers. \
+                     --missing-words sets the words for missing values",
                     Listed(&words)
                 ));
             } else if levels > 10 && 2 * levels > rows {
                 note(format_args!(
-                    "{file}: column '{name}' has {levels} categories in {rows} rows, and each becomes a feature. A number \
-                     with a unit or a decimal comma is read as a word: change it, or pass --drop {name}."
+                    "{file}: column '{name}' has {levels} categories in {rows} rows, each of which becomes a feature. A \
+                     number with a unit or a decimal comma is read as a word: change it, or pass --drop {name}."
                 ));
             }
         }
@@ -226,12 +223,12 @@ impl Source<'_> {
             false => list.splitn(2, ',').collect(),
         });
         if classes.as_ref().is_some_and(|classes| classes.len() < 2) {
-            return Err(Failure::usage("--classes needs two labels and a comma"));
+            return Err(Failure::usage("--classes needs at least two labels, separated by commas"));
         }
         let classes = classes.as_deref();
         if self.simulation()?.is_some() {
             return Err(refuse(format_args!(
-                "they are drawn into memory and cannot be streamed. Use {name} stream with --epochs, or \
+                "drawn into memory, so they cannot be streamed. Use {name} stream with --epochs, or \
                  {name} massart without --stream",
                 name = program::name()
             )));

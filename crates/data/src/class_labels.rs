@@ -1,9 +1,9 @@
-//! What labels of two classes and of several have in common.
+//! The trait that labels of two classes and of several classes share.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The class labels of a data set, one a row: [`Labels`](crate::Labels) of two classes, or
+/// The class labels of a data set, one per row: [`Labels`](crate::Labels) of two classes, or
 /// [`Classes`](crate::Classes) of two or more.
 ///
 /// The trait is sealed.

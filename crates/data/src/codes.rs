@@ -1,4 +1,4 @@
-//! Values of rows, such as labels or folds, as codes in the order of first sight.
+//! Values of rows, such as labels or folds, as codes in the order of their first occurrence.
 
 use crate::ClassIndex;
 use crate::encode::Words;

@@ -71,9 +71,9 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(data)
     }
 
-    /// Returns the data with features as an encoding makes them that was learned from these rows
-    /// alone, with unknown categories taken as none; the data as they are if they were not encoded, or if
-    /// the raw table is dropped. Their number may be another. Cross-validations do so in every fold.
+    /// Returns the data with an encoding that is learned from these rows alone, in which unknown
+    /// categories have no feature; the number of features may change. Returns the data unchanged if
+    /// they were not encoded, or if the raw table was dropped. Cross-validations do this in every fold.
     ///
     /// # Errors
     /// No rows.
@@ -109,10 +109,10 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// Gives the samples weights c_i. Fits keep a class without any weight, and never predict it.
+    /// Sets the weights c_i of the samples. Fits keep a class without any weight, and never predict it.
     ///
     /// # Errors
-    /// Not one weight a row, a weight that is negative or not finite, or no weight above zero.
+    /// Not one weight per row, a weight that is negative or not finite, or no weight above zero.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         check_count("weights", weights.len(), "rows", self.rows())?;
         check_weights(&weights)?;
@@ -123,11 +123,11 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// Multiplies the weight of every sample, 1 if it has none, by a cost: costs count in fits, and
-    /// not where samples are counted, as in a training error.
+    /// Multiplies the weight of every sample, 1 by default, by a cost. Costs count in fits, but not in
+    /// errors, such as the training error.
     ///
     /// # Errors
-    /// Not one cost a row, products that are no weights, or no product above zero.
+    /// Not one cost per row, products that are not weights, or no product above zero.
     pub fn with_costs(self, costs: &[f64]) -> Result<Self, Error> {
         check_count("costs", costs.len(), "rows", self.rows())?;
         let own = self.own_weights().map_or_else(|| vec![1.0; costs.len()], <[f64]>::to_vec);
@@ -138,10 +138,10 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(data)
     }
 
-    /// Gives the features names.
+    /// Sets the names of the features.
     ///
     /// # Errors
-    /// Not one name a column, or a name that occurs twice.
+    /// Not one name per column, or a name that occurs twice.
     pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self, Error> {
         check_count("feature names", names.len(), "columns", self.columns())?;
         let mut seen = HashMap::with_capacity(names.len());
@@ -157,7 +157,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// Returns the samples with other labels, such as those of one class against all others.
     ///
     /// # Errors
-    /// Not one label a row.
+    /// Not one label per row.
     pub fn relabelled<Z: ClassLabels>(&self, labels: Z) -> Result<Dataset<Z>, Error> {
         let mut data = Dataset::new(self.design.clone(), labels)?;
         if let Some(weights) = &self.weights {
@@ -186,7 +186,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// Returns the samples with other features, of which there may be any number, without names.
     ///
     /// # Errors
-    /// The design has not one row a sample.
+    /// The design does not have one row per sample.
     pub fn over(&self, design: Design) -> Result<Self, Error> {
         check_len("rows of a replacing design", self.rows(), design.rows())?;
         Ok(Dataset {
@@ -221,7 +221,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.weights.as_deref()
     }
 
-    /// Returns the n sample weights without the costs, if any: by them samples are counted.
+    /// Returns the n sample weights without the costs, if any, by which errors count samples.
     pub fn own_weights(&self) -> Option<&[f64]> {
         self.own_weights.as_deref().or(self.weights())
     }
@@ -274,7 +274,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// design in place of theirs and without names of features.
     ///
     /// # Errors
-    /// The design has not one row an index.
+    /// The design does not have one row per index.
     ///
     /// # Panics
     /// If an index is not below n.

@@ -1,4 +1,4 @@
-//! Numbers as files write them: most have a sign perhaps, a few digits, and a point somewhere.
+//! Parses decimal numbers, fast for those with a few digits and no exponent.
 
 use std::num::ParseFloatError;
 

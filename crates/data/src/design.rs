@@ -41,7 +41,7 @@ enum Storage {
 }
 
 impl Design {
-    /// Makes a dense design of an n x p matrix, one row a sample.
+    /// Makes a dense design of an n x p matrix, one row per sample.
     ///
     /// # Errors
     /// No rows, no columns, or a value that is not finite.
@@ -66,7 +66,7 @@ impl Design {
         Design { storage: Storage::Dense(Arc::new(samples)) }
     }
 
-    /// Makes a dense design of rows of equal length, one a sample.
+    /// Makes a dense design of rows of equal length, one per sample.
     ///
     /// # Errors
     /// No rows, no columns, rows of different lengths, or a value that is not finite.
@@ -83,7 +83,7 @@ impl Design {
         Self::from_samples(DMatrix::from_vec(p, rows.len(), flat))
     }
 
-    /// Makes a sparse design of compressed sparse rows, one a sample.
+    /// Makes a sparse design of compressed sparse rows, one per sample.
     ///
     /// # Errors
     /// No rows, no columns, or a value that is not finite. [`Error::Memory`]: so many columns that

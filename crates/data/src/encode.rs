@@ -219,7 +219,7 @@ impl Encoding {
         let find = |column: &ColumnEncoding| {
             names.get(column.name()).copied().ok_or_else(|| Error::EncodedColumn {
                 column: column.name().to_owned(),
-                reason: "was learned from, but is not in the table".to_owned(),
+                reason: "was in the training table, but is not in this one".to_owned(),
             })
         };
         self.columns.iter().map(find).collect()

@@ -46,9 +46,9 @@ pub enum Error {
         found: usize,
     },
     /// Another number of labels, weights or folds than of rows, or of names than of columns.
-    #[error("{found} {what} for {expected} {places}, but there must be as many")]
+    #[error("{found} {what} for {expected} {places}: the numbers must be equal")]
     Count {
-        /// The things that there must be as many of as of places, such as "labels".
+        /// The values that each place needs, such as "labels".
         what: &'static str,
         /// The number of things.
         found: usize,
@@ -58,7 +58,7 @@ pub enum Error {
         expected: usize,
     },
     /// Rows of different lengths.
-    #[error("row {row} has {}, but row 0 has {expected}: all rows must have as many", Counted(*found, "feature"))]
+    #[error("row {row} has {}, but row 0 has {expected}: all rows need the same number", Counted(*found, "feature"))]
     Ragged {
         /// Zero-based row.
         row: usize,

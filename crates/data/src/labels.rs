@@ -110,7 +110,7 @@ impl Labels {
     }
 
     /// Returns +1.0 or -1.0 for every sample. The first call makes them, for all clones;
-    /// [`positive`](Self::positive) has them with a byte a sample.
+    /// [`positive`](Self::positive) has them with a byte per sample.
     pub fn signs(&self) -> &[f64] {
         let sign = |&positive: &bool| if positive { 1.0 } else { -1.0 };
         self.signs.get_or_init(|| self.positive.iter().map(sign).collect())

@@ -13,13 +13,13 @@
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
 //! * [`blocks`]: files of fixed partitions, for data larger than memory.
-//! * [`AtomicFile`]: a file that is written whole or not at all.
+//! * [`AtomicFile`]: a file that is written completely or not at all.
 //! * [`split`]: stratified folds, hold-out, balanced subsamples.
-//! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
+//! * [`Standardizer`]: scales features to unit standard deviation; sparse data stay sparse.
 //! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
 //! * [`generate`]: Gaussian mixtures with known Bayes error, halfspaces with Massart noise.
 //! * [`Memory`]: an amount of memory, and how much of it is free.
-//! * [`parallel`]: loops whose turns may run at the same time, for the crates above.
+//! * [`parallel`]: parallel loops with results in a fixed order, for the crates above.
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};

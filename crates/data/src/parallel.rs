@@ -1,4 +1,4 @@
-//! Loops whose turns may run at the same time.
+//! Parallel loops with results and errors in a fixed order.
 //!
 //! With the feature `rayon` (default) they do, on the current rayon pool, one task a turn; without
 //! it they run one after the other on the calling thread. Turns do not share what they change and

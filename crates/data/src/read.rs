@@ -1,6 +1,6 @@
 //! Data sets from CSV and svmlight files, plain or gzip, and from Parquet.
 //!
-//! * CSV: a header line, then one sample a line, cells separated by commas. One column is the
+//! * CSV: a header line, then one sample per line, cells separated by commas. One column is the
 //!   label; weights and folds may be columns too; every other column is a feature and must hold
 //!   finite numbers. The design is dense.
 //! * svmlight (LIBSVM): a label, then `index:value` for the features that are not zero, counted

@@ -175,9 +175,9 @@ impl Standardizer {
     /// Returns the coefficients w_j / s_j for features as they were, from w_j for scaled ones.
     ///
     /// # Panics
-    /// If there is not one coefficient a column.
+    /// If there is not one coefficient per column.
     pub fn unscale_coefficients(&self, coef: &[f64]) -> Vec<f64> {
-        assert_eq!(coef.len(), self.deviations.len(), "one coefficient a column");
+        assert_eq!(coef.len(), self.deviations.len(), "one coefficient per column");
         coef.iter().enumerate().map(|(column, w)| w / self.divisor(column)).collect()
     }
 
@@ -185,7 +185,7 @@ impl Standardizer {
     /// features that were centred and scaled.
     ///
     /// # Panics
-    /// If there is not one coefficient a column.
+    /// If there is not one coefficient per column.
     pub fn uncenter_intercept(&self, intercept: f64, coef: &[f64]) -> f64 {
         let coef = self.unscale_coefficients(coef);
         intercept - coef.iter().zip(&self.means).map(|(w, mean)| w * mean).sum::<f64>()

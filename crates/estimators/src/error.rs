@@ -60,8 +60,8 @@ pub enum Error {
     /// Random Fourier features exist for the Gaussian kernel.
     #[error("random Fourier features are available for the gaussian kernel only, not for '{0}'")]
     Fourier(String),
-    /// Two settings contradict each other.
-    #[error("{one} and {other} contradict each other: {reason}")]
+    /// Two settings that cannot be combined.
+    #[error("{one} cannot be combined with {other}: {reason}")]
     Contradiction {
         /// The one setting, as it was made.
         one: String,
@@ -174,8 +174,8 @@ pub enum Error {
     Unprepared(std::time::Duration),
     /// A path ends before the lambda asked for.
     #[error(
-        "the path ends at lambda {last}, where the published stopping rule has spent its iterations, before lambda \
-         {wanted}: ask for a larger lambda, or stop by the gap"
+        "the path ends at lambda {last}, where the published stopping rule reached its iteration limit, before lambda \
+         {wanted}: choose a larger lambda, or stop by the gap"
     )]
     PathEnded {
         /// The last lambda with a fit.

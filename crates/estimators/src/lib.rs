@@ -1,19 +1,18 @@
-//! Estimators of margin classifiers, a module each. Their settings have a method `fit(&data)`, which
-//! returns the model with the evidence for it: [`FittedClassifier`](regularised::FittedClassifier),
-//! [`FittedStream`](stream::FittedStream), [`FittedHalfspace`](massart::FittedHalfspace) and
-//! [`FittedEnsemble`](focused::FittedEnsemble).
+//! Estimators of margin classifiers, one module for each kind. The settings of an estimator have a
+//! method `fit(&data)`, which returns the model with its evidence:
+//! [`FittedClassifier`](regularised::FittedClassifier), [`FittedStream`](stream::FittedStream),
+//! [`FittedHalfspace`](massart::FittedHalfspace) or [`FittedEnsemble`](focused::FittedEnsemble).
 //!
-//! * [`regularised`]: the regularised risk minimised, with a duality gap: one lambda, a path, or
-//!   cross-validation over lambdas and kernels; two classes or more; probabilities; robust
-//!   learners.
-//! * [`stream`]: stochastic gradient, over a stream that passes by once or over data in memory.
+//! * [`regularised`]: minimises the regularised risk, with a duality gap: at one lambda, along a
+//!   path, or by cross-validation over lambdas and kernels; two classes or more; probabilities;
+//!   robust objectives.
+//! * [`stream`]: adaptive steps and stochastic gradient, over a stream or over data in memory.
 //! * [`massart`]: halfspaces under Massart noise, with a bound on the error.
-//! * [`focused`]: the largest loss made small, by a game against focused samples.
+//! * [`focused`]: minimises the largest loss, by a game between a learner and a focused player.
 //!
-//! [`settings`] lists the settings of each with their texts for users.
+//! [`settings`] lists the settings of each estimator with their help texts.
 //!
-//! The builder of the crate `margins`, the command and the experiments call these and add nothing
-//! but their own surface: a new setting is one field here.
+//! The builder of the crate `margins`, the command and the experiments call these modules.
 //!
 //! ```
 //! use margins_data::generate::{Example, GaussianMixture};
@@ -37,7 +36,7 @@
 //! # Features
 //!
 //! * `rayon` (default): threads. No result depends on it.
-//! * `serde` (default): files of models, and of the state of a game or a cross-validation.
+//! * `serde` (default): model files, and checkpoints of a game or a cross-validation.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod certificate;

@@ -1,4 +1,4 @@
-//! The limits of the families that make no certificate.
+//! The limits of estimators without a certificate.
 
 use std::time::{Duration, Instant};
 

@@ -247,14 +247,14 @@ impl HalfspaceSettings {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a method or a scaling that needs all rows at once, or rows with
-    /// weights, for the one pass counts every row. [`Error::Data`]: a row that cannot be read.
+    /// weights, because one pass counts every row once. [`Error::Data`]: a row that cannot be read.
     /// [`Error::Massart`]: a row that cannot be scaled, or too few rows.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<FittedHalfspace, Error> {
         let refuse = |one: &str, reason| {
             Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
         };
         if self.standardize {
-            return refuse("standardisation", "the means and deviations are those of all rows");
+            return refuse("standardisation", "means and deviations need all rows");
         }
         if self.scaling == Some(RowScaling::Largest) {
             return refuse("a division by the largest norm", "it is the largest of all rows");
@@ -273,7 +273,7 @@ impl HalfspaceSettings {
             && let Some(chunk) = stream.next_chunk()?
         {
             if chunk.weights.is_some() {
-                let reason = "its one pass counts every row: read the rows into memory, and they are drawn by weight";
+                let reason = "one pass counts every row once: read the rows into memory, where they are drawn by weight";
                 return refuse("the weights of rows", reason);
             }
             let design = features.of(&chunk.design)?;

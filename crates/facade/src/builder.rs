@@ -19,13 +19,13 @@ use margins_robust::RobustLearner;
 
 use crate::{Classifier, Error, Estimator};
 
-/// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
+/// The settings of an [`Estimator`], set one by one; [`build`](Self::build) checks them together.
 ///
 /// By default: a linear classifier with an intercept, the leaky hockey stick loss, features and
 /// classes as given, lambda by cross-validation over the default grid
 /// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
-/// one-versus-rest where there are more than two classes. A setting made twice is replaced;
-/// settings that contradict each other are errors.
+/// one-versus-rest for more than two classes. Setting a value again replaces it; settings that
+/// contradict each other are an error.
 #[derive(Debug, Clone, Default)]
 pub struct ClassifierBuilder {
     settings: ClassifierSettings,

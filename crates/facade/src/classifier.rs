@@ -16,7 +16,7 @@ use nalgebra::DMatrix;
 
 use crate::{Error, Features};
 
-/// A fitted classifier of two classes or more, which decides, says how sure it is, and reports on
+/// A fitted classifier of two classes or more, with its predictions, probabilities, and a report on
 /// its fit.
 ///
 /// ```
@@ -64,7 +64,7 @@ impl Classifier {
         Ok(Classifier { predictor: Predictor::new(model, registry)?, report })
     }
 
-    /// Returns the model, which a file keeps of the classifier.
+    /// Returns the model, the part of the classifier that a file stores.
     pub fn model(&self) -> &Model {
         self.predictor.model()
     }
@@ -80,7 +80,7 @@ impl Classifier {
         &self.report
     }
 
-    /// Returns the features of the rows of a raw table, as the encoding of the model makes them.
+    /// Returns the features of the rows of a raw table, by the encoding of the model.
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a classifier that was not fitted to a raw table.
@@ -96,8 +96,8 @@ impl Classifier {
         }
     }
 
-    /// Returns the score of every sample, one a row, under every member of the
-    /// [`Scheme`](crate::Scheme), one a column: a single one for two classes, whose sign decides.
+    /// Returns the score of every sample, one per row, under every member of the
+    /// [`Scheme`](crate::Scheme), one per column: a single one for two classes, whose sign decides.
     ///
     /// # Errors
     /// Other features than those of the training data, samples that [`Features::design`] refuses, a
@@ -118,8 +118,9 @@ impl Classifier {
 
     /// Returns the name of the class of every sample.
     ///
-    /// Classes go by names, for any type of labels; [`predict_labels`](Self::predict_labels)
-    /// gives values of a type and [`predict_index`](Self::predict_index) indices.
+    /// A class is identified by its name, for any type of labels;
+    /// [`predict_labels`](Self::predict_labels) returns values of a type, and
+    /// [`predict_index`](Self::predict_index) indices.
     ///
     /// # Errors
     /// [`decision_function`](Self::decision_function) says which.
@@ -136,9 +137,9 @@ impl Classifier {
         Ok(self.predictor.predict(&*self.accepted(samples)?)?)
     }
 
-    /// Returns the class of every sample as a value of the type that labels were given in, or of
-    /// any other that can be read from the names of the classes: numbers, booleans, types of your
-    /// own that display and parse alike.
+    /// Returns the class of every sample as a value of the type of the labels, or of any other type
+    /// that can be parsed from the names of the classes: numbers, booleans, or your own types that
+    /// parse what they display.
     ///
     /// ```
     /// use margins::Classifier;
@@ -167,7 +168,7 @@ impl Classifier {
         Ok(classes.into_iter().map(|class| labels[class].clone()).collect())
     }
 
-    /// Returns the probability of every class, one a column, for every sample, one a row. It prints
+    /// Returns the probability of every class, one per column, for every sample, one per row. It prints
     /// as a table:
     ///
     /// ```
@@ -183,9 +184,10 @@ impl Classifier {
     /// ```
     ///
     /// Every member gives its positive class a probability, by the loss or by Platt scaling, and
-    /// [`Model::class_probabilities`] says how those of several members are combined. The most
-    /// probable class need not be the one that [`predict`](Self::predict) takes by score or by
-    /// vote; of two classes it is by the probabilities of the loss, but where those are even.
+    /// [`Model::class_probabilities`] explains how the probabilities of several members are combined.
+    /// The most probable class need not be the class that [`predict`](Self::predict) returns by score
+    /// or by vote. For two classes and the probabilities of the loss they are the same, except for
+    /// even odds.
     ///
     /// # Errors
     /// [`model::Error::NoProbabilities`](margins_model::Error::NoProbabilities): a loss without

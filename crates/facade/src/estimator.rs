@@ -8,8 +8,8 @@ use margins_estimators::regularised::{ClassifierSettings, DataSummary};
 
 use crate::{Classifier, Error, Features, Registry};
 
-/// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as
-/// wanted.
+/// Checked settings, from [`Classifier::builder`], which fit a [`Classifier`] to any number of data
+/// sets.
 ///
 /// Results do not depend on the number of threads.
 #[derive(Debug, Clone)]
@@ -55,9 +55,9 @@ impl Estimator {
     /// numbers, else in alphabetical order; [`Classifier::predict_labels`] gives values of the type
     /// back.
     ///
-    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or
-    /// text they come, as [`Classes::of_labels`] does it: they are measurements as a rule. Classes
-    /// with such names, such as versions, are passed to [`fit`](Self::fit) by [`Classes::new`].
+    /// If all labels are numbers and one of them is not whole, they are refused, as in
+    /// [`Classes::of_labels`], because they are probably measurements. Pass classes with such names,
+    /// for example versions, to [`fit`](Self::fit) by [`Classes::new`].
     ///
     /// ```
     /// use margins::Classifier;

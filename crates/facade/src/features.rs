@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
 /// Samples in any form that a [`Classifier`](crate::Classifier) takes: a [`Design`] or a
-/// [`Dataset`] as they are, a dense matrix or compressed sparse rows with one row a sample, slices,
+/// [`Dataset`] as they are, a dense matrix or compressed sparse rows with one row per sample, slices,
 /// arrays and vectors of rows (collect those of an iterator first); with the feature `ndarray` its
 /// matrices.
 pub trait Features {

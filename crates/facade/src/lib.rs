@@ -1,17 +1,17 @@
-//! Classification with margin losses: the one crate that applications depend on.
+//! Classification with margin losses: the crate that applications depend on.
 //!
-//! This crate is the surface of the others: a [`Classifier`] is built, fitted, certified, applied
-//! and saved. Below it lie the pieces, in their own modules:
+//! A [`Classifier`] is built, fitted, certified, applied and saved by a builder. The parts that it
+//! uses are re-exported from their crates, one module for each:
 //!
-//! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
-//! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
+//! * [`losses`]: scalar mathematics of margin losses, and the trait for your own.
+//! * [`calibration`]: bounds on the error by the surrogate risk; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
 //! * [`massart`]: halfspaces with a margin, learned under Massart noise.
 //! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
-//! * [`boost`]: the maximal loss minimised by focused online learning, and its opponents.
-//! * [`estimators`]: the ways to get a classifier, each from settings to a model with evidence.
-//! * [`model`]: fitted models, saved and loaded, applied without any solver.
+//! * [`boost`]: focused online learning, which minimises the maximal loss, and its opponents.
+//! * [`estimators`]: the estimators, from settings to a model with its evidence.
+//! * [`model`]: models, which predict, and are saved and loaded, without a solver.
 //!
 //! # Fit and certify
 //!
@@ -35,8 +35,8 @@
 //!
 //! # Cross-validate and select
 //!
-//! Without a lambda it is chosen by cross-validation. The rule may prefer the largest lambda within
-//! one standard error of the lowest error.
+//! Without a lambda in the settings, `fit` chooses lambda by cross-validation: the lambda of the
+//! lowest error, or the largest one within a standard error of it.
 //!
 //! ```
 //! use margins::{Classifier, CrossValidation, Selection};
@@ -59,8 +59,8 @@
 //!
 //! # Kernels
 //!
-//! A kernel is named, as on the command line; for large data it is approximated. Cross-validation
-//! chooses among several (`kernels` of the builder).
+//! A kernel is given by its specification, as on the command line, and may be approximated for large
+//! data. Cross-validation chooses among several kernels (`kernels` of the builder).
 //!
 //! ```
 //! use margins::{Approximation, Classifier};
@@ -79,9 +79,9 @@
 //!
 //! # Labels
 //!
-//! Classes go by names, for any type of labels: [`Classifier::predict`] gives names,
-//! [`Classifier::predict_index`] indices into [`Classifier::classes`],
-//! [`Classifier::predict_labels`] values of your type. Numbers that are not whole are no labels.
+//! Labels may have any type, and a class is identified by its name: [`Classifier::predict`] returns
+//! names, [`Classifier::predict_index`] indices into [`Classifier::classes`], and
+//! [`Classifier::predict_labels`] values of your type. Numbers that are not whole are refused.
 //!
 //! ```
 //! use margins::Classifier;
@@ -99,9 +99,9 @@
 //!
 //! # Several classes and probabilities
 //!
-//! More than two classes are decided one-versus-rest or one-versus-one;
-//! [`Classifier::predict_proba`] says how probabilities are combined. A loss such as hinge, which
-//! has none, takes Platt scaling.
+//! More than two classes are fitted one-versus-rest or one-versus-one;
+//! [`Classifier::predict_proba`] explains how probabilities are combined. A loss without
+//! probabilities, such as the hinge, needs Platt scaling.
 //!
 //! ```
 //! use margins::losses::{Hinge, Logistic};
@@ -124,10 +124,10 @@
 //!
 //! # Your own loss
 //!
-//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities
-//! follow. A loss whose derivatives are not those of its values, or that is not convex and does not
-//! say so, is found out at the margins of the fit as far as they show it, and gets [no
-//! certificate](optim::Status::Contradicted). A [`Registry`] that knows it reads its models back.
+//! A loss needs two methods; solvers, certificates, kernels, cross-validation and probabilities then
+//! work with it. Each fit checks at its margins that the derivatives match the values, and that the
+//! loss is convex if it claims so; a loss that fails gets [no
+//! certificate](optim::Status::Contradicted). Register the loss in a [`Registry`] to load its models.
 //!
 //! ```
 //! use margins::{Classifier, Registry};
@@ -177,10 +177,10 @@
 //!
 //! On request:
 //!
-//! * `ndarray`: its matrices as samples, and `to_array2`.
-//! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.
+//! * `ndarray`: matrices of ndarray as samples, and `to_array2`.
+//! * `linfa`: `Fit` and `Predict` of linfa, by `LinfaEstimator`; includes `ndarray`.
 //! * `parquet`: Parquet files in [`data::read`].
-//! * `testkit`: the conformance tests for losses and kernels of yours.
+//! * `testkit`: conformance tests for your own losses and kernels.
 //! * `wire`: the messages between a fit and the shards of its samples as bytes, for samples on other
 //!   machines ([`optim::shards`]).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

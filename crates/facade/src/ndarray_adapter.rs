@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayBase, Data, Ix2};
 
 use crate::Features;
 
-/// A matrix has one row a sample.
+/// A matrix has one row per sample.
 impl<S: Data<Elem = f64>> Features for ArrayBase<S, Ix2> {
     fn design(&self) -> Result<Cow<'_, Design>, Error> {
         // Row by row, which is sample by sample.

@@ -1,4 +1,4 @@
-//! The time and the memory of the ways to a classifier that need no kernel matrix in memory.
+//! The time and the memory of methods that do not need the kernel matrix in memory.
 
 use std::fmt;
 

@@ -41,9 +41,9 @@ impl SigmaRange {
     /// farther from each other than 6e153 or nearer than 8e-155.
     ///
     /// # Panics
-    /// If there are weights, but not one a row.
+    /// If there are weights, but not one per row.
     pub fn of(design: &Design, weights: Option<&[f64]>, seed: u64) -> Result<Self, Error> {
-        assert!(weights.is_none_or(|weights| weights.len() == design.rows()), "one weight a row");
+        assert!(weights.is_none_or(|weights| weights.len() == design.rows()), "one weight per row");
         let ends = last_copies(design.rows(), weights);
         let n = ends.last().copied().unwrap_or(0);
         let row = |copy: usize| ends.partition_point(|&end| end <= copy);

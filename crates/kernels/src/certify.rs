@@ -23,7 +23,7 @@ pub struct KnownFunction<'r, 'a, L: MarginLoss + ?Sized> {
     pub scores: Vec<f64>,
     /// The squared norm `||f||^2` in the space.
     pub square_norm: f64,
-    /// Feasible duals, one a sample, such as those that a [report](margins_optim::Report::duals)
+    /// Feasible duals, one per sample, such as those that a [report](margins_optim::Report::duals)
     /// keeps; `None` takes the slopes at the margins, balanced where the loss has kinks.
     pub duals: Option<Vec<f64>>,
 }
@@ -73,9 +73,9 @@ pub fn certify<L: MarginLoss + ?Sized>(
     let mut all_duals = Vec::with_capacity(functions.len());
     for (function, mut column) in functions.iter().zip(gradients.column_iter_mut()) {
         function.risk.check_convex()?;
-        check_size("scores, one a sample", n, function.scores.len())?;
+        check_size("scores, one per sample", n, function.scores.len())?;
         if let Some(duals) = &function.duals {
-            check_size("duals, one a sample", n, duals.len())?;
+            check_size("duals, one per sample", n, duals.len())?;
         }
         let duals = function.duals();
         column.copy_from_slice(&function.gradient(duals.as_deref()));

@@ -100,8 +100,8 @@ pub enum Error {
     },
     /// A parameter that comes from training data is not known yet.
     #[error(
-        "kernel '{kernel}' takes a parameter from training data and has seen none. Call \
-         Kernel::adapt_to with the data, or give the parameter, as in gaussian:sigma=0.5."
+        "kernel '{kernel}' takes a parameter from the training data, which it does not have yet. Call \
+         Kernel::adapt_to with the data, or set the parameter, as in gaussian:sigma=0.5."
     )]
     NeedsData {
         /// Specification of the kernel.
@@ -142,7 +142,7 @@ pub enum Error {
     /// Something needs the kernel matrix in memory, which computes its entries where they are
     /// needed.
     #[error(
-        "{purpose} needs the kernel matrix of {n} rows in memory, more than it may have. {}",
+        "{purpose} needs the kernel matrix of {n} rows in memory, which exceeds the memory limit. {}",
         ways.map_or("Approximate the kernel".to_owned(), |ways| ways.to_string())
     )]
     NotHeld {
@@ -154,16 +154,13 @@ pub enum Error {
         ways: Option<Alternatives>,
     },
     /// The trace of a kernel matrix is infinite.
-    #[error(
-        "the values of kernel '{0}' between rows and themselves add up to more than the largest number: scale the \
-         features first"
-    )]
+    #[error("the trace of the matrix of kernel '{0}' overflows: scale the features first")]
     Trace(String),
     /// A factor of low rank does not fit into the memory that it may take.
     #[error(
-        "pivoted Cholesky stopped at rank {rank}, all that {} hold for {n} rows, with {left:.1e} of the \
-         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {}: \
-         allow more memory or a larger tolerance, or take Nystrom or random Fourier features",
+        "pivoted Cholesky stopped at rank {rank}, the largest that fits into {} for {n} rows, with {left:.1e} of the \
+         trace left instead of {tolerance:e}. About rank {needed} would be needed, which takes {}: allow more memory \
+         or a larger tolerance, or use Nystrom or random Fourier features",
         in_words(*gigabytes),
         in_words(*needed_gigabytes)
     )]
@@ -189,9 +186,7 @@ pub enum Error {
     )]
     NoDistance,
     /// The distance between two samples is no number.
-    #[error(
-        "rows {one} and {other} are farther from each other than the largest number: scale the features first"
-    )]
+    #[error("the distance of rows {one} and {other} overflows: scale the features first")]
     Distance {
         /// Zero-based row of the one sample.
         one: usize,

@@ -27,7 +27,7 @@ pub fn combine(
     Ok(combine_all(kernel, rows, columns, &coefs)?.as_slice().to_vec())
 }
 
-/// Returns the scores of [`combine`] for several classifiers at once, one a row of `coefs` and of
+/// Returns the scores of [`combine`] for several classifiers at once, one per row of `coefs` and of
 /// the result: each kernel value is computed once for all of them.
 ///
 /// # Errors
@@ -80,7 +80,7 @@ pub fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error>
 }
 
 /// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the
-/// order of the columns; `out` holds `width` numbers a row, of which a strip gets its own.
+/// order of the columns; `out` holds `width` numbers per row, of which a strip gets its own.
 fn each_block(
     kernel: &dyn Kernel,
     rows: &Design,

@@ -115,7 +115,7 @@ impl Gram {
         Ok(Gram::of(Entries::Computed(MatrixFree::new(kernel, design, memory)?)))
     }
 
-    /// Returns the matrix `Z Z'` of inner products of features, one sample a row of Z, for support
+    /// Returns the matrix `Z Z'` of inner products of features, one sample per row of Z, for support
     /// vector machines: all columns in single precision, in `4 n^2` bytes, and products in double
     /// precision through the features. `is_over` is asked before every 256 columns, by the thread that
     /// computes them.
@@ -216,7 +216,7 @@ impl Gram {
     /// Refuses what was computed with the matrix if some value of it was not finite.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.entries {
-            Entries::Held { .. } | Entries::Features(_) => Ok(()),
+            Entries::Stored { .. } | Entries::Features(_) => Ok(()),
             Entries::Computed(matrix) => matrix.check(),
         }
     }
@@ -244,7 +244,7 @@ impl Gram {
         Gram { planned: self.planned, ..Gram::of(self.entries.select(samples)) }
     }
 
-    /// Returns the values of some samples, one a row, with others, one a column.
+    /// Returns the values of some samples, one per row, with others, one per column.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -257,13 +257,13 @@ impl Gram {
     /// scores a row of the result.
     ///
     /// # Panics
-    /// If an index is not below n, or if `coefs` does not have one column a sample of `columns`.
+    /// If an index is not below n, or if `coefs` does not have one column per sample of `columns`.
     pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
         /// The entries of a matrix in memory that are copied at a time.
         const ENTRIES: usize = 1 << 16;
-        assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
+        assert_eq!(coefs.ncols(), columns.len(), "one coefficient per column");
         match &self.entries {
-            Entries::Held { .. } => {
+            Entries::Stored { .. } => {
                 let parts = rows.chunks((ENTRIES / columns.len().max(1)).max(1));
                 let scores = parts.map(|rows| product(coefs, &self.entries.block(columns, rows)));
                 let scores: Vec<f64> = scores.flat_map(|part| part.as_slice().to_vec()).collect();
@@ -279,7 +279,7 @@ impl Gram {
     /// # Panics
     /// If X does not have n rows.
     pub fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
-        assert_eq!(x.nrows(), self.len(), "one row a sample");
+        assert_eq!(x.nrows(), self.len(), "one row per sample");
         self.entries.multiply_all(x)
     }
 
@@ -296,9 +296,9 @@ impl Gram {
     /// small because large terms cancel, if the matrix is held.
     ///
     /// # Panics
-    /// If x does not have one number a sample.
+    /// If x does not have one number per sample.
     pub fn quadratic_form(&self, x: &[f64]) -> f64 {
-        assert_eq!(x.len(), self.len(), "one number a sample");
+        assert_eq!(x.len(), self.len(), "one number per sample");
         self.entries.quadratic_form(x)
     }
 

@@ -1,23 +1,23 @@
 //! Kernel classifiers with any margin loss.
 //!
-//! This crate knows nothing of files, of the command or of other ways to classify. Kernels, and the
-//! scores of classifiers that are made of them:
+//! This crate knows nothing of files, of the command or of other learners. It has kernels, and the
+//! scores of kernel classifiers:
 //!
-//! * [`Kernel`] and [`KernelRegistry`]: the kernels, sums and products of them, and yours.
+//! * [`Kernel`] and [`KernelRegistry`]: kernels, their sums and products, and your own kernels.
 //! * [`combine`] and [`combine_all`]: scores `sum_j a_j k(z_j, x)`, without a kernel matrix.
-//! * [`SigmaRange`]: how wide a kernel.
+//! * [`SigmaRange`]: the widths of a Gaussian kernel that the data suggest.
 //! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
-//! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
+//! * `testkit` (with the feature of this name): conformance tests for your own kernels.
 //!
-//! With the feature `solvers`, one of the default features, the minimisers over the function space
-//! of a kernel, on top of the objectives and paths of `margins-optim`, which is left out without
-//! it:
+//! The feature `solvers`, which is on by default, adds solvers over the function space of a kernel.
+//! They use the objectives and paths of `margins-optim`, on which the crate depends only with this
+//! feature:
 //!
-//! * [`Gram`]: the kernel matrix, with the factors of it that solvers share, in memory or computed
-//!   where it is needed.
+//! * [`Gram`]: the kernel matrix with the factors that solvers share, in memory or computed where
+//!   it is needed.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
-//! * [`certify`](fn@certify): how far functions that were found otherwise are from the minimum.
+//! * [`certify`](fn@certify): the duality gap of functions that another solver has found.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
 //!
 //! ```

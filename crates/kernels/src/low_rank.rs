@@ -18,7 +18,7 @@ use crate::sparse_inverse::SparseInverse;
 
 /// The smallest and the largest number of landmarks, and with it of the rank.
 const RANKS: (usize, usize) = (100, 300);
-/// The samples a landmark.
+/// The samples per landmark.
 const SAMPLES: usize = 16;
 /// The share by which the part of a sample in `Z'WZ` may be off.
 const OFF: f64 = 0.1;
@@ -133,7 +133,7 @@ impl LowRank {
         }
     }
 
-    /// Returns `Z`, one row a sample; `None` if it is not finite.
+    /// Returns `Z`, one row per sample; `None` if it is not finite.
     pub(crate) fn design(&self) -> Option<Design> {
         let (rank, n) = (self.features.nrows(), self.features.ncols());
         let unit = self.scale.get().sqrt();

@@ -1,4 +1,4 @@
-//! Numbers of which the vectors of the machine hold several.
+//! The types of numbers that vector instructions process.
 
 use std::ops::{AddAssign, Mul};
 

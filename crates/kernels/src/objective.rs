@@ -38,7 +38,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
     pub fn from_risk(risk: EmpiricalRisk<'a, L>, gram: &'a Gram) -> Result<Self, Error> {
         let (expected, found) = (gram.len(), risk.sample_count());
         if expected != found {
-            return Err(Error::Shape { what: "labels, one a row", expected, found });
+            return Err(Error::Shape { what: "labels, one per row", expected, found });
         }
         Ok(KernelObjective { risk, gram })
     }

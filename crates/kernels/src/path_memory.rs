@@ -109,7 +109,7 @@ impl PlannedPaths {
     /// `is_checked` if a factor shows first whether it is positive semidefinite.
     pub(crate) fn bytes_with_matrix(&self, n: usize, is_checked: bool) -> usize {
         let factor = if is_checked { matrices(2, n) } else { 0 };
-        matrices(1, n).saturating_add(self.bytes(Storage::Held, n).max(factor))
+        matrices(1, n).saturating_add(self.bytes(Storage::Stored, n).max(factor))
     }
 
     /// Returns the bytes that the paths take beside the entries of a matrix.
@@ -117,7 +117,7 @@ impl PlannedPaths {
         let (m, part) = (self.samples, storage.of_part());
         let copy = match storage {
             // The part of a fold, and the values between its samples and those held out.
-            Storage::Held => m.saturating_mul(n).saturating_mul(size_of::<f64>()),
+            Storage::Stored => m.saturating_mul(n).saturating_mul(size_of::<f64>()),
             Storage::Features => 0,
             Storage::Computed { samples, .. } => samples,
         };
@@ -144,8 +144,8 @@ impl PlannedPaths {
             (Route::SupportVectors, _) => 0,
             (Route::Eigenspace, _) => Route::bytes_of_eigenspace(n),
             // The lower half in single precision, and a factor with what is added to it.
-            (_, Storage::Held) if n <= LARGEST_FACTOR => 7 * n * n,
-            (_, Storage::Held) => 2 * n * n + LowRank::bytes(true, None, n),
+            (_, Storage::Stored) if n <= LARGEST_FACTOR => 7 * n * n,
+            (_, Storage::Stored) => 2 * n * n + LowRank::bytes(true, None, n),
             (_, Storage::Features) => LowRank::bytes(false, None, n),
             (_, Storage::Computed { memory, product, .. }) => {
                 LowRank::bytes(false, Some(memory), n) + product
@@ -160,7 +160,7 @@ impl PlannedPaths {
 #[derive(Clone, Copy)]
 enum Storage {
     /// All entries are in memory.
-    Held,
+    Stored,
     /// All are, in single precision.
     Features,
     /// Entries are computed by solvers with this memory, from samples and for products of these bytes.
@@ -170,7 +170,7 @@ enum Storage {
 impl Storage {
     fn of(entries: &Entries) -> Self {
         match entries {
-            Entries::Held { .. } => Storage::Held,
+            Entries::Stored { .. } => Storage::Stored,
             Entries::Features(_) => Storage::Features,
             Entries::Computed(matrix) => Storage::Computed {
                 memory: matrix.memory(),

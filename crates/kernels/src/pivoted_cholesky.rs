@@ -23,7 +23,7 @@ use crate::{Error, Kernel, KernelFit};
 #[derive(Debug, Clone)]
 pub struct PivotedCholesky {
     pivots: Vec<usize>,
-    /// The matrix `Z`, one row a sample.
+    /// The matrix `Z`, one row per sample.
     coordinates: Design,
     /// The trace of `K - Z Z'`.
     residual: f64,
@@ -143,7 +143,7 @@ impl PivotedCholesky {
         &self.pivots
     }
 
-    /// Returns `Z`, one row a sample.
+    /// Returns `Z`, one row per sample.
     pub fn coordinates(&self) -> &Design {
         &self.coordinates
     }

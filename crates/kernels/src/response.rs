@@ -30,7 +30,7 @@ pub(crate) struct Response {
     pub(crate) ridge: f64,
     /// The norms of the samples.
     pub(crate) norms: SampleNorms,
-    /// The matrix `L^(-1) K_A'`, `L L' = C`, one column a sample.
+    /// The matrix `L^(-1) K_A'`, `L L' = C`, one column per sample.
     halves: Mat<f64>,
     /// The vector `q`.
     steady: Vec<f64>,
@@ -102,7 +102,7 @@ impl Response {
     }
 }
 
-/// Returns `L^(-1) K_A'`, one column a sample, for `L L' = K_AA + diag(extra)`.
+/// Returns `L^(-1) K_A'`, one column per sample, for `L L' = K_AA + diag(extra)`.
 fn half_solves(
     matrix: &DMatrix<f64>,
     active: &[usize],

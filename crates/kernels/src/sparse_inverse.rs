@@ -189,7 +189,7 @@ fn neighbours(kernel: &Entries, samples: Range<usize>) -> Vec<Row> {
     let n = kernel.order();
     let mut similar = vec![MostSimilar::default(); samples.len()];
     match kernel {
-        Entries::Held { matrix, .. } => {
+        Entries::Stored { matrix, .. } => {
             for (similar, i) in similar.iter_mut().zip(samples.clone()) {
                 similar.look_at(0, &matrix.as_slice()[i * n..i * n + i]);
             }

@@ -312,7 +312,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Compares the values of a block, one column a sample and one row one of `few`, with those of
+    /// Compares the values of a block, one column per sample and one row one of `few`, with those of
     /// its pairs.
     fn compare(&mut self, names: &str, filled: &DMatrix<f64>, few: &[usize]) {
         for i in 0..self.len() {

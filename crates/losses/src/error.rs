@@ -40,7 +40,7 @@ pub enum Error {
     },
     /// A loss was registered under another name than its own.
     #[error(
-        "the loss registered as '{registered}' calls itself '{own}'; let its method `name` return \
+        "a loss is registered as '{registered}', but its method `name` returns '{own}': return \
          '{registered}'"
     )]
     Misnamed {

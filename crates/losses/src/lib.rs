@@ -1,10 +1,10 @@
 //! Margin losses for binary classification.
 //!
-//! This crate knows nothing of data, of solvers or of files: it is scalar mathematics. A margin
-//! loss is a function `L` of the margin `u = y f(x)`, with `y` in {-1, +1} and `f` a real score.
-//! Everything that a solver, a certificate or a calibration theory asks of it is a method of
-//! [`MarginLoss`]; a new loss needs only [`value`](MarginLoss::value) and
-//! [`derivative`](MarginLoss::derivative) and gets the rest.
+//! This crate is scalar mathematics: it knows nothing of data, solvers or files. A margin loss is a
+//! function `L` of the margin `u = y f(x)`, with `y` in {-1, +1} and `f` a real score. The trait
+//! [`MarginLoss`] has all that solvers, certificates and calibration need of a loss. A new loss
+//! implements [`value`](MarginLoss::value) and [`derivative`](MarginLoss::derivative); the other
+//! methods have numerical defaults.
 //!
 //! ```
 //! use margins_losses::{LeakyHockeyStick, LossRegistry, MarginLoss};

@@ -10,13 +10,13 @@ const FAR: f64 = 1e100;
 
 /// A margin loss `L(u)`, `u = y f(x)`.
 ///
-/// Two methods are required; every other one has a default that is right for a convex,
-/// differentiable loss and is computed numerically where it has to be. A loss that is not convex
-/// overrides [`is_convex`](Self::is_convex). Override what has a closed form: it is faster and more
-/// accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be guessed. Run
-/// `margins_losses::testkit::check` (feature `testkit`) on the result.
+/// Two methods are required. Every other method has a default that is correct for a convex,
+/// differentiable loss, computed numerically if necessary. A loss that is not convex overrides
+/// [`is_convex`](Self::is_convex). Override methods that have a closed form, which is faster and more
+/// accurate; `curvature`, `lipschitz` and `homogeneous_tail` cannot be computed numerically. Check
+/// the result with `margins_losses::testkit::check` (feature `testkit`).
 ///
-/// The trait is object-safe. Implementations are pure functions: same margin, same answer.
+/// The trait is object-safe. Implementations are pure functions of the margin.
 pub trait MarginLoss: Debug + Send + Sync {
     /// Returns `L(u)`.
     fn value(&self, u: f64) -> f64;
@@ -33,8 +33,8 @@ pub trait MarginLoss: Debug + Send + Sync {
     }
 
     /// Returns the parameter names with their values, in the order of the specification. A loss
-    /// with parameters must list them: a model file keeps no more of the loss than this and its
-    /// name.
+    /// with parameters must list them, because a model file stores only them and the name of the
+    /// loss.
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
@@ -236,9 +236,9 @@ pub trait MarginLoss: Debug + Send + Sync {
         None
     }
 
-    /// Returns the loss of this crate that this one is, if it has treatments of its own: a solver
-    /// for it alone, or a closed form that needs its parameters. Default: none. A name is no
-    /// evidence, as anyone may take it.
+    /// Returns which loss of this crate this is, if solvers or theory treat it specially: by a solver
+    /// for it alone, or by a closed form that needs its parameters. Default: `None`. The name does
+    /// not decide this, because any loss may have any name.
     fn special_case(&self) -> Option<SpecialCase> {
         None
     }

@@ -1,4 +1,4 @@
-//! The learners that came before algorithm 1, for comparison.
+//! Learners that are older than algorithm 1, for comparison.
 //!
 //! * The perceptron is [`Perceptron`](margins_optim::online::Perceptron) without an intercept
 //!   (Rosenblatt 1958): any noise makes it wander.

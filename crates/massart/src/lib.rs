@@ -16,18 +16,18 @@
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`SamplesInParts`]: samples that do not fit in memory, for all of these.
 //! * [`select`]: the best of many iterates.
-//! * [`baselines`]: the learners that came before these.
+//! * [`baselines`]: earlier learners, for comparison.
 //!
 //! Samples are scaled into the unit ball, which does not change the decisions of a halfspace through
 //! the origin, so that the halfspace applies to samples as they are: each is divided by its norm, or
-//! all by the same number ([`Sphere::scaled`]). There is no intercept; a constant feature takes its
-//! place. Within these learners sign(0) = +1, like in the source, whereas a classifier decides +1
-//! where its score is above 0: they differ on samples exactly on the boundary.
+//! all by the same number ([`Sphere::scaled`]). There is no intercept; add a constant feature
+//! instead. In these learners sign(0) = +1, as in the source, whereas a classifier decides +1 if its
+//! score is above 0: they differ only on samples exactly on the boundary.
 //!
 //! # Example
 //!
-//! An adversary flips a tenth of the labels at random; the halfspace that is learned from them errs on
-//! new samples as rarely as promised.
+//! An adversary flips a tenth of the labels at random. The error of the learned halfspace on new
+//! samples stays within the guarantee.
 //!
 //! ```
 //! use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};

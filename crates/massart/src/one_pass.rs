@@ -92,7 +92,7 @@ impl OnePass {
         let columns = self.candidates.columns();
         for (what, expected, found) in [
             ("features of a part", columns, design.columns()),
-            ("signs, one a row", design.rows(), signs.len()),
+            ("signs, one per row", design.rows(), signs.len()),
         ] {
             if expected != found {
                 return Err(Error::Shape { what, expected, found });

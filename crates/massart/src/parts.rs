@@ -23,10 +23,10 @@ pub trait SamplesInParts {
     /// Returns the number of features d.
     fn columns(&self) -> usize;
 
-    /// Returns the signs, +1 or -1, one a row.
+    /// Returns the signs, +1 or -1, one per row.
     fn signs(&self) -> Arc<[f64]>;
 
-    /// Returns the weights, one a row: finite and at least 0.
+    /// Returns the weights, one per row: finite and at least 0.
     fn weights(&self) -> Arc<[f64]>;
 
     /// Returns the number of rows that may be in memory at once.

@@ -228,7 +228,7 @@ impl<'a> SphereSample<'a> {
     pub fn scaled(design: &'a Design, signs: &[f64], divisor: Option<f64>) -> Result<Self, Error> {
         let expected = design.rows();
         if signs.len() != expected {
-            return Err(Error::Shape { what: "signs, one a row", expected, found: signs.len() });
+            return Err(Error::Shape { what: "signs, one per row", expected, found: signs.len() });
         }
         if let Some(row) = signs.iter().position(|sign| sign.abs() != 1.0) {
             return Err(Error::Sign { row, sign: signs[row] });
@@ -253,13 +253,13 @@ impl<'a> SphereSample<'a> {
     /// Returns the samples with other weights.
     ///
     /// # Errors
-    /// [`Error::Shape`]: there is not one weight a row. [`Error::Weight`]: a weight is negative or
+    /// [`Error::Shape`]: there is not one weight per row. [`Error::Weight`]: a weight is negative or
     /// not finite. [`Error::Parameter`]: the sum is not positive.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
         let expected = self.signs.len();
         if weights.len() != expected {
             return Err(Error::Shape {
-                what: "weights, one a row",
+                what: "weights, one per row",
                 expected,
                 found: weights.len(),
             });

@@ -601,7 +601,7 @@ fn a_stream_is_learned_from_in_one_pass() {
         "samples of a stream: 2, but at least 5 are needed",
         "row 3: the norm is 1e-320, too small to divide by: scale the features first",
         "row 5: the sign is 0.5, but must be 1 or -1",
-        "signs, one a row: expected 2, found 1",
+        "signs, one per row: expected 2, found 1",
         "features: 0, but at least 1 are needed",
     ];
     assert_eq!(messages, expected);
@@ -765,7 +765,7 @@ fn refusals_name_the_value() {
         "gamma is 1, but must be strictly between 0 and 1",
         "delta is 1, but must be strictly between 0 and 1",
         "row 0: the norm is 1e-320, too small to divide by: scale the features first",
-        "signs, one a row: expected 2, found 1",
+        "signs, one per row: expected 2, found 1",
         "row 1: the sign is 0, but must be 1 or -1",
         "weight -1 of row 1 is not a finite number of at least 0",
         "the sum of weights is 0, but must be a finite number greater than 0",

@@ -16,7 +16,7 @@ pub struct Basis {
 /// The parts of a [`Basis`]: samples or frequencies, of the features as they are after scaling.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Functions {
-    /// Kernel sections `k(z_j, .)`, one a sample `z_j`.
+    /// Kernel sections `k(z_j, .)`, one per sample `z_j`.
     Sections(Design),
     /// Random Fourier features, cosines before sines, one frequency a row.
     Fourier(Design),

@@ -70,10 +70,10 @@ pub enum Error {
     /// Probabilities of members cannot be coupled.
     #[error(transparent)]
     Calibration(#[from] margins_calibration::Error),
-    /// The score of a sample is NaN or infinite, and stands for no class.
+    /// The score of a sample is NaN or infinite, so that it decides for no class.
     #[error(
-        "row {}: the score is {score}, which stands for no class: a product of features and coefficients overflowed; \
-         scale the features",
+        "row {}: the score is {score}, which decides for no class, because a product of features and coefficients \
+         overflowed: scale the features",
         row + 1
     )]
     Score {
@@ -95,9 +95,9 @@ pub enum Error {
         /// The type.
         wanted: &'static str,
     },
-    /// The caller asked a model with several scores a sample for the only one.
+    /// The caller asked a model with several scores per sample for the only one.
     #[error(
-        "the model has {members} scores a sample for {classes} classes, but this needs one score for two classes"
+        "the model has {members} scores per sample for {classes} classes, but this needs one score for two classes"
     )]
     NotBinary {
         /// Number of classes.

@@ -1,7 +1,6 @@
-//! Models are the results of fits of margin classifiers: the functions that they combine, their
-//! coefficients, the rule by which classes are decided, and how far from the optimum the fits can
-//! be. There is no solver here and none below: a program that only applies models depends on this
-//! crate alone.
+//! Models of margin classifiers: the functions that they combine, their coefficients, the rule that
+//! decides the class, and the certificate of each fit. Neither this crate nor its dependencies have
+//! a solver, so that a program that only applies models depends on this crate alone.
 //!
 //! * [`Model`]: scores, decisions and [probabilities](Model::class_probabilities) of two classes or
 //!   more.
@@ -10,7 +9,7 @@
 //! * [`Basis`]: the functions of a sample that the members combine, if not its features.
 //! * [`Registry`]: the losses and kernels that a model may name.
 //! * [`Predictor`]: a model with its loss and its kernel, for batches and for single rows.
-//! * [`Error`]: what can be wrong with a model, its file or the samples.
+//! * [`Error`]: errors of a model, its file or the samples.
 //!
 //! # Files
 //!

@@ -49,7 +49,7 @@ impl Model {
     pub fn with_encoding(mut self, encoding: Option<Encoding>) -> Result<Self, Error> {
         let names = encoding.as_ref().map(Encoding::feature_names);
         if names.is_some() && names != self.feature_names {
-            let reason = "its encoding makes other features than its own";
+            let reason = "its encoding returns other features than those of the model";
             return Err(Error::Invalid(reason.to_owned()));
         }
         self.encoding = encoding;

@@ -9,8 +9,7 @@ use nalgebra::DMatrix;
 
 use crate::{Error, Model, ProbabilityTable, Registry};
 
-/// A model with the loss and the kernel that it names, looked up once, for programs that apply it
-/// many times.
+/// A model with its loss and its kernel from a registry, for programs that apply it many times.
 ///
 /// ```
 /// use margins_model::{Design, Member, Model, Predictor, Registry, Scheme, TrainingSummary};

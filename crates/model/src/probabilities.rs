@@ -16,7 +16,7 @@ impl Model {
         }
     }
 
-    /// Returns the probability of every class, one a column, for every sample, one a row, from the
+    /// Returns the probability of every class, one per column, for every sample, one per row, from the
     /// scores of [`decision_functions`](Self::decision_functions) and the loss that the model
     /// [names](Self::loss).
     ///
@@ -111,7 +111,7 @@ impl Scheme {
     ///
     /// # Panics
     /// If there are not as many probabilities of members as the scheme has [scores](Self::scores), or
-    /// there is no room for one a class.
+    /// there is no room for one per class.
     pub fn probabilities(self, of_members: &[f64], out: &mut [f64]) -> Result<(), Error> {
         assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
         match self {

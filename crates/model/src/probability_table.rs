@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use nalgebra::DMatrix;
 
-/// The probability of every class, one a column, for every sample, one a row.
+/// The probability of every class, one per column, for every sample, one per row.
 ///
 /// It is used like the matrix of the probabilities, and printed as a table under the names of the
 /// classes, with four digits unless a precision is given:
@@ -27,7 +27,7 @@ pub struct ProbabilityTable {
 }
 
 impl ProbabilityTable {
-    /// Returns the table of a matrix with one column a class.
+    /// Returns the table of a matrix with one column per class.
     ///
     /// # Panics
     /// If there is not one class a column.

@@ -328,7 +328,7 @@ fn models_of_fixtures() -> Vec<(&'static str, Model)> {
     ]
 }
 
-/// The scores of the samples that a fixture was fitted to, one line a sample, and their
+/// The scores of the samples that a fixture was fitted to, one line per sample, and their
 /// probabilities by scalings.
 fn scores(name: &str, model: &Model) -> String {
     let data = match name.contains("sparse") || name.contains("one") {

@@ -31,11 +31,11 @@ pub use examine::contradicts_itself;
 ///
 /// # Rounding
 ///
-/// No value of F is better than the rounding of its terms. A certificate holds a bound on it,
-/// `rounding`, and its gap has that bound added, so that `objective - duality_gap` lies below the
-/// minimum also where the minimum is near zero. A gap of up to twice the rounding counts as none
-/// (see [`relative_gap`](Self::relative_gap)), and what it hides is
-/// [`relative_rounding`](Self::relative_rounding): both must be within a tolerance.
+/// A computed value of F is at most as exact as the rounding of its terms allows. A certificate has a
+/// bound on this error, `rounding`, which its gap includes, so that `objective - duality_gap` lies
+/// below the minimum, even if the minimum is near zero. A gap of up to twice the rounding counts as
+/// zero (see [`relative_gap`](Self::relative_gap)); the part left out is
+/// [`relative_rounding`](Self::relative_rounding). Both must be within a tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// The objective `F`, as computed.
@@ -52,15 +52,15 @@ pub struct Certificate {
 
 impl Certificate {
     /// Returns the certificate of a point with this objective, computed to `rounding`, whose
-    /// distance to the minimum is at most `gap` but for that rounding. A gap that is not a number
-    /// says that numbers overflowed.
+    /// distance to the minimum is at most `gap` apart from that rounding. A gap of NaN means that
+    /// numbers overflowed.
     pub fn new(objective: f64, gap: f64, rounding: f64, gradient_norm: f64) -> Self {
         let (duality_gap, rounding) =
             if rounding.is_finite() { (gap + rounding, rounding) } else { (f64::INFINITY, 0.0) };
         Certificate { objective, duality_gap, rounding, gradient_norm, contradicted: false }
     }
 
-    /// Returns the certificate of a point about whose distance to the minimum nothing is known.
+    /// Returns the certificate of a point whose distance to the minimum is unknown.
     pub fn without_bound(objective: f64, gradient_norm: f64) -> Self {
         Certificate::new(objective, f64::INFINITY, 0.0, gradient_norm)
     }
@@ -71,8 +71,8 @@ impl Certificate {
         self.objective - self.duality_gap
     }
 
-    /// Returns the gap, but for twice the rounding of `F`, relative to the larger size of the
-    /// primal and the dual objective.
+    /// Returns the gap less twice the rounding of `F`, relative to the larger size of the primal and
+    /// the dual objective.
     ///
     /// It is 0 at a point that is optimal to rounding: there neither `F` nor the bound can be
     /// distinguished from the minimum.

@@ -144,8 +144,8 @@ pub enum Error {
     /// The rule that re-scales a loss failed.
     #[error("the loss cannot be re-scaled: {0}")]
     Rescaling(String),
-    /// Adaptive steps cannot heed a setting.
-    #[error("adaptive steps and coin betting do without {0}: it is for stochastic gradient")]
+    /// A setting that adaptive steps and coin betting do not have.
+    #[error("adaptive steps and coin betting do not use {0}, which is for stochastic gradient")]
     AdaptiveSteps(&'static str),
     /// A step on a sample failed.
     #[error("at step {step}, row {row}: {error}")]
@@ -163,10 +163,10 @@ pub enum Error {
          too large. Lower the step length"
     )]
     Unbounded(f64),
-    /// The score of a sample is NaN or infinite, and stands for no class.
+    /// The score of a sample is NaN or infinite, so that it decides for no class.
     #[error(
-        "row {}: the score is {score}, which stands for no class: a product of features and \
-         coefficients overflowed; scale the features",
+        "row {}: the score is {score}, which decides for no class, because a product of features and \
+         coefficients overflowed: scale the features",
         row + 1
     )]
     Score {

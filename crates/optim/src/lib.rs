@@ -12,15 +12,15 @@
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
 //! * [`fit`] and [`path()`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, gradient descent, stochastic
-//!   dual coordinate ascent, or cutting planes.
+//! * [`Solver`]: semismooth Newton, proximal Newton, stochastic dual coordinate ascent, L-BFGS,
+//!   cutting planes, MM as published or accelerated, and gradient descent.
 //! * [`Training`]: fits and paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`online::stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //!
-//! Other estimates of the mean loss than the mean are in `margins-robust`, halfspaces under Massart
-//! noise in `margins-massart`.
+//! `margins-robust` has robust estimates of the mean loss, and `margins-massart` halfspaces under
+//! Massart noise.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -38,8 +38,9 @@
 //!
 //! # Features
 //!
-//! Both are on by default: `rayon` runs on threads, `serde` writes and reads learners, step lengths
-//! and lambdas.
+//! `rayon` and `serde` are on by default, `wire` is not. `rayon` adds threads, `serde` adds serde's
+//! traits to learners, step lengths and lambdas, and `wire` encodes the messages between a fit and
+//! its shards as bytes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod certificate;

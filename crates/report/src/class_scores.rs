@@ -3,7 +3,7 @@
 use margins_model::{Model, Scheme};
 use nalgebra::DMatrix;
 
-/// Returns the score of every class, one a column, for every sample, one a row, from those of the
+/// Returns the score of every class, one per column, for every sample, one per row, from those of the
 /// members. The class of the largest score is the one that is decided, but for ties. The scores of
 /// two classes differ by that of their member.
 ///

@@ -98,7 +98,7 @@ impl<'a> Labelled<'a> {
     ///
     /// # Errors
     /// [`Error::UnknownClass`]: a label is no class of the model. [`Error::Data`]: there is not one
-    /// label a row.
+    /// label per row.
     pub fn with_labels(
         name: &'a str,
         design: &'a Design,

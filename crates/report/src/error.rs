@@ -17,7 +17,7 @@ pub enum Error {
     #[error("the loss of the model: {0}")]
     Loss(String),
     /// A label is no class of the model.
-    #[error("the label '{label}' of {data} is no class of the model ({classes})")]
+    #[error("the label '{label}' of {data} is not a class of the model ({classes})")]
     UnknownClass {
         /// The name of the data.
         data: String,

@@ -60,7 +60,7 @@ pub struct HardSample {
 }
 
 impl Evaluation {
-    /// Evaluates a model from its scores, a row a sample and a column a member.
+    /// Evaluates a model from its scores, a row per sample and a column per member.
     pub(crate) fn new(
         sample: &Labelled<'_>,
         model: &Model,
@@ -106,7 +106,7 @@ impl Evaluation {
     }
 }
 
-/// Returns the probability of every class, one a column; `None` if the model has none.
+/// Returns the probability of every class, one per column; `None` if the model has none.
 fn probabilities(
     model: &Model,
     loss: &dyn MarginLoss,

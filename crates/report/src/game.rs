@@ -12,7 +12,7 @@ pub struct Game {
     pub rounds: u64,
     /// The most rounds.
     pub most_rounds: u64,
-    /// The round by which the ensemble was known to be right on all samples learnt from, if it was.
+    /// The round by which the ensemble was known to be right on all samples learned from, if it was.
     pub consistent_at: Option<u64>,
     /// The largest loss.
     pub max_loss: f64,

@@ -1,4 +1,4 @@
-//! Pages of HTML: pictures as SVG with their numbers folded in tables, and what a report says.
+//! HTML pages of reports: sentences, tables, and charts as SVG with their numbers in folded tables.
 
 mod axis;
 pub mod chart;

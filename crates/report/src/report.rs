@@ -176,7 +176,7 @@ impl Report {
     }
 
     /// Adds a summary of the data, and the evaluation of a model by these scores of its members, a row a
-    /// sample and a column a member. They may come from fits to other samples, as in a
+    /// sample and a column per member. They may come from fits to other samples, as in a
     /// cross-validation.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The warnings that the numbers of a report give rise to.
+//! Warnings that follow from the numbers of a report.
 
 use margins_data::{Counted, Listed};
 

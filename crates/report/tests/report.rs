@@ -419,7 +419,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     }
     for words in [
         "error 12.50\u{a0}%\u{a0}±\u{a0}1.00",
-        "samples decided for",
+        "predicted class",
         "relative duality gap, at least 1e-18",
     ] {
         assert!(page.contains(words), "{words}");
@@ -496,7 +496,7 @@ fn unknown_labels_are_named() {
     let error = Labelled::with_labels("test", data.design(), &labels, None, &model).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the label 'neither' of test is no class of the model ('-1', '1')"
+        "the label 'neither' of test is not a class of the model ('-1', '1')"
     );
 }
 

@@ -1,5 +1,5 @@
-//! Robust and distributional objectives: estimates of the mean loss other than the empirical mean,
-//! and the distribution of the margins.
+//! Robust and distributional objectives: robust estimates of the mean loss, and the distribution of
+//! the margins.
 //!
 //! | learner | objective | certificate |
 //! | --- | --- | --- |
@@ -58,15 +58,15 @@ use margins_optim::problem::summation::dot;
 use margins_optim::solve::Ending;
 use margins_optim::{Certificate, Fit, Lambda};
 
-/// Returns the certificate of a point with this value and gradient that nothing bounds, or whose
-/// numbers overflowed.
+/// Returns the certificate of a point with this value and gradient and without a lower bound: its
+/// gap is infinite, or NaN if numbers overflowed.
 fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
     let norm = dot(gradient, gradient).sqrt();
     let gap = if norm.is_finite() { f64::INFINITY } else { f64::NAN };
     Certificate::new(value, gap, 0.0, norm)
 }
 
-/// Returns the fit of a descent that nothing certifies, whose point has the intercept first.
+/// Returns the fit of a descent without a certificate; its point has the intercept first.
 fn uncertified(lambda: Lambda, point: &[f64], ending: Ending, passes: usize) -> Fit {
     let report = ending.report(passes, f64::INFINITY);
     Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report }

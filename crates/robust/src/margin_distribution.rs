@@ -64,7 +64,7 @@ pub struct MarginDistribution {
 pub struct MarginDistributionSolution {
     /// The classifier.
     pub point: Point,
-    /// The duals `s_i`, one a sample.
+    /// The duals `s_i`, one per sample.
     pub duals: Vec<f64>,
     /// The end of the solver.
     pub ending: Ending,

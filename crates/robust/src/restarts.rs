@@ -1,4 +1,4 @@
-//! Descents from several starts, of which the best counts.
+//! Runs descents from several starts and returns the best result.
 
 use margins_losses::MarginLoss;
 use rand::SeedableRng;

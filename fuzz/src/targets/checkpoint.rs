@@ -61,7 +61,7 @@ fn points() -> Target {
         settings.fit_file(&mut rows).map(|fitted| fitted.fits).map_err(|error| error.to_string())
     };
     let minima = fit(None).expect("an undisturbed fit");
-    way_of("points-checkpoint", move |path| {
+    resumed("points-checkpoint", move |path| {
         for (fit, minimum) in fit(Some(path))?.iter().zip(&minima) {
             let (one, other) = (fit.report.objective, minimum.report.objective);
             let apart = (one - other).abs();
@@ -80,11 +80,11 @@ fn data() -> Dataset {
 /// Returns the target for a job that continues from the file at a path.
 fn target(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Target {
     let data = data();
-    way_of(name, move |path| job(&data, path))
+    resumed(name, move |path| job(&data, path))
 }
 
 /// Returns the target for a job that knows its data.
-fn way_of(name: &'static str, job: impl Fn(PathBuf) -> Result<(), String> + 'static) -> Target {
+fn resumed(name: &'static str, job: impl Fn(PathBuf) -> Result<(), String> + 'static) -> Target {
     let scratch = Scratch::new();
     let path = scratch.path("state");
     job(path.clone()).expect("an undisturbed job");

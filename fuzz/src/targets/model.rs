@@ -43,7 +43,7 @@ fn check(bytes: &[u8], registry: &Registry) -> Result<(), Error> {
         let read = Model::from_bytes(&written, registry).expect("what was written can be read");
         assert_eq!(read, model, "written as {format} and read again");
     }
-    // Of more features nothing else is to be learnt.
+    // Of more features nothing else is to be learned.
     const MOST_FEATURES: usize = 100;
     let features = model.columns();
     if features <= MOST_FEATURES {

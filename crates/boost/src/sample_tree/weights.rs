@@ -1,4 +1,4 @@
-//! A sample tree in files.
+//! Reads and writes sample trees.
 
 use margins_losses::OutOfRange;
 use serde::{Deserialize, Serialize};

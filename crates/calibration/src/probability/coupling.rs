@@ -30,7 +30,7 @@ use crate::Error;
 pub fn pairwise_coupling(classes: usize, later: &[f64]) -> Result<Vec<f64>, Error> {
     const EDGE: f64 = 1e-7;
     let pairs = classes * classes.saturating_sub(1) / 2;
-    Error::check_length("probabilities, one a pair", pairs, later.len())?;
+    Error::check_length("probabilities, one per pair", pairs, later.len())?;
     Error::check_entries("probability", later, "from 0 to 1", |p| (0.0..=1.0).contains(&p))?;
     let order = classes + 1;
     // The system is (Q, -1; 1', 0) (p; b) = (0; 1), each row with the right-hand side behind it.

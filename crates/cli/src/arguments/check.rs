@@ -1,5 +1,5 @@
-//! The one place where an option is refused for the value of another. All other combinations clap
-//! refuses.
+//! Refuses options that the value of another option excludes. clap refuses all other wrong
+//! combinations.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Options that every command takes, and those that the environment stands in for.
+//! Options of every command, and options with an environment variable.
 
 use clap::Args;
 

@@ -74,7 +74,7 @@ pub(super) fn cv(
     let kind = format!("cross-validated {}", classifier_of(fitted.report.kernel.as_deref()));
     page.write(&title(&common.data.name(), &kind), lines, warnings, |report| {
         report.selection = chosen(&fitted.report);
-        page.describe_fitted(report, &fitted, &settings, rows.here())
+        page.describe_fitted(report, &fitted, &settings, rows.in_memory())
     })?;
     let outputs = [to.out(), page.path];
     match to.format() {

@@ -67,7 +67,7 @@ pub(super) fn fit(
     };
     let title = title(&common.data.name(), classifier_of(fitted.report.kernel.as_deref()));
     page.write(&title, lines, warnings, |report| {
-        page.describe(report, &fitted.model, rows.here())
+        page.describe(report, &fitted.model, rows.in_memory())
     })?;
     match to.format() {
         OutputFormat::Json => {

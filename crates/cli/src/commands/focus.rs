@@ -40,7 +40,9 @@ pub(super) fn focus(
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
     if let Some(path) = to.out() {
-        let none = || Failure::job("no classifier was taken before the end");
+        let none = || {
+            Failure::job("there is no model to save: the game ended before its first classifier")
+        };
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;
     }
     let mut warnings = Warnings::default();
@@ -60,7 +62,7 @@ pub(super) fn focus(
             match &fitted.model {
                 Some(model) => page.describe(report, model, Some(&data)),
                 None => {
-                    report.data.push(margins_report::DataSummary::of("training", &data));
+                    report.data.push(margins_report::DataSummary::of("training rows", &data));
                     Ok(())
                 }
             }
@@ -137,7 +139,7 @@ fn document<'a>(
     let single = fitted.model.as_ref().filter(|model| model.scheme() == Scheme::Binary);
     let member = single.filter(|model| model.basis().is_none()).map(|model| &model.members()[0]);
     FocusedDocument {
-        format: "margins-fol",
+        format: "margins-focus",
         version: VERSION,
         data,
         loss: settings.loss.specification(),

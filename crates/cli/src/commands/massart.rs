@@ -68,10 +68,10 @@ pub(super) fn massart(
     })
 }
 
-/// Returns the sentence on a learner that did not come to its end.
+/// Returns the warning about a learner that did not finish.
 fn unfinished(fitted: &FittedHalfspace) -> Option<String> {
-    const NO_HALFSPACE: &str = "The cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
-         on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project.";
+    const NO_HALFSPACE: &str = "The cutting planes found no halfspace with an error of at most eta + epsilon/2 on the \
+         data. eta or gamma may be wrong, or there may be too few rows, or too few dimensions in --project.";
     match fitted.status {
         Status::RuleMet => None,
         Status::TimeLimit => {
@@ -81,7 +81,7 @@ fn unfinished(fitted: &FittedHalfspace) -> Option<String> {
     }
 }
 
-/// Returns the sentence on a halfspace that errs no less often than the larger class alone.
+/// Returns the warning about a halfspace that is no better than always predicting the larger class.
 fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
     let held_out = format!("the {}", Counted(fitted.selection.held_out, "row held out"));
     let on =
@@ -90,7 +90,7 @@ fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
     of_training.or_else(|| on(fitted.selection.error, &held_out))
 }
 
-/// Returns the sentence on a halfspace that errs more often than a learner promises with a known eta.
+/// Returns the warning about a halfspace with an error above the guarantee for a known eta.
 fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<String> {
     let (HalfspaceMethod::Gradient { problem } | HalfspaceMethod::Cuts { problem, .. }) =
         settings.method
@@ -100,8 +100,8 @@ fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<Stri
     let (error, most) = (fitted.selection.error, problem.noise.get() + problem.target.epsilon());
     (error > most).then(|| {
         format!(
-            "The halfspace is wrong on {} % of the {} held out, above eta + epsilon, {} %; eta or gamma may be wrong, or \
-             the rows too few for {}.",
+            "The halfspace is wrong on {} % of the {} held out, above eta + epsilon = {} %. eta or gamma may be wrong, or \
+             there may be too few rows for {}.",
             percent(error),
             Counted(fitted.selection.held_out, "row"),
             percent(most),

@@ -19,7 +19,7 @@ use crate::output::{Lines, write_json};
 use crate::program;
 
 /// The name of the data that a model was fitted to.
-const TRAINING: &str = "training";
+const TRAINING: &str = "training rows";
 
 /// A run of the command: its words, and when it began.
 pub(crate) struct Invocation {
@@ -148,8 +148,8 @@ impl<'a> Page<'a> {
         if let Some(data) = data {
             let training = Labelled::new(TRAINING, data, model).map_err(Failure::job)?;
             report.evaluate(&training, model, self.registry).map_err(Failure::job)?;
-            let source = "the rows fitted to, whose error is lower than that of new rows; --test \
-                          FILE adds figures for new rows";
+            let source = "from the training rows, on which the error is lower than on new rows; \
+                          --test FILE adds figures for new rows";
             report.add_facts(self.test.is_none().then(|| ("figures", source.to_owned())));
         }
         self.describe_test(report, model)
@@ -158,7 +158,7 @@ impl<'a> Page<'a> {
     /// Adds the evaluation of a model on the test data, if there are any.
     fn describe_test(self, report: &mut Report, model: &Model) -> Result<(), Failure> {
         let Some(test) = self.test else { return Ok(()) };
-        evaluate(report, "test", test, model, self.registry).map(|_| ())
+        evaluate(report, "test rows", test, model, self.registry).map(|_| ())
     }
 }
 

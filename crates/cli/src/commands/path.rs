@@ -94,7 +94,7 @@ pub(super) fn path(
     }
 }
 
-/// Returns the documents on the fits of a path, one a lambda.
+/// Returns the documents on the fits of a path, one per lambda.
 fn documents(path: &Path) -> Vec<FitDocument<'_>> {
     let exact = |at: usize| path.exact.as_ref().map(|exact| &exact[at][0]);
     let fits = path.fits.iter().flatten().enumerate();
@@ -114,7 +114,7 @@ fn chart(path: &Path) -> Chart {
 
 /// Adds the data and the fits of a path to a report, with their coefficients where those are of features.
 fn fill(report: &mut Report, path: &Path, rows: &Rows<Labels>) -> Result<(), Failure> {
-    report.data.extend(rows.here().map(|data| DataSummary::of("training", data)));
+    report.data.extend(rows.in_memory().map(|data| DataSummary::of("training rows", data)));
     if path.kernel_specification().is_none() {
         let names = rows.summary().feature_names;
         let coef: Vec<&[f64]> = path.fits.iter().flatten().map(|fit| &fit.coef[..]).collect();

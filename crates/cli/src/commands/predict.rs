@@ -106,7 +106,7 @@ fn json(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failure
     emit(arguments.out(), |out| write_json(out, &document))
 }
 
-/// Writes a row a sample as the samples are read. What measures are made of is kept where they are
+/// Writes a row per sample as the samples are read. What measures are made of is kept where they are
 /// shown, and nothing else is.
 fn table(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failure> {
     let model = scorer.model;

@@ -99,7 +99,7 @@ impl Task<'_> {
     fn rows_with(self, copies: usize) -> Result<Rows<Labels>, Failure> {
         match self.file_beyond_memory(copies)? {
             Some((file, memory)) => Rows::on_disk(&file, memory),
-            None => Ok(Rows::Here(self.arguments.source().dataset()?)),
+            None => Ok(Rows::InMemory(self.arguments.source().dataset()?)),
         }
     }
 
@@ -107,7 +107,7 @@ impl Task<'_> {
     /// their own.
     pub(super) fn rows_of_folds(self) -> Result<Rows<Labels>, Failure> {
         let rows = self.rows_with(Self::copies_of_folds())?;
-        rows.here().inspect(|data| self.arguments.source().note_of_encoding(data));
+        rows.in_memory().inspect(|data| self.arguments.source().note_of_encoding(data));
         Ok(rows)
     }
 
@@ -123,7 +123,7 @@ impl Task<'_> {
         let copies = if folds { Self::copies_of_folds() } else { COPIES };
         match self.file_beyond_memory(copies)? {
             Some((file, memory)) => Rows::on_disk(&file, memory),
-            None => Ok(Rows::Here(self.arguments.source().classes()?)),
+            None => Ok(Rows::InMemory(self.arguments.source().classes()?)),
         }
     }
 

@@ -32,8 +32,8 @@ pub(super) fn report(
     report.add_facts(lines(&arguments.model, &header, &model));
     let mut show =
         |name: &str, file| evaluate(&mut report, name, arguments.source(file), &model, registry);
-    let fitted_to = training.as_ref().map(|file| show("training", file)).transpose()?;
-    let name = if fitted_to.is_some() { "test" } else { "the data" };
+    let fitted_to = training.as_ref().map(|file| show("training rows", file)).transpose()?;
+    let name = if fitted_to.is_some() { "test rows" } else { "the data" };
     show(name, &arguments.file)?;
     report.describe(&model, fitted_to.as_ref());
     let mut warnings = Warnings::default();

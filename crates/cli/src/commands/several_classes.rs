@@ -38,7 +38,7 @@ pub(super) fn fit(
         inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
     )?;
     let mut rows = task.rows_of_classes(selection.is_some())?;
-    if let (true, Some(data)) = (selection.is_some(), rows.here()) {
+    if let (true, Some(data)) = (selection.is_some(), rows.in_memory()) {
         task.arguments.source().note_of_encoding(data);
     }
     settings.check()?;
@@ -78,7 +78,7 @@ pub(super) fn fit(
         warnings,
         |report| {
             report.selection = chosen(summary);
-            page.describe_fitted(report, &fitted, &settings, rows.here())
+            page.describe_fitted(report, &fitted, &settings, rows.in_memory())
         },
     )?;
     let outputs = [to.out(), page.path];

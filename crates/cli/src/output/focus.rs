@@ -26,7 +26,7 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) combination: Combination,
     /// The number of classifiers in the ensemble.
     pub(crate) members: usize,
-    /// The number of samples learnt from.
+    /// The number of samples learned from.
     pub(crate) samples: usize,
     pub(crate) seed: u64,
     pub(crate) steps: u64,
@@ -37,7 +37,7 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) status: &'static str,
     /// True if the ensemble is right on every row.
     pub(crate) consistent: bool,
-    /// The step by which it was known to be right on every sample learnt from, with a loss of at most
+    /// The step by which it was known to be right on every sample learned from, with a loss of at most
     /// epsilon; null if it never was.
     pub(crate) steps_to_consistency: Option<u64>,
     pub(crate) max_loss: f64,
@@ -45,7 +45,7 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) mistakes: usize,
     /// The share of the rows that always predicting the larger class gets wrong.
     pub(crate) baseline_error: f64,
-    /// The losses, one a row.
+    /// The losses, one per row.
     pub(crate) losses: &'a [f64],
     /// The slack of the game; null without slack.
     pub(crate) slack: Option<String>,
@@ -75,7 +75,7 @@ impl FocusedDocument<'_> {
         ];
         lines.extend(self.kernel.map(|kernel| ("kernel", digits::specification(kernel))));
         if self.samples != data.rows() {
-            lines.push(("learnt from", format!("{} samples", self.samples)));
+            lines.push(("learned from", format!("{} samples", self.samples)));
         }
         lines.extend([
             ("steps", format!("{} of at most {}", self.steps, self.max_steps)),

@@ -65,9 +65,9 @@ pub(crate) struct ClassPredictionDocument<'a> {
 #[derive(Serialize)]
 pub(crate) struct ClassPrediction<'a> {
     pub(crate) label: &'a str,
-    /// The scores, one a member in the order of the scheme.
+    /// The scores, one per member in the order of the scheme.
     pub(crate) scores: Vec<f64>,
-    /// The probabilities, one a class; null where neither the loss nor the model has probabilities.
+    /// The probabilities, one per class; null where neither the loss nor the model has probabilities.
     pub(crate) probabilities: Option<Vec<f64>>,
 }
 

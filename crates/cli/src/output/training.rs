@@ -1,4 +1,4 @@
-//! Settings of fits, as they were asked for.
+//! The settings of fits, as given.
 
 use margins::calibration::probability::PlattScaling;
 use serde::Serialize;

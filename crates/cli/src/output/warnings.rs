@@ -64,15 +64,15 @@ fn as_message(sentence: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Refuses the result of fits to a loss that contradicts itself, which says nothing.
+/// Returns an error for fits to a loss that contradicts itself, whose result means nothing.
 pub(crate) fn refuse_contradiction(loss: &str, ends: &[Status]) -> Result<(), Failure> {
     if !ends.contains(&Status::Contradicted) {
         return Ok(());
     }
     Err(Failure::Job(format!(
-        "loss '{loss}' contradicts itself at the margins of a fit: its derivative is not the slope of its \
-         value, or it says that it is convex and is not. Run margins_losses::testkit::check on it, which \
-         names the mistake"
+        "loss '{loss}' contradicts itself at the margins of a fit: `derivative` is not the derivative of \
+         `value`, or `is_convex` returns true for a loss that is not convex. Run \
+         margins_losses::testkit::check on it to find the mistake"
     )))
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn of_end(fits: usize, lambdas: usize, last: f64) -> Option<String> {
 pub(crate) fn of_unknown_levels(file: &str, cells: usize) -> Option<String> {
     let cells = (cells > 0).then_some(Counted(cells, "cell"))?;
     Some(format!(
-        "{file}: {cells} with a category that the training data lack: encoded as no category."
+        "{file}: {cells} with a category that the training data do not have, encoded as no category."
     ))
 }
 

@@ -261,8 +261,8 @@ fn raw_tables_keep_their_encoding_and_folds_say_that_they_share_it() {
     assert!(run.status.success());
     assert_eq!(
         text(&run.stderr),
-        "note: the encoding of raw.blocks was learned from all its rows, those that folds hold out \
-         among them\n"
+        "note: the encoding of raw.blocks was learned from all of its rows, including those that folds \
+         hold out\n"
     );
     // The model takes raw rows.
     workshop.output(&["predict", "--model", "m.mgn", "--data", "raw.csv"]);

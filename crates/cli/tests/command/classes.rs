@@ -306,7 +306,7 @@ fn measurements_are_refused() {
             assert_eq!(output.status.code(), Some(1), "{message}");
             assert!(
                 message.contains(
-                    "measured.csv, line 2, column 'label': the label '0.125' is no whole number"
+                    "measured.csv, line 2, column 'label': the label '0.125' is not a whole number"
                 ),
                 "{message}"
             );

@@ -88,7 +88,7 @@ fn rules_for_gaps_and_unknown_levels_are_kept() {
     workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
     let predicted = workshop.run(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
     assert!(predicted.status.success());
-    let warning = "warning: rome.csv: 1 cell with a category that the training data lack: encoded as no category\n";
+    let warning = "warning: rome.csv: 1 cell with a category that the training data do not have, encoded as no category\n";
     assert_eq!(text(&predicted.stderr), warning);
 }
 
@@ -277,7 +277,7 @@ fn a_column_with_a_level_for_every_row_is_noted() {
     let rows: String = (0..30).map(|i| format!("{i}kg,{},{}\n", i % 7, i % 2)).collect();
     workshop.write("units.csv", format!("mass,size,label\n{rows}").as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--data", "units.csv", "--encode"];
-    let note = "note: units.csv: column 'mass' has 30 categories in 30 rows, and each becomes a feature. A number \
+    let note = "note: units.csv: column 'mass' has 30 categories in 30 rows, each of which becomes a feature. A number \
                 with a unit or a decimal comma is read as a word: change it, or pass --drop mass.\n";
     assert_eq!(text(&workshop.run(&fit).stderr), note);
     assert_eq!(text(&workshop.run(&[&fit[..], &["--drop", "mass"]].concat()).stderr), "");
@@ -291,8 +291,8 @@ fn a_word_among_numbers_is_noted() {
     let table = format!("id,size,label\n{rows}").replacen("\n3,", "\nunknown,", 1);
     workshop.write("odd.csv", table.as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--data", "odd.csv", "--encode"];
-    let note = "note: odd.csv: column 'id' has categories because of 'unknown' among its numbers; \
-                --missing-words sets the words that stand for missing values\n";
+    let note = "note: odd.csv: column 'id' is encoded as categories, because it has 'unknown' among its numbers. \
+                --missing-words sets the words for missing values\n";
     assert_eq!(text(&workshop.run(&fit).stderr), note);
     let words = ["--missing-words", "unknown"];
     assert_eq!(text(&workshop.run(&[&fit[..], &words].concat()).stderr), "");

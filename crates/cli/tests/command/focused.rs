@@ -40,7 +40,7 @@ fn focused_online_learning_makes_every_loss_small() {
     ] {
         let fit = ["focus", "--data", "separable.csv", "--learner", learner];
         let document = workshop.json(&[&fit[..], &["--out", "model.json"]].concat());
-        assert_eq!(document["format"], "margins-fol");
+        assert_eq!(document["format"], "margins-focus");
         assert_eq!(document["combination"], "majority");
         assert_eq!((&document["consistent"], &document["finished"]), (&true.into(), &true.into()));
         assert_eq!(document["steps_to_consistency"], document["steps"], "{learner}");

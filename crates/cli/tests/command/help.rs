@@ -33,7 +33,7 @@ Look up an option of a command. `margins COMMAND --help` prints the same text, a
 
 The exit status is 0, 1 if the job failed, and 2 for invalid arguments. [JSON documents](json.md),
 [data formats](data-formats.md) and [model files](model-files.md) have their own pages. The texts
-are those of a build with the feature `parquet`.
+come from a build with the feature `parquet`.
 
 ```text
 ";

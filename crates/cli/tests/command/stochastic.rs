@@ -118,7 +118,7 @@ fn gradient_methods_fit_and_tell_their_history() {
 }
 
 #[test]
-fn streams_are_learnt_in_one_pass() {
+fn streams_are_learned_in_one_pass() {
     let workshop = Workshop::new();
     let common = [
         "stream", "--data", "data.csv", "--lambda", "0.1", "--loss", "hinge", "--method", "pegasos",

@@ -1,4 +1,4 @@
-//! Where a path leads when a file is written there.
+//! Resolves the destination of a file to write: links, descriptors and folders.
 
 use std::fs::{self, File};
 use std::io;

@@ -46,7 +46,7 @@ pub struct BlockWriter {
 pub struct LabelledRows<'r, S> {
     /// The samples.
     pub design: &'r Design,
-    /// The names of the classes, one a row, of which there may be any number.
+    /// The names of the classes, one per row, of which there may be any number.
     pub labels: &'r [S],
     /// The weights, of all rows of the file or of none.
     pub weights: Option<&'r [f64]>,
@@ -95,7 +95,7 @@ impl BlockWriter {
     /// Writes more rows.
     ///
     /// # Errors
-    /// Not one label, weight or fold a row; another number of features in dense rows; a value that
+    /// Not one label, weight or fold per row; another number of features in dense rows; a value that
     /// 32 bits cannot hold where they are asked for; a label that is a missing value; the file
     /// cannot be written.
     pub fn push<S: AsRef<str>>(&mut self, rows: &LabelledRows<'_, S>) -> Result<(), Error> {
@@ -113,7 +113,7 @@ impl BlockWriter {
     ///
     /// # Errors
     /// No rows; one class only; labels that are measurements; one fold only; a positive class that is
-    /// none of two; names of features that are not one a column, or not distinct; the file cannot be
+    /// none of two; names of features that are not one per column, or not distinct; the file cannot be
     /// written.
     pub fn finish(mut self, positive: Option<&str>) -> Result<(), Error> {
         let (classes, class_ranks) = self.labels.take_classes(positive, self.rows.rows())?;

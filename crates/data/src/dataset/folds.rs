@@ -1,4 +1,4 @@
-//! Cross-validation folds, one a row. A fold has a name, and a number by the order of the names.
+//! Cross-validation folds, one per row. A fold has a name, and a number by the order of the names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// ```
     ///
     /// # Errors
-    /// Not one fold a row, or fewer than two folds.
+    /// Not one fold per row, or fewer than two folds.
     pub fn with_folds(self, folds: Vec<usize>) -> Result<Self, Error> {
         check_count("folds", folds.len(), "rows", self.rows())?;
         Ok(self.in_folds(Folds::of_numbers(folds)?))
@@ -100,7 +100,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// numeric order if all names are numbers, else in alphabetical order.
     ///
     /// # Errors
-    /// Not one fold a row, or fewer than two folds.
+    /// Not one fold per row, or fewer than two folds.
     pub fn with_fold_names<S: AsRef<str>>(self, names: &[S]) -> Result<Self, Error> {
         check_count("folds", names.len(), "rows", self.rows())?;
         Ok(self.in_folds(Folds::of_names(names)?))

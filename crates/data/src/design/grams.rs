@@ -104,8 +104,8 @@ impl Design {
         gram
     }
 
-    /// Returns the matrix of inner products of the samples, one a row, with those of another design,
-    /// one a column.
+    /// Returns the matrix of inner products of the samples, one per row, with those of another design,
+    /// one per column.
     ///
     /// # Panics
     /// If the designs have different numbers of features, or one is sparse and the other is not.

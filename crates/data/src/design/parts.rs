@@ -18,7 +18,7 @@ impl Design {
     }
 
     /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has
-    /// `width` numbers a row.
+    /// `width` numbers per row.
     pub(super) fn each_part(
         &self,
         width: usize,

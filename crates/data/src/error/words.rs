@@ -1,4 +1,4 @@
-//! Words and lists in messages, so that all errors phrase the same thing alike.
+//! Words and lists in messages, so that all errors use the same phrases.
 
 use std::fmt;
 
@@ -71,8 +71,8 @@ pub(crate) fn quoted(value: &str) -> String {
 /// Returns the message for the first label that shows all of them to be measurements.
 pub(crate) fn measurement(value: &str) -> String {
     format!(
-        "the label '{value}' is no whole number, and all labels are numbers: they look like measurements, and a \
-         measurement is no class; name the classes with letters where such numbers do stand for classes"
+        "the label '{value}' is not a whole number, and all labels are numbers, so they look like \
+         measurements instead of classes. Name classes with letters, such as v1.2"
     )
 }
 

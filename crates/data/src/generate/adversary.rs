@@ -35,7 +35,7 @@ impl Adversary {
         normal: &[f64],
         bound: f64,
     ) -> Result<Vec<f64>, Error> {
-        check_len("clean labels, one a row", design.rows(), clean.len())?;
+        check_len("clean labels, one per row", design.rows(), clean.len())?;
         check_len("entries of a normal", design.columns(), normal.len())?;
         check_signs(clean)?;
         if !(0.0..0.5).contains(&bound) {

@@ -1,4 +1,4 @@
-//! The best rule that there is for a mixture, and its error.
+//! The Bayes rule of a mixture, and its error.
 
 use rand::RngExt;
 

@@ -81,8 +81,8 @@ impl MassartDistribution {
         rates: Vec<f64>,
     ) -> Result<Self, Error> {
         let n = design.rows();
-        check_len("clean labels, one a row", n, clean.len())?;
-        check_len("noise rates, one a row", n, rates.len())?;
+        check_len("clean labels, one per row", n, clean.len())?;
+        check_len("noise rates, one per row", n, rates.len())?;
         check_signs(&clean)?;
         check_entries("noise rate", &rates, "at least 0 and below 1/2", |r| {
             (0.0..0.5).contains(&r)
@@ -91,7 +91,7 @@ impl MassartDistribution {
             let masses = vec![1.0 / n as f64; n];
             return Ok(MassartDistribution { design, masses, cumulative: None, clean, rates });
         };
-        check_len("masses, one a row", n, masses.len())?;
+        check_len("masses, one per row", n, masses.len())?;
         check_weights(&masses)?;
         let total: f64 = masses.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
@@ -155,9 +155,9 @@ impl MassartDistribution {
     /// the score is > 0.
     ///
     /// # Errors
-    /// Not one score a point.
+    /// Not one score per point.
     pub fn error(&self, scores: &[f64]) -> Result<f64, Error> {
-        check_len("scores, one a row", self.design.rows(), scores.len())?;
+        check_len("scores, one per row", self.design.rows(), scores.len())?;
         let wrong = |i: usize| {
             let rate = self.rates[i];
             self.masses[i] * if decide(scores[i]) == self.clean[i] { rate } else { 1.0 - rate }
@@ -168,9 +168,9 @@ impl MassartDistribution {
     /// Returns the error of `f(x) = <w, x>`.
     ///
     /// # Errors
-    /// Not one coefficient a feature.
+    /// Not one coefficient per feature.
     pub fn linear_error(&self, w: &[f64]) -> Result<f64, Error> {
-        check_len("coefficients, one a feature", self.design.columns(), w.len())?;
+        check_len("coefficients, one per feature", self.design.columns(), w.len())?;
         let mut scores = vec![0.0; self.design.rows()];
         self.design.multiply(w, &mut scores);
         self.error(&scores)

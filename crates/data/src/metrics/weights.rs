@@ -14,7 +14,7 @@ pub(super) struct Weights<'a> {
 impl<'a> Weights<'a> {
     pub(super) fn of(given: Option<&'a [f64]>, n: usize) -> Result<Self, Error> {
         let Some(weights) = given else { return Ok(Weights { given, scale: 1.0 }) };
-        check_len("weights, one a row", n, weights.len())?;
+        check_len("weights, one per row", n, weights.len())?;
         check_weights(weights)?;
         let largest = weights.iter().copied().fold(0.0, f64::max);
         if largest == 0.0 {
@@ -40,7 +40,7 @@ impl<'a> Weights<'a> {
         self.given.is_none_or(|weights| weights[i] > 0.0)
     }
 
-    /// Returns the mean of values, one a sample.
+    /// Returns the mean of values, one per sample.
     pub(super) fn mean(&self, values: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for (i, value) in values.enumerate().filter(|(i, _)| self.counts(*i)) {

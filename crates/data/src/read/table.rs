@@ -1,4 +1,4 @@
-//! What the formats have in common.
+//! Code that all formats of tables share.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -34,7 +34,7 @@ impl<E, F: FnMut(&mut SeeRows<'_>) -> Result<(), E>> WeightedRows<F> {
         let mut largest: f64 = 0.0;
         each(&mut |design, weights| {
             if let Some(weights) = weights {
-                assert_eq!(weights.len(), design.rows(), "one weight a row");
+                assert_eq!(weights.len(), design.rows(), "one weight per row");
                 assert!(weights.iter().all(|c| c.is_finite() && *c >= 0.0), "invalid weight");
             }
             let of_row = |row: usize| weights.map_or(1.0, |weights| weights[row]);

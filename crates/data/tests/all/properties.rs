@@ -246,13 +246,12 @@ fn measurements_are_told_from_classes() {
     assert_eq!(csv(&["1e3", "-4", "10"]), Ok(3));
     assert_eq!(csv(&["0.5", "high", "0.5", "low"]), Ok(3));
     assert_eq!(csv(&["v1.1", "v1.2", "v1.1"]), Ok(2));
-    let refused = "column 'label': the label '0.37' is no whole number, and all labels are numbers: they look like \
-                   measurements, and a measurement is no class; name the classes with letters where such numbers do \
-                   stand for classes";
+    let refused = "column 'label': the label '0.37' is not a whole number, and all labels are numbers, \
+                   so they look like measurements instead of classes. Name classes with letters, such as v1.2";
     assert_eq!(csv(&["1", "0.37", "0.37", "1.92"]), Err(format!("y.csv, line 3, {refused}")));
     let svmlight = of("2 1:1\n0.37 1:2\n1 1:3\n", Format::Svmlight).unwrap_err();
     assert!(
-        svmlight.starts_with("y.csv, line 2, character 1: the label '0.37' is no whole"),
+        svmlight.starts_with("y.csv, line 2, character 1: the label '0.37' is not a whole"),
         "{svmlight}"
     );
 

@@ -1,4 +1,4 @@
-//! Halfspaces learned from the rows of a block file, which memory need not hold.
+//! Halfspaces learned from the rows of a block file, which may be larger than memory.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl FileSample {
         let for_rows = (memory.bytes().saturating_sub(least) / 2).max(largest);
         let for_blocks = Memory::from_bytes(memory.bytes().saturating_sub(for_rows));
         let all: usize = (0..count).map(|k| file.bytes_of(k)).sum();
-        let of_row = OnDisk::BYTES_A_ROW + all.div_ceil(file.rows().max(1));
+        let of_row = OnDisk::BYTES_PER_ROW + all.div_ceil(file.rows().max(1));
         let blocks = OnDisk::open(file, 1, for_blocks).map_err(failed)?;
         let blocks =
             blocks.into_iter().next().ok_or_else(|| failed("there are no blocks".into()))?;

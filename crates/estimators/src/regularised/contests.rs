@@ -34,7 +34,7 @@ fn rows_at_a_time(fits: usize) -> usize {
 /// sees none.
 pub(super) type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
 
-/// The binary problems that the classes of a data set are broken into, one a member of the scheme.
+/// The binary problems that the classes of a data set are broken into, one per member of the scheme.
 #[derive(Debug)]
 pub(super) struct Contests {
     data: Dataset<Classes>,
@@ -301,7 +301,7 @@ impl Contests {
         })
     }
 
-    /// Returns the share of samples whose class the fits, one a contest, together do not decide, by
+    /// Returns the share of samples whose class the fits, one per contest, together do not decide, by
     /// the weights of the samples; `None` if the deadline comes first. Costs of classes do not count.
     pub(super) fn training_error(
         &self,
@@ -359,7 +359,7 @@ impl Contests {
     }
 
     /// Returns the scores of all rows from fits at the last of the lambdas to the rows of the other
-    /// folds: a row a sample, a column a contest.
+    /// folds: a row per sample, a column per contest.
     pub(super) fn held_out_scores<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,

@@ -129,7 +129,8 @@ impl CrossValidation {
         if self.measure != Measure::Auc || count == 2 {
             return Ok(());
         }
-        let reason = "the area under the curve is of two: choose balanced-error or log-loss";
+        let reason =
+            "the area under the curve needs two classes: choose balanced-error or log-loss";
         Err(Error::contradiction("measure auc".to_owned(), format!("{count} classes"), reason))
     }
 

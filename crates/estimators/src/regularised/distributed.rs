@@ -50,7 +50,7 @@ struct Search<'s> {
 
 /// The fits on all rows that a search has made.
 struct Found {
-    /// The fits, largest lambda first, at each lambda one a member; the last ones are the result.
+    /// The fits, largest lambda first, at each lambda one per member; the last ones are the result.
     path: Vec<Vec<Fit>>,
     curve: Option<ErrorCurve>,
     /// The training error at each lambda.
@@ -62,7 +62,7 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the fits at the last lambda, one a member.
+    /// Returns the fits at the last lambda, one per member.
     fn at_last(&self) -> &[Fit] {
         self.path.last().map_or(&[], Vec::as_slice)
     }
@@ -158,8 +158,8 @@ impl ClassifierSettings {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,
         };
-        let linear = "samples that are not in memory are fitted by linear functions of their features, or of \
-             Nystrom features with uniform landmarks, as nystrom:m=1000 has them";
+        let linear = "samples that are not in memory are fitted by linear functions of their features or of \
+             Nystrom features with uniform landmarks, such as nystrom:m=1000";
         let hopeless = "it compares the mistakes on single samples, which workers do not report";
         let is_mapped = self.landmarks()?.is_some();
         let refused = [
@@ -304,7 +304,7 @@ impl<'s> Search<'s> {
         BinaryProblem { costs: self.costs.clone(), draw, held_out, ..BinaryProblem::default() }
     }
 
-    /// Returns the fits at each lambda, one a member, to the rows that are not held out.
+    /// Returns the fits at each lambda, one per member, to the rows that are not held out.
     fn paths(
         &mut self,
         held_out: Option<usize>,

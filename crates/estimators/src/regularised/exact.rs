@@ -1,4 +1,4 @@
-//! Certificates for a kernel of fits on features that approximate it.
+//! Certificates for the exact kernel, of fits on features that approximate it.
 
 use margins_kernels::{KnownFunction, certify};
 use margins_losses::MarginLoss;
@@ -33,7 +33,7 @@ impl ClassifierSettings {
                 "random Fourier features are no functions of the space of the kernel",
             ),
             Approximation::None | Approximation::Cholesky { .. } => {
-                refuse(other(), "every gap is that for the kernel itself already")
+                refuse(other(), "every gap is for the kernel itself already")
             }
         }
     }

@@ -101,7 +101,7 @@ impl FileRows {
             let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(left));
             let reason = format!(
                 "features of {count} landmarks take {need} for the blocks in use, and {left} are \
-                 left: write fewer rows a block, or give more memory"
+                 left: write fewer rows per block, or give more memory"
             );
             return Err(margins_optim::Error::Shards(reason.into()).into());
         }

@@ -27,11 +27,11 @@ pub struct FittedClassifier {
     pub evidence: Evidence,
     /// The report, which is displayed as a page of text.
     pub report: TrainingReport,
-    /// The fits, one a member, with a coefficient for every function of the training data.
+    /// The fits, one per member, with a coefficient for every function of the training data.
     pub fits: Vec<Fit>,
     /// The folds of a cross-validation.
     pub folds: Option<Folds>,
-    /// The certificates of the fits for the kernel that their features approximate, one a member,
+    /// The certificates of the fits for the kernel that their features approximate, one per member,
     /// if they were asked for.
     pub exact: Option<Vec<Certificate>>,
     training_data: TrainingData,
@@ -41,7 +41,7 @@ pub struct FittedClassifier {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Path {
-    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every
+    /// The fits, largest lambda first; at each lambda one per member, with a coefficient for every
     /// function of the training data.
     pub fits: Vec<Vec<Fit>>,
     /// The certificates of the fits for the kernel that their features approximate, if they were
@@ -142,7 +142,7 @@ impl FittedClassifier {
     }
 
     /// Returns the scores of the training samples from fits to the samples of the other folds, with the
-    /// lambda and the kernel that the cross-validation has chosen: a row a sample, a column a member.
+    /// lambda and the kernel that the cross-validation has chosen: a row per sample, a column per member.
     /// `None` without a cross-validation of folds of the rows, as of splits or where every sample is a
     /// fold, for data that are not in memory, and with a time limit.
     ///
@@ -202,7 +202,7 @@ impl Path {
         Ok(self.training_data.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
-    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
+    /// Returns the norms of the functions at a lambda, given by its index, one per member: `||w||` or
     /// the root of `a'Ka`.
     ///
     /// # Errors

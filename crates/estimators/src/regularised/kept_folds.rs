@@ -163,7 +163,7 @@ impl ClassifierSettings {
             }
             _ => {
                 let other = "a fit in memory without folds".to_owned();
-                let reason = "it is folds, and points of fits to a block file, that are kept";
+                let reason = "a checkpoint stores folds, or the points of a fit to a block file";
                 Err(Error::contradiction(format!("checkpoint {}", path.display()), other, reason))
             }
         }

@@ -127,7 +127,7 @@ impl<B: Blocks> LandmarkBlocks<B> {
         LandmarkBlocks { blocks, registry, keeps: false, features: None, made: Vec::new() }
     }
 
-    /// Returns partitions that keep the features of all samples, m numbers of 8 bytes a row.
+    /// Returns partitions that keep the features of all samples, m numbers of 8 bytes per row.
     #[must_use]
     pub fn kept(self) -> Self {
         LandmarkBlocks { keeps: true, ..self }

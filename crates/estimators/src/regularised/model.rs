@@ -83,7 +83,7 @@ fn check_count(found: usize, places: &'static str, expected: usize) -> Result<()
     }
 }
 
-/// Returns the model of fits, one a member of the scheme, to data with these classes.
+/// Returns the model of fits, one per member of the scheme, to data with these classes.
 pub(super) fn model_of_fits(
     loss: &dyn MarginLoss,
     data: &Dataset<Classes>,

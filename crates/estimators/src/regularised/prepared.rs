@@ -241,7 +241,7 @@ impl<'d> Prepared<'d> {
         }
     }
 
-    /// Returns the number of coefficients of a fit: one a feature, or a sample of the kernel matrix.
+    /// Returns the number of coefficients of a fit: one per feature, or a sample of the kernel matrix.
     pub(super) fn coefficients(&self) -> usize {
         match &self.form {
             Form::Linear => self.data.columns(),

@@ -29,7 +29,7 @@ pub(super) struct Selected<'d> {
     pub(super) prepared: Prepared<'d>,
     /// The lambdas of warm starts; the last is the one selected.
     pub(super) approach: Vec<Lambda>,
-    /// The fits on all rows: at each lambda of a path, or at the one selected alone, one a contest.
+    /// The fits on all rows: at each lambda of a path, or at the one selected alone, one per contest.
     pub(super) path: Vec<Vec<Fit>>,
     /// The error along the lambdas of a cross-validation.
     pub(super) curve: Option<ErrorCurve>,
@@ -301,7 +301,7 @@ impl ClassifierSettings {
     }
 }
 
-/// Returns the fits of several members at each lambda, one a member.
+/// Returns the fits of several members at each lambda, one per member.
 fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
     let count = of_members.first().map_or(0, Vec::len);
     let mut path = vec![Vec::new(); count];

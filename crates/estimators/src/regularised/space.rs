@@ -137,7 +137,7 @@ impl KernelChoice {
         } else {
             return Ok(());
         };
-        let reason = "the memory is that of the matrix of a kernel that is computed";
+        let reason = "memory limits a kernel matrix that is computed from the features";
         Err(Error::contradiction(format!("memory {memory}"), other, reason))
     }
 

@@ -239,7 +239,7 @@ const GAMMA: Setting = Setting {
         annotation: "float | str | None",
         native: "",
     },
-    none: "that of the kernel",
+    none: "the value of the kernel",
     sentence: "Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of \
                `poly` and `sigmoid`",
     python: "`\"scale\"` is `1 / (n_features * X.var())` and `\"auto\"` is `1 / n_features`, for X after \
@@ -250,7 +250,7 @@ const GAMMA: Setting = Setting {
 const DEGREE: Setting = Setting {
     name: "degree",
     kind: Kind::Other { documented: "float or None", annotation: "float | None", native: "" },
-    none: "that of the kernel",
+    none: "the value of the kernel",
     sentence: "Degree of a kernel given by its name alone",
     ..NONE
 };

@@ -41,7 +41,7 @@ pub(super) const STANDARDIZE: Setting = Setting {
     kind: Kind::Switch,
     default: "False",
     sentence: "Scale features to unit standard deviation during the fit",
-    more: "For linear classifiers the deviations are those of the training rows of each fold, for kernels those \
+    more: "Linear classifiers use the deviations of the training rows of each fold, kernel classifiers those \
            of all rows.",
     ..NONE
 };

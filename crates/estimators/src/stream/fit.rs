@@ -44,7 +44,7 @@ pub struct FittedStream {
     pub too_long_step: Option<f64>,
 }
 
-/// A classifier learnt from a stream by stochastic gradient.
+/// A classifier learned from a stream by stochastic gradient.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Streamed {
@@ -94,7 +94,7 @@ impl StreamSettings {
         let (scheme, members) = scheme_for(classes.len(), data.columns())?;
         if members > 1 && self.rescale_at.is_some() {
             let other = format!("{} classes", classes.len());
-            let reason = "a model has one loss: leave re-scaling out";
+            let reason = "re-scaling gives each class its own loss, and a model has one";
             return Err(Error::contradiction("re-scaling".to_owned(), other, reason));
         }
         let copies = if self.standardize { members.min(parallel::threads()) } else { 0 };
@@ -218,9 +218,9 @@ impl StreamSettings {
                     last_margins.push(if is_positive { scores[0] } else { -scores[0] });
                 })
             };
-            // The next rows are read while these are learnt.
-            let (next, learnt) = parallel::beside(|| stream.next_chunk_of(), learn);
-            learnt?;
+            // The next rows are read while these are learned.
+            let (next, learned) = parallel::beside(|| stream.next_chunk_of(), learn);
+            learned?;
             chunk = next?;
         }
         let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;

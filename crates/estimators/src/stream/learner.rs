@@ -198,7 +198,7 @@ impl Member<Arc<dyn MarginLoss>> {
             return Err(format!("it has {found} features, not {features}"));
         }
         if !self.batches.fit(features) {
-            return Err(format!("a sample that waits has not {features} features"));
+            return Err(format!("a sample of the next batch does not have {features} features"));
         }
         let same_batches = self.batches.size() == fresh.batches.size();
         if !(same_batches && self.gradient.has_settings_of(&fresh.gradient)) {
@@ -221,7 +221,7 @@ impl StreamLearner {
     ///
     /// # Panics
     /// If the samples have another number of features than the learner, the labels another number of
-    /// classes, or there is not one label or weight a sample.
+    /// classes, or there is not one label or weight per sample.
     pub fn take(
         &mut self,
         design: &Design,
@@ -314,7 +314,7 @@ impl StreamLearner {
     /// use margins_optim::Lambda;
     ///
     /// let classes = ["ham", "spam"].map(str::to_owned);
-    /// let learnt = |first| {
+    /// let learned = |first| {
     ///     let schedule = StepSchedule::Constant;
     ///     let method = StreamMethod::Gradient { schedule, first: Some(first) };
     ///     let settings = StreamSettings { method, ..StreamSettings::new(Lambda::new(0.01)?) };
@@ -324,7 +324,7 @@ impl StreamLearner {
     ///     learner.take(&Design::from_rows(&rows)?, &labels, None)?;
     ///     Ok::<_, Box<dyn std::error::Error>>(learner.too_long_step())
     /// };
-    /// assert_eq!((learnt(0.1)?, learnt(1e6)?), (None, Some(1e6)));
+    /// assert_eq!((learned(0.1)?, learned(1e6)?), (None, Some(1e6)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn too_long_step(&self) -> Option<f64> {

@@ -166,7 +166,7 @@ impl StreamSettings {
         };
         gradient.check()?;
         if self.rescale_at.is_some() && matches!(gradient.steps, Steps::Adaptive(_)) {
-            let reason = "it divides the steps of a schedule: take the method sgd";
+            let reason = "re-scaling divides the steps of a schedule: use the method sgd";
             let steps = "adaptive steps".to_owned();
             return Err(Error::contradiction("re-scaling".to_owned(), steps, reason));
         }

@@ -22,16 +22,17 @@ fn three() -> Dataset<Classes> {
     let class = |i: usize| (data.labels().index(i) + usize::from(i.is_multiple_of(7))) as u32;
     let names = ["ape", "bee", "cat"].map(str::to_owned).to_vec();
     let classes = Classes::from_indices((0..300).map(class).collect(), names).expect("classes");
-    let data = data.relabelled(classes).expect("one a row");
+    let data = data.relabelled(classes).expect("one per row");
     let data = data.with_weights((0..300).map(|i| 0.5 + (i % 4) as f64).collect());
-    data.and_then(|data| data.with_folds((0..300).map(|i| i * 7 % 5).collect())).expect("one a row")
+    data.and_then(|data| data.with_folds((0..300).map(|i| i * 7 % 5).collect()))
+        .expect("one per row")
 }
 
 fn two() -> Dataset<Classes> {
     let data = three();
     let classes = (0..300).map(|i| (data.labels().index(i) as u32).min(1)).collect();
     let names = ["ape", "bee"].map(str::to_owned).to_vec();
-    data.relabelled(Classes::from_indices(classes, names).expect("classes")).expect("one a row")
+    data.relabelled(Classes::from_indices(classes, names).expect("classes")).expect("one per row")
 }
 
 fn fit(data: &Dataset<Classes>, settings: &ClassifierSettings) -> Result<FittedClassifier, String> {
@@ -121,7 +122,7 @@ fn folds_that_lack_a_class_are_those_in_memory() {
     let in_fold = |data: &Dataset<Classes>, class: usize, of_class: usize| {
         let index = |i: usize| data.labels().index(i);
         let of_row = |i: usize| if index(i) == class { of_class } else { i % of_class };
-        data.clone().with_folds((0..300).map(of_row).collect()).expect("one a row")
+        data.clone().with_folds((0..300).map(of_row).collect()).expect("one per row")
     };
     let data = in_fold(&three(), 2, 4);
     assert_agree(&data, &settings);
@@ -130,7 +131,7 @@ fn folds_that_lack_a_class_are_those_in_memory() {
     assert_eq!(fit(&data, &settings).expect("a fit").report.notes, notes);
     // Two folds, each of which holds out all samples of a class; and two classes.
     let halves = three().with_folds((0..300).map(|i| three().labels().index(i).min(1)).collect());
-    for data in [halves.expect("one a row"), in_fold(&two(), 0, 4), in_fold(&two(), 1, 4)] {
+    for data in [halves.expect("one per row"), in_fold(&two(), 0, 4), in_fold(&two(), 1, 4)] {
         let here = settings.fit(&data).expect_err("folds that lack a class").to_string();
         assert!(here.contains("leaves no sample of class"), "{here}");
         assert_eq!(fit(&data, &settings).expect_err("folds that lack a class"), here);
@@ -181,10 +182,13 @@ fn what_needs_the_samples_is_refused() {
     let refusal = |settings: ClassifierSettings| fit(&data, &settings).expect_err("refused");
     let platt = Probabilities::Platt { folds: None };
     let message = refusal(ClassifierSettings { probabilities: platt, ..settings(single()) });
-    assert!(message.starts_with("Platt scaling and samples that are not in memory"), "{message}");
+    assert!(
+        message.starts_with("Platt scaling cannot be combined with samples that are not in memory"),
+        "{message}"
+    );
     let message =
         refusal(ClassifierSettings { sample_weights: Some(vec![1.0]), ..settings(single()) });
-    assert!(message.starts_with("sample_weights and samples"), "{message}");
+    assert!(message.starts_with("sample_weights cannot be combined with samples"), "{message}");
     let message = refusal(ClassifierSettings { loss: Arc::new(ZeroOne), ..settings(single()) });
     assert!(message.contains("is not convex"), "{message}");
     let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
@@ -193,10 +197,11 @@ fn what_needs_the_samples_is_refused() {
     let auc = CrossValidation { measure: Measure::Auc, ..CrossValidation::default() };
     let by_auc = settings(Regularisation::CrossValidated(auc));
     let message = fit(&three(), &by_auc).expect_err("three classes");
-    assert!(message.contains("the area under the curve is of two"), "{message}");
+    assert!(message.contains("the area under the curve needs two classes"), "{message}");
     // Every fold holds out samples of one class.
     let folds = (0..300).map(|i| data.labels().index(i) + 2 * (i % 2)).collect();
-    let message = fit(&data.with_folds(folds).expect("one a row"), &by_auc).expect_err("undefined");
+    let message =
+        fit(&data.with_folds(folds).expect("one per row"), &by_auc).expect_err("undefined");
     assert!(message.contains("no fold holds out samples of both classes"), "{message}");
 }
 
@@ -284,5 +289,8 @@ fn nystrom_features_are_those_in_memory() {
     let kernels = KernelChoice { approximation, ..kernels };
     let message =
         fit(&two(), &ClassifierSettings { kernels, ..settings(single()) }).expect_err("refused");
-    assert!(message.starts_with("a kernel and samples that are not in memory"), "{message}");
+    assert!(
+        message.starts_with("a kernel cannot be combined with samples that are not in memory"),
+        "{message}"
+    );
 }

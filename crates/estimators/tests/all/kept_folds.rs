@@ -210,7 +210,7 @@ fn settings_that_change_a_resumed_search_are_refused() {
     let late = ClassifierSettings { time_limit: Some(Duration::from_secs(1)), ..kept.clone() };
     assert_eq!(
         refusal(late),
-        "checkpoint grid.json and a time limit of 1s contradict each other: a resumed search would \
+        "checkpoint grid.json cannot be combined with a time limit of 1s: a resumed search would \
          reach other lambdas"
     );
     let one = CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };

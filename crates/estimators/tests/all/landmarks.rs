@@ -28,10 +28,10 @@ fn data() -> Dataset<Classes> {
     let indices = (0..ROWS).map(|i| data.labels().index(i) as u32).collect();
     let names = ["ape", "bee"].map(str::to_owned).to_vec();
     let classes = Classes::from_indices(indices, names).expect("classes");
-    let data = data.relabelled(classes).expect("one a row");
+    let data = data.relabelled(classes).expect("one per row");
     let data = data.with_weights((0..ROWS).map(|i| 0.5 + (i % 4) as f64).collect());
     data.and_then(|data| data.with_folds((0..ROWS).map(|i| i * 7 % 5).collect()))
-        .expect("one a row")
+        .expect("one per row")
 }
 
 /// Returns the data with half of the values zero and not stored.

@@ -285,7 +285,7 @@ fn measures_that_cannot_be_had_are_refused() {
         CrossValidation { splits: Some(vec![one_sided]), folds: None, ..measured(Measure::Auc) };
     for (settings, data, expected) in [
         (hinge, &two, "the measure needs probabilities"),
-        (search(measured(Measure::Auc)), &three, "the area under the curve is of two"),
+        (search(measured(Measure::Auc)), &three, "the area under the curve needs two classes"),
         (search(alone), &two, "single samples are counted as errors"),
         (search(hopeless), &two, "lambdas are abandoned by their errors"),
         (search(both), &two, "leave one of them out"),

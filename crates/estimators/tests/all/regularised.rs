@@ -280,7 +280,7 @@ fn what_no_fit_can_use_is_refused() {
                 kernels: KernelChoice { approximation, ..kernels(&[]) },
                 ..at(0.1)
             },
-            "approximation rff:m=10 and a linear classifier",
+            "approximation rff:m=10 cannot be combined with a linear classifier",
         ),
         (ClassifierSettings { kernels: kernels(&["linear", "gaussian"]), ..at(0.1) }, "2 kernels"),
         (
@@ -294,11 +294,11 @@ fn what_no_fit_can_use_is_refused() {
         (ClassifierSettings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
         (
             ClassifierSettings { kernels: bounded(&[]), ..at(0.1) },
-            "memory 2 GB and a linear classifier",
+            "memory 2 GB cannot be combined with a linear classifier",
         ),
         (
             ClassifierSettings { kernels: bounded(&["precomputed"]), ..at(0.1) },
-            "and kernel precomputed",
+            "cannot be combined with kernel precomputed",
         ),
         (
             ClassifierSettings {

@@ -64,7 +64,7 @@ fn a_stream_is_one_pass_over_its_rows_in_order() {
         mistakes += f64::from((learner.score(&x) > 0.0) != (y > 0.0));
         learner.step(&x, y).unwrap();
     }
-    // Each row is predicted before it is learnt.
+    // Each row is predicted before it is learned.
     assert_eq!(streamed.progressive_error, mistakes / 50.0);
     assert_eq!(streamed.model.members()[0].coef, learner.snapshot().coef);
 }
@@ -268,7 +268,7 @@ fn three_classes(rows: usize) -> Dataset<Classes> {
 
 /// The members of several classes are those of each class against the rest.
 #[test]
-fn several_classes_are_learnt_one_versus_rest() {
+fn several_classes_are_learned_one_versus_rest() {
     let data = three_classes(90);
     let fitted = settings().fit(&data).unwrap();
     assert_eq!(fitted.model.scheme(), Scheme::OneVersusRest);
@@ -351,7 +351,7 @@ fn a_penalty_is_not_needed() {
         StreamSettings { method: StreamMethod::Pegasos, loss: Arc::new(Hinge), ..free.clone() };
     for refused in [pegasos, sgd(StepSchedule::Bottou, None)] {
         let refused = refused.gradient().unwrap_err().to_string();
-        assert!(refused.contains("and lambda 0 contradict each other"), "{refused}");
+        assert!(refused.contains("cannot be combined with lambda 0"), "{refused}");
     }
 }
 

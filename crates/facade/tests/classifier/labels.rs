@@ -61,8 +61,8 @@ fn measurements_are_no_classes() {
     let measured = [1.0, 0.37, 1.92, 0.37, 1.0, 2.0];
     assert_eq!(
         message(estimator.fit_samples(&rows, measured).unwrap_err()),
-        "row 1: the label '0.37' is no whole number, and all labels are numbers: they look like measurements, and a \
-         measurement is no class; name the classes with letters where such numbers do stand for classes"
+        "row 1: the label '0.37' is not a whole number, and all labels are numbers, so they look like \
+         measurements instead of classes. Name classes with letters, such as v1.2"
     );
     assert!(estimator.fit_samples(&rows, measured.map(|y| y as f32)).is_err());
     let names = ["a", "b", "c", "d", "e", "f"];

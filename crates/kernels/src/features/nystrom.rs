@@ -173,9 +173,9 @@ impl NystromMap {
     /// sum_j a_j k(z_j, x)`, of a linear classifier on the features.
     ///
     /// # Panics
-    /// If there is not one coefficient a feature.
+    /// If there is not one coefficient per feature.
     pub fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
-        assert_eq!(coef.len(), self.features(), "one coefficient a feature");
+        assert_eq!(coef.len(), self.features(), "one coefficient per feature");
         let mut out = coef.to_vec();
         let right = MatMut::from_column_major_slice_mut(&mut out, coef.len(), 1);
         solve_upper_triangular_in_place(self.factor.transpose(), right, Par::Seq);

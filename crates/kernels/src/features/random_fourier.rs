@@ -21,7 +21,7 @@ pub struct RandomFourierMap {
 }
 
 impl From<DMatrix<f64>> for RandomFourierMap {
-    /// Returns the map of given frequencies, p x h, one a column.
+    /// Returns the map of given frequencies, p x h, one per column.
     fn from(frequencies: DMatrix<f64>) -> Self {
         RandomFourierMap { frequencies }
     }
@@ -44,7 +44,7 @@ impl RandomFourierMap {
         Ok(RandomFourierMap { frequencies })
     }
 
-    /// Returns `w_k`, one a column.
+    /// Returns `w_k`, one per column.
     pub fn frequencies(&self) -> &DMatrix<f64> {
         &self.frequencies
     }

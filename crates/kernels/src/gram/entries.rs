@@ -18,7 +18,7 @@ use crate::symmetric::{self, SingleColumns, SingleHalf};
 pub(crate) enum Entries {
     /// All of them in memory, and half or all of them in single precision once a solver asks for
     /// that.
-    Held {
+    Stored {
         matrix: DMatrix<f64>,
         half: OnceLock<SingleHalf>,
         columns: OnceLock<Option<SingleColumns>>,
@@ -32,13 +32,13 @@ pub(crate) enum Entries {
 impl Entries {
     /// Takes a matrix that is in memory.
     pub(crate) fn of(matrix: DMatrix<f64>) -> Self {
-        Entries::Held { matrix, half: OnceLock::new(), columns: OnceLock::new() }
+        Entries::Stored { matrix, half: OnceLock::new(), columns: OnceLock::new() }
     }
 
     /// Returns the matrix, if it is in memory.
     pub(crate) fn held(&self) -> Option<&DMatrix<f64>> {
         match self {
-            Entries::Held { matrix, .. } => Some(matrix),
+            Entries::Stored { matrix, .. } => Some(matrix),
             Entries::Features(_) | Entries::Computed(_) => None,
         }
     }
@@ -47,7 +47,7 @@ impl Entries {
     /// room for them.
     pub(crate) fn single_columns(&self) -> Option<&SingleColumns> {
         match self {
-            Entries::Held { matrix, columns, .. } => {
+            Entries::Stored { matrix, columns, .. } => {
                 let new =
                     || is_free(size_of::<f32>() * matrix.len()).then(|| SingleColumns::new(matrix));
                 columns.get_or_init(new).as_ref()
@@ -62,11 +62,11 @@ impl Entries {
         self.held().is_some()
     }
 
-    /// Returns what ways without the matrix in memory take, where its entries are kernel values that are
-    /// computed when they are needed.
+    /// Returns the time and the memory of methods without the matrix in memory, if its entries are
+    /// kernel values that are computed when they are needed.
     pub(crate) fn alternatives(&self) -> Option<Alternatives> {
         match self {
-            Entries::Held { .. } | Entries::Features(_) => None,
+            Entries::Stored { .. } | Entries::Features(_) => None,
             Entries::Computed(matrix) => matrix.alternatives(),
         }
     }
@@ -75,7 +75,7 @@ impl Entries {
     /// a matrix that is held, which bounds it.
     pub(crate) fn memory(&self) -> Option<Memory> {
         match self {
-            Entries::Held { .. } | Entries::Features(_) => None,
+            Entries::Stored { .. } | Entries::Features(_) => None,
             Entries::Computed(matrix) => Some(matrix.memory()),
         }
     }
@@ -83,7 +83,7 @@ impl Entries {
     /// Returns the number of samples n.
     pub(crate) fn order(&self) -> usize {
         match self {
-            Entries::Held { matrix, .. } => matrix.nrows(),
+            Entries::Stored { matrix, .. } => matrix.nrows(),
             Entries::Features(products) => products.diagonal().len(),
             Entries::Computed(matrix) => matrix.diagonal().len(),
         }
@@ -91,7 +91,7 @@ impl Entries {
 
     pub(crate) fn diagonal(&self) -> Vec<f64> {
         match self {
-            Entries::Held { matrix, .. } => matrix.diagonal().as_slice().to_vec(),
+            Entries::Stored { matrix, .. } => matrix.diagonal().as_slice().to_vec(),
             Entries::Features(products) => products.diagonal().to_vec(),
             Entries::Computed(matrix) => matrix.diagonal().to_vec(),
         }
@@ -101,20 +101,20 @@ impl Entries {
     /// features are sums of sums.
     pub(crate) fn rounding_factor(&self) -> f64 {
         match self {
-            Entries::Held { .. } | Entries::Computed(_) => 1.0,
+            Entries::Stored { .. } | Entries::Computed(_) => 1.0,
             Entries::Features(products) => {
                 1.0 + (products.width() as f64 / self.order().max(1) as f64).sqrt()
             }
         }
     }
 
-    /// Returns the values of some samples, one a row, with others, one a column.
+    /// Returns the values of some samples, one per row, with others, one per column.
     ///
     /// # Panics
     /// If an index is not below n.
     pub(crate) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
         match self {
-            Entries::Held { matrix, .. } => {
+            Entries::Stored { matrix, .. } => {
                 let n = matrix.nrows();
                 let mut out = Vec::with_capacity(rows.len() * columns.len());
                 for &j in columns {
@@ -134,7 +134,7 @@ impl Entries {
     /// If an index is not below n.
     pub(crate) fn select(&self, samples: &[usize]) -> Entries {
         match self {
-            Entries::Held { .. } => Entries::of(self.block(samples, samples)),
+            Entries::Stored { .. } => Entries::of(self.block(samples, samples)),
             Entries::Features(products) => Entries::Features(products.select(samples)),
             Entries::Computed(matrix) => Entries::Computed(matrix.select(samples)),
         }
@@ -143,7 +143,7 @@ impl Entries {
     /// Computes `out = K x`.
     pub(crate) fn multiply(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held { matrix, .. } => symmetric::multiply(matrix, x, out),
+            Entries::Stored { matrix, .. } => symmetric::multiply(matrix, x, out),
             Entries::Features(products) => products.multiply(x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
         }
@@ -152,7 +152,7 @@ impl Entries {
     /// Computes `out = K x`, cheaper where few entries of x are not 0.
     pub(crate) fn multiply_sparse(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held { matrix, .. } => symmetric::multiply_sparse(matrix, x, out),
+            Entries::Stored { matrix, .. } => symmetric::multiply_sparse(matrix, x, out),
             Entries::Features(products) => products.multiply(x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
         }
@@ -162,7 +162,7 @@ impl Entries {
     /// [`multiply_sparse`](Self::multiply_sparse) if the matrix is held.
     pub(crate) fn multiply_roughly(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held { matrix, half, .. } => {
+            Entries::Stored { matrix, half, .. } => {
                 half.get_or_init(|| SingleHalf::new(matrix)).multiply(x, out);
             }
             Entries::Features(_) | Entries::Computed(_) => self.multiply_sparse(x, out),
@@ -176,7 +176,7 @@ impl Entries {
     /// Returns `x'Kx`, as if computed in twice the working precision if the matrix is held.
     pub(crate) fn quadratic_form(&self, x: &[f64]) -> f64 {
         match self {
-            Entries::Held { matrix, .. } => symmetric::quadratic_form(matrix, x),
+            Entries::Stored { matrix, .. } => symmetric::quadratic_form(matrix, x),
             Entries::Features(products) => products.quadratic_form(x),
             Entries::Computed(_) => dot(x, self.multiply_one(x).as_slice()),
         }
@@ -185,7 +185,7 @@ impl Entries {
     /// Returns `K X`.
     pub(crate) fn multiply_all(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Entries::Held { matrix, .. } => product(matrix, x),
+            Entries::Stored { matrix, .. } => product(matrix, x),
             Entries::Features(products) => products.multiply_all(x),
             Entries::Computed(matrix) => matrix.multiply(x),
         }

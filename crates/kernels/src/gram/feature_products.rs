@@ -79,7 +79,7 @@ impl FeatureProducts {
         self.features.dot(j, &self.sum([(i, 1.0)]))
     }
 
-    /// Returns the products of some samples, one a row, with others, one a column.
+    /// Returns the products of some samples, one per row, with others, one per column.
     pub(crate) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
         self.features.select(rows).products_with(&self.features.select(columns))
     }
@@ -135,7 +135,7 @@ impl FeatureProducts {
         out
     }
 
-    /// Returns the scores of the samples `rows` by functions of the samples `columns`, one a row of
+    /// Returns the scores of the samples `rows` by functions of the samples `columns`, one per row of
     /// `coefs` and of the result.
     pub(super) fn combine(
         &self,

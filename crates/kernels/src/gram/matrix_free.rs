@@ -113,7 +113,7 @@ impl MatrixFree {
         }
     }
 
-    /// Returns the values of some samples, one a row, with others, one a column.
+    /// Returns the values of some samples, one per row, with others, one per column.
     pub(super) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
         let mut out = DMatrix::zeros(rows.len(), columns.len());
         let (one, other) = (self.design.select(rows), self.design.select(columns));
@@ -166,7 +166,7 @@ impl MatrixFree {
     }
 
     /// Returns the scores of the samples `rows` by functions of the kernel sections of `columns`,
-    /// one a row of `coefs` and of the result.
+    /// one per row of `coefs` and of the result.
     pub(super) fn combine(
         &self,
         rows: &[usize],
@@ -234,7 +234,7 @@ impl MatrixFree {
         Ok(out)
     }
 
-    /// Returns `count` products a row of the samples `rows`, which are no numbers after a fault.
+    /// Returns `count` products per row of the samples `rows`, which are no numbers after a fault.
     fn or_no_number(
         &self,
         products: Result<DMatrix<f64>, Error>,

@@ -1,4 +1,4 @@
-//! Points of the dual, and what they are worth.
+//! Points of the dual, and their objective.
 
 use margins_optim::{Certificate, Lambda, Report};
 

@@ -19,7 +19,7 @@ pub(super) enum Steps<'a> {
 impl<'a> Steps<'a> {
     /// Returns the precision that a path of so many lambdas begins with.
     pub(super) fn first(values: Values<'a>, lambdas: usize, cache_bytes: usize) -> Self {
-        /// The steps a sample that take the time of the copy of K.
+        /// The steps per sample that take the time of the copy of K.
         const STEPS: usize = 4;
         let order = values.order();
         match values {

@@ -15,7 +15,7 @@ impl<'a> Values<'a> {
     /// Returns the values of these entries; `None` if they are computed where they are needed.
     pub(super) fn of(entries: &'a Entries) -> Option<Self> {
         match entries {
-            Entries::Held { matrix, .. } => Some(Values::Matrix(matrix)),
+            Entries::Stored { matrix, .. } => Some(Values::Matrix(matrix)),
             Entries::Features(products) => Some(Values::Features(products)),
             Entries::Computed(_) => None,
         }

@@ -162,7 +162,7 @@ fn cross_validation_refuses_folds_that_leave_a_class_out() {
     let folds: Vec<usize> = (0..60).map(|i| if i < 20 { 1 } else { 2 * (i % 2) }).collect();
     assert_eq!(refusal(&folds, &gram), "fold '1' leaves no sample of class 'yes' to train on");
     assert_eq!(refusal(&[0; 60], &gram), "cross-validation needs at least 2 folds, found 1");
-    assert_eq!(refusal(&[0; 6], &gram), "folds, one a row: expected 60, found 6");
+    assert_eq!(refusal(&[0; 6], &gram), "folds, one per row: expected 60, found 6");
     assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
 }
 

@@ -187,7 +187,7 @@ fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
 }
 
 #[test]
-#[should_panic(expected = "one coefficient a feature")]
+#[should_panic(expected = "one coefficient per feature")]
 fn kernel_coefficients_need_one_coefficient_a_feature() {
     let design = dense(10);
     let kernel = kernel("linear");

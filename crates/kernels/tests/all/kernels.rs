@@ -390,8 +390,8 @@ fn a_width_comes_from_the_first_data() {
     assert_eq!(kernel.specification(), "linear+gaussian");
     assert_eq!(
         Gram::new(&*kernel, &design).unwrap_err().to_string(),
-        "kernel 'linear+gaussian' takes a parameter from training data and has seen none. Call \
-         Kernel::adapt_to with the data, or give the parameter, as in gaussian:sigma=0.5."
+        "kernel 'linear+gaussian' takes a parameter from the training data, which it does not have yet. Call \
+         Kernel::adapt_to with the data, or set the parameter, as in gaussian:sigma=0.5."
     );
     kernel.adapt_to(&design, Some(&weights), 7).unwrap();
     let sigma = SigmaRange::of(&design, Some(&weights), 7).unwrap().middle();

@@ -508,7 +508,7 @@ fn what_cannot_be_solved_is_refused_by_name() {
     let few = data.labels().select(&[0, 1]);
     assert_eq!(
         message(KernelObjective::new(&*lhs, &gram, &few).unwrap_err()),
-        "labels, one a row: expected 60, found 2"
+        "labels, one per row: expected 60, found 2"
     );
     for weights in [vec![1.0; 3], vec![-1.0; 60], vec![f64::NAN; 60], vec![0.0; 60]] {
         assert!(make().with_weights(&weights).is_err());

@@ -92,7 +92,7 @@ fn widths_that_are_no_numbers_are_refused_with_rows_and_distance() {
     let design = dense(&[vec![-1.7e308], vec![1.7e308]]);
     assert_eq!(
         SigmaRange::of(&design, None, 1).unwrap_err().to_string(),
-        "rows 1 and 0 are farther from each other than the largest number: scale the features first"
+        "the distance of rows 1 and 0 overflows: scale the features first"
     );
 }
 
@@ -184,7 +184,7 @@ fn a_factor_that_does_not_fit_says_which_rank_would() {
     let whole = PivotedCholesky::within(&gaussian, &design, 1e-9, 1.0).unwrap();
     let rank = whole.pivots().len();
     assert!(rank > 20);
-    // Sixteen bytes a row and a pivot.
+    // Sixteen bytes per row and a pivot.
     let gigabytes = |rank: usize| 1e-9 * 16.0 * 30.0 * (rank as f64 + 0.5);
     let same = PivotedCholesky::within(&gaussian, &design, 1e-9, gigabytes(rank)).unwrap();
     assert_eq!(same.pivots(), whole.pivots());
@@ -199,7 +199,7 @@ fn a_factor_that_does_not_fit_says_which_rank_would() {
     assert!(message.starts_with("pivoted Cholesky stopped at rank 10"), "{message}");
     // Nothing to be had of no memory, all of it needed.
     let none = PivotedCholesky::within(&gaussian, &design, 1e-9, 1e-9).unwrap_err();
-    assert!(none.to_string().contains("would take about rank 30"), "{none}");
+    assert!(none.to_string().contains("About rank 30 would be needed"), "{none}");
 }
 
 #[test]
@@ -212,7 +212,10 @@ fn a_matrix_whose_trace_is_beyond_the_numbers_is_still_semidefinite() {
 fn a_trace_beyond_the_numbers_is_no_kernel_of_rank_zero() {
     let design = dense(&rows(5e153));
     let error = PivotedCholesky::new(&*kernel("linear"), &design, 1e-6, 100).unwrap_err();
-    assert!(error.to_string().contains("add up to more than the largest number"), "{error}");
+    assert!(
+        error.to_string().contains("the trace of the matrix of kernel 'linear' overflows"),
+        "{error}"
+    );
 }
 
 proptest! {

@@ -58,7 +58,7 @@ impl Basis {
         Basis::new(&*kernel, scales, functions)
     }
 
-    /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row a row of `coefs` and one column a sample,
+    /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row per row of `coefs` and one column per sample,
     /// given the kernel of the basis.
     pub(crate) fn combine(
         &self,

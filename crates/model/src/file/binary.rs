@@ -68,7 +68,7 @@ struct FitDescription {
 /// The numbers of a model.
 #[derive(Serialize, Deserialize)]
 struct Numbers<'a> {
-    /// The intercepts, one a member.
+    /// The intercepts, one per member.
     intercepts: Vec<f64>,
     /// The coefficients, one list a member.
     coefs: Vec<Cow<'a, [f64]>>,

@@ -215,9 +215,9 @@ impl<L: MarginLoss> Adaptive<L> {
             let column = self.features();
             stored.push(Stored { column, value: 1.0, pulls: [0.0; LENGTHS.len()] });
         }
-        let learnt = self.learn_stored(&mut stored, example.y, example.weight);
+        let learned = self.learn_stored(&mut stored, example.y, example.weight);
         self.stored = stored;
-        let (score, of_mixture) = learnt?;
+        let (score, of_mixture) = learned?;
         self.steps += 1;
         if let Some(mean) = &mut self.mean {
             mean.count(self.mixture.shares(self.experts));

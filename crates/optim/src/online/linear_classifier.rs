@@ -12,7 +12,7 @@ use super::Scorer;
 pub struct LinearClassifier {
     /// The intercept `b`, 0 for a classifier without one.
     pub intercept: f64,
-    /// The coefficients `w`, one a feature.
+    /// The coefficients `w`, one per feature.
     pub coef: Vec<f64>,
 }
 

@@ -148,7 +148,7 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 /// [`Error::AtSample`]: a number is not finite; the error names step and row.
 ///
 /// # Panics
-/// The function panics if signs or weights are not one a sample, or the features are not those of
+/// The function panics if signs or weights are not one per sample, or the features are not those of
 /// the learner.
 pub fn pass<L: MarginLoss>(
     learner: &mut StochasticLearner<L>,
@@ -161,7 +161,7 @@ pub fn pass<L: MarginLoss>(
 ) -> Result<(), Error> {
     assert_eq!(signs.len(), design.rows(), "one sign a sample");
     let count = weights.map_or(signs.len(), <[f64]>::len);
-    assert_eq!(count, design.rows(), "one weight a sample");
+    assert_eq!(count, design.rows(), "one weight per sample");
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
     let order: Vec<usize> = (0..design.rows()).filter(|&i| weights[i] != 0.0).collect();
     let mut rows = order.iter();

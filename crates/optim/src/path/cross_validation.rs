@@ -58,7 +58,7 @@ pub struct CrossValidatedPath {
 /// for lambda paths.
 ///
 /// # Errors
-/// The folds are not one a row, are fewer than two, are empty, or hold all rows of a class. The
+/// The folds are not one per row, are fewer than two, are empty, or hold all rows of a class. The
 /// errors of [`Training::path`].
 pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,

@@ -105,7 +105,7 @@ impl ErrorCurve {
     ///
     /// # Panics
     /// The function panics unless there is one list of scores and one `converged` a fit, and one
-    /// score a sample.
+    /// score per sample.
     pub fn of_scores<L: MarginLoss + ?Sized, F: PathFit>(
         loss: &L,
         data: &Dataset,
@@ -113,7 +113,7 @@ impl ErrorCurve {
         scores: &[Vec<f64>],
         converged: &[bool],
     ) -> Result<Self, Error> {
-        assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
+        assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one per fit");
         scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
         let lambdas: Vec<Lambda> = fits.iter().map(PathFit::lambda).collect();
         let signs = data.labels().signs();
@@ -139,9 +139,9 @@ impl ErrorCurve {
     /// Returns the curve of the errors of folds along lambdas, largest first.
     ///
     /// # Panics
-    /// The function panics unless every fold has an entry a lambda.
+    /// The function panics unless every fold has an entry per lambda.
     pub fn of_folds(measure: Measure, lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> Self {
-        assert!(folds.iter().all(|fold| fold.at.len() == lambdas.len()), "one entry a lambda");
+        assert!(folds.iter().all(|fold| fold.at.len() == lambdas.len()), "one entry per lambda");
         summarize(measure, lambdas, folds)
     }
 
@@ -182,7 +182,7 @@ impl ErrorCurve {
         (self.best, self.one_standard_error) = chosen.unwrap_or_default();
     }
 
-    /// Takes the fits on all of the data, one a lambda, into the gaps.
+    /// Takes the fits on all of the data, one per lambda, into the gaps.
     pub(super) fn include<F: PathFit>(&mut self, fits: &[F]) {
         for (k, fit) in fits.iter().enumerate() {
             // Gaps are never NaN: without a bound they are infinite.

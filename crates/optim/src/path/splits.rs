@@ -58,7 +58,7 @@ pub(super) fn check_splits<Y: ClassLabels>(
     let expected = data.rows();
     let each = match splits {
         Splits::Folds(folds) if folds.len() != expected => {
-            let (what, found) = ("folds, one a row", folds.len());
+            let (what, found) = ("folds, one per row", folds.len());
             return Err(Error::Shape { what, expected, found });
         }
         Splits::Folds(folds) => return count_folds(folds),

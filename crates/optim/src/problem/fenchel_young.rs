@@ -1,4 +1,4 @@
-//! The part of a gap that belongs to the loss.
+//! The part of a gap that comes from the loss: the Fenchel-Young sum.
 
 use std::cell::Cell;
 

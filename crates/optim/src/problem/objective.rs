@@ -17,7 +17,7 @@ pub(crate) const MOST_OF_A_PART: usize = 1 << 22;
 
 /// Returns the number of samples, of n with p features, whose minimiser is worth finding first: one
 /// in eight, or fewer where these would have more than so many stored features, down to a few
-/// samples a feature. `None` if all samples are few beside the features.
+/// samples per feature. `None` if all samples are few beside the features.
 pub(crate) fn part_of((n, p): (usize, usize), stored: usize, most: usize) -> Option<usize> {
     const PART: usize = 8;
     const SAMPLES_A_FEATURE: usize = 25;
@@ -55,7 +55,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     pub fn new(loss: &'a L, design: &'a Design, labels: &'a Labels) -> Result<Self, Error> {
         if labels.len() != design.rows() {
             return Err(Error::Shape {
-                what: "labels, one a row",
+                what: "labels, one per row",
                 expected: design.rows(),
                 found: labels.len(),
             });

@@ -69,7 +69,7 @@ pub(crate) enum Weights {
     /// A weight that all of `count` samples have, a block of it, and the weights of all where
     /// somebody has asked for them.
     Equal { weight: f64, block: Box<Room>, count: usize, all: OnceLock<Vec<f64>> },
-    /// One a sample.
+    /// One per sample.
     Each(Vec<f64>),
 }
 

@@ -2,7 +2,7 @@
 
 use margins_data::Design;
 
-/// The products `X w`, one number a sample, wherever the samples are: a vector in memory, or a
+/// The products `X w`, one number per sample, wherever the samples are: a vector in memory, or a
 /// handle on numbers kept elsewhere.
 pub trait Products: Clone {
     /// Returns `self + t other`.
@@ -40,7 +40,7 @@ pub struct Point<P = Vec<f64>> {
     pub intercept: f64,
     /// The coefficients: `w`, or `a` of a kernel classifier.
     pub coef: Vec<f64>,
-    /// The scores less the intercept, one a sample.
+    /// The scores less the intercept, one per sample.
     pub products: P,
 }
 

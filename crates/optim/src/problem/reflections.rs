@@ -43,7 +43,7 @@ fn reflect(vector: &[f64], factor: f64, x: &mut [f64]) {
     x.iter_mut().zip(vector).for_each(|(x, v)| *x -= step * v);
 }
 
-/// Returns coordinates `Z = R'` of the samples, one row a sample, and the reflections of
+/// Returns coordinates `Z = R'` of the samples, one row per sample, and the reflections of
 /// `X' = Q R`, R of full rank to the rounding of every feature.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use crate::{Error, Lambda};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
 ///
-/// Over `Z = U S^(1/2)`, one row a sample, the minimisers `w` of a linear objective are those of
+/// Over `Z = U S^(1/2)`, one row per sample, the minimisers `w` of a linear objective are those of
 /// the kernel objective over K: `f = b + Z beta = b + K a` with `a = U S^(-1/2) beta` and
 /// `||beta||^2 = a'Ka` (representer theorem), for every loss, lambda and solver.
 #[derive(Debug, Clone)]

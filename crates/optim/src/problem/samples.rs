@@ -1,4 +1,4 @@
-//! The trait that solvers see samples by, in memory or distributed.
+//! The trait by which solvers access samples, in memory or distributed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::problem::{Extent, FenchelYoung, Lambda, MarginSummary, Point, Product
 /// serves data in memory ([`InMemory`](crate::problem::InMemory)), in blocks of a file and on other
 /// machines. Little crosses the seam: p numbers down for [`products`](Self::products), p numbers up
 /// for [`gradient`](Self::gradient), and a few scalars for every trial step. A vector with one
-/// number a sample stays where the samples are.
+/// number per sample stays where the samples are.
 ///
 /// Samples are in a state: their margins `u_i = y_i (b + f_i)` and the slopes `L'(u_i)` there, set
 /// by [`set`](Self::set), [`settle`](Self::settle) or [`along`](Self::along). Sums must not depend
@@ -26,7 +26,7 @@ use crate::problem::{Extent, FenchelYoung, Lambda, MarginSummary, Point, Product
 pub trait Samples {
     /// The products of the samples with coefficients.
     type Products: Products;
-    /// The duals `s_i`, one a sample.
+    /// The duals `s_i`, one per sample.
     type Duals: Clone;
 
     /// Returns n and p, the numbers of samples and of features.

@@ -33,7 +33,7 @@ impl Block {
     /// # Errors
     /// [`Error::Shape`]: the classes are not as many as the rows.
     pub fn new(design: Design, classes: Vec<u32>) -> Result<Self, Error> {
-        check("classes, one a row", design.rows(), classes.len())?;
+        check("classes, one per row", design.rows(), classes.len())?;
         let rows = Rows { classes, weights: None, folds: None };
         Ok(Block { rows: Arc::new(rows), design: Arc::new(design) })
     }
@@ -54,7 +54,7 @@ impl Block {
     /// [`Error::Shape`]: the weights are not as many as the rows. [`Error::Weight`]: a weight is
     /// negative or not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
-        check("weights, one a row", self.rows.len(), weights.len())?;
+        check("weights, one per row", self.rows.len(), weights.len())?;
         if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(Error::Weight { row, value: weights[row] });
         }
@@ -67,7 +67,7 @@ impl Block {
     /// # Errors
     /// [`Error::Shape`]: the numbers are not as many as the rows.
     pub fn with_folds(mut self, folds: Vec<u32>) -> Result<Self, Error> {
-        check("fold numbers, one a row", self.rows.len(), folds.len())?;
+        check("fold numbers, one per row", self.rows.len(), folds.len())?;
         Arc::make_mut(&mut self.rows).folds = Some(folds);
         Ok(self)
     }

@@ -1,4 +1,4 @@
-//! A kernel with landmarks, of which shards make the features of samples.
+//! A kernel with landmarks, from which shards compute the features of samples.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,7 @@ pub struct OnDisk {
 impl OnDisk {
     /// The bytes that all but the features takes in memory, a row: classes, weights, folds, and what
     /// a [`Shard`](crate::shards::Shard) keeps for the solver.
-    pub const BYTES_A_ROW: usize = 64;
+    pub const BYTES_PER_ROW: usize = 64;
 
     /// Returns the smallest memory for a file in so many shares: that of its rows without features, and
     /// of the blocks in use.
@@ -36,7 +36,7 @@ impl OnDisk {
         let count = file.partitions();
         let largest = (0..count).map(|k| file.bytes_of(k)).max().unwrap_or(0);
         let in_use = BLOCKS * shares.clamp(1, count.max(1)) * largest;
-        Memory::from_bytes(file.rows() * Self::BYTES_A_ROW + in_use)
+        Memory::from_bytes(file.rows() * Self::BYTES_PER_ROW + in_use)
     }
 
     /// Returns the partitions of a file in so many shares, which together take at most this much

@@ -1,5 +1,5 @@
-//! Samples whose features are those of landmarks: the driver draws these, and every shard makes the
-//! features where the samples are.
+//! Samples with the features of landmarks: the driver draws the landmarks, and every shard computes
+//! the features of its own samples.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

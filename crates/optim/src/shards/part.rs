@@ -159,7 +159,7 @@ impl State {
     }
 }
 
-/// Refuses coefficients that are not one a feature.
+/// Refuses coefficients that are not one per feature.
 pub(super) fn check_coefficients(coef: &[f64], design: &Design) -> Result<(), Failure> {
     let (found, features) = (coef.len(), design.columns());
     if found == features {

@@ -50,7 +50,7 @@ pub struct Definition {
     pub kept: Kept,
 }
 
-/// Numbers that follow from coefficients, one a sample.
+/// Numbers that follow from coefficients, one per sample.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Kept {
@@ -188,11 +188,11 @@ pub enum Ask {
     /// The [`Description`] of the samples, their features multiplied by these factors if there are
     /// any.
     Describe {
-        /// The factors, one a feature.
+        /// The factors, one per feature.
         factors: Option<Vec<f64>>,
     },
     /// The sums over stored values `z = x/m_j - a_j` of `c`, `c z` and `c z^2`, three a feature. `largest`
-    /// holds the smallest value with its sign changed and the largest value, two a feature; values that
+    /// holds the smallest value with its sign changed and the largest value, two per feature; values that
     /// are not stored count as 0.
     Columns {
         /// The magnitudes `m_j`.
@@ -300,7 +300,7 @@ pub enum Ask {
 }
 
 /// A rule that decides a class by linear functions, given by intercept and coefficients: by the sign
-/// of one, or by the largest of several, one a class; of equal ones by the first.
+/// of one, or by the largest of several, one per class; of equal ones by the first.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Rule(pub Vec<(f64, Vec<f64>)>);

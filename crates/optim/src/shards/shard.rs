@@ -92,7 +92,7 @@ impl Blocks for Resident {
 }
 
 /// Some of the partitions, with what is kept of each between requests: a vector for each slot in
-/// use, one of signs and one of curvatures, 8 bytes a row each.
+/// use, one of signs and one of curvatures, 8 bytes per row each.
 pub struct Shard<B, L: ?Sized> {
     loss: Arc<L>,
     blocks: B,

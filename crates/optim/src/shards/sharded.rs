@@ -285,7 +285,7 @@ impl Sharded<'_> {
         }
     }
 
-    /// Writes a sum over samples, one number a feature.
+    /// Writes a sum over samples, one number per feature.
     fn write(&self, sums: &[f64], out: &mut [f64]) {
         out.copy_from_slice(sums);
         self.scale(out);

@@ -1,5 +1,5 @@
-//! The start of a fit: near the minimiser for some of the samples, which the driver fetches, or at
-//! that for all of them.
+//! The start of a fit: the minimiser for some of the samples, which the driver fetches, or for all of
+//! them.
 
 use std::borrow::Cow;
 use std::sync::Arc;

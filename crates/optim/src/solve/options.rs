@@ -34,7 +34,7 @@ pub enum Solver {
     /// gap that it leaves.
     ///
     /// The coefficients are the intercept with `w`, and with a kernel the intercept with one
-    /// coefficient a sample.
+    /// coefficient per sample.
     MmPublished {
         /// The sum of squared changes below which a lambda ends.
         change: f64,
@@ -58,11 +58,11 @@ pub enum Solver {
     },
     /// Cutting planes with line search, for every convex loss and linear classifiers only.
     Bundle,
-    /// Limited-memory BFGS (Liu and Nocedal 1989), the intercept settled after every step, for linear
-    /// classifiers only.
-    Lbfgs,
-    /// Gradient descent (Holland 2019, algorithm 1), the intercept settled after every step, for
+    /// Limited-memory BFGS (Liu and Nocedal 1989), with the intercept minimised after every step, for
     /// linear classifiers only.
+    Lbfgs,
+    /// Gradient descent (Holland 2019, algorithm 1), with the intercept minimised after every step,
+    /// for linear classifiers only.
     GradientDescent {
         /// The rule for the lengths of its steps.
         step: StepRule,
@@ -74,7 +74,7 @@ impl Solver {
     pub const MM: Solver = Solver::Mm { accelerated: false };
     /// Majorisation-minimisation with extrapolation.
     pub const MM_ACCELERATED: Solver = Solver::Mm { accelerated: true };
-    /// Majorisation-minimisation as published, ended by a change of 1e-5 and 10,000 iterations a path.
+    /// Majorisation-minimisation as published, ended by a change of 1e-5 and 10,000 iterations per path.
     pub const MM_PUBLISHED: Solver = Solver::MmPublished { change: 1e-5, path_iterations: 10_000 };
     /// Dual coordinate ascent with the seed 1.
     pub const SDCA: Solver = Solver::Sdca { seed: 1 };
@@ -183,7 +183,7 @@ pub enum StepRule {
     Fixed(f64),
     /// The step is `2/(kappa + v)` with `kappa = 2 lambda` and
     /// `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`, at which the distance to the minimiser
-    /// shrinks by `(v - kappa)/(v + kappa)` or more a step. It needs a finite
+    /// shrinks by `(v - kappa)/(v + kappa)` or more per step. It needs a finite
     /// [`curvature`](margins_losses::MarginLoss::curvature).
     Smooth,
     /// A search along the gradient finds a step that decreases F.
@@ -210,7 +210,7 @@ pub struct Options<'w> {
     /// True if a path may follow the ray in closed form once every margin is on the homogeneous
     /// tail of the loss. The result does not change, it only comes sooner.
     pub closed_form_ray: bool,
-    /// True if reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
+    /// True if reports keep one [`HistoryEntry`](crate::HistoryEntry) per iteration.
     pub history: bool,
     /// True if reports of linear fits keep the [duals](crate::Report::duals) that certify them.
     pub keep_duals: bool,

@@ -30,7 +30,7 @@ impl Add for Elapsed {
     }
 }
 
-/// The evidence of how good a result is.
+/// The evidence for the result of a solver: its objective, a lower bound, and the gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// `F` at the result.
@@ -58,11 +58,11 @@ pub struct Report {
     pub status: Status,
     /// The time that the solver took; work shared with other fits is not counted.
     pub elapsed: Elapsed,
-    /// The method that was taken, and why; `None` where there was no choice to make.
+    /// The method that was chosen, with the prediction; `None` if the solver was given.
     pub choice: Option<Choice>,
-    /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
+    /// One entry per iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
-    /// The duals `s_i` that certify the result, one a sample, in the domain of the conjugate and with
+    /// The duals `s_i` that certify the result, one per sample, in the domain of the conjugate and with
     /// `sum c_i s_i y_i = 0` to rounding if there is an intercept. They are kept for a linear fit where
     /// [`Options::keep_duals`](crate::Options::keep_duals) asks for them.
     pub duals: Option<Vec<f64>>,
@@ -144,7 +144,7 @@ pub struct Ending {
     pub certificate: Certificate,
     /// The time that the solver took.
     pub elapsed: Elapsed,
-    /// One entry an iteration where the options ask for it.
+    /// One entry per iteration where the options ask for it.
     pub history: Vec<HistoryEntry>,
 }
 
@@ -309,7 +309,7 @@ pub struct Fit {
     pub lambda: Lambda,
     /// The intercept `b`, 0 where the objective has none.
     pub intercept: f64,
-    /// The coefficients `w`, one a feature.
+    /// The coefficients `w`, one per feature.
     pub coef: Vec<f64>,
     /// The evidence of how good the fit is.
     pub report: Report,

@@ -21,7 +21,7 @@ fn samples() -> impl Strategy<Value = Vec<(Vec<f64>, f64)>> {
 }
 
 /// Returns the scores of the samples before their steps.
-fn learnt<L: MarginLoss>(
+fn learned<L: MarginLoss>(
     learner: &mut Adaptive<L>,
     samples: &[(Vec<f64>, f64)],
 ) -> Result<Vec<f64>, Error> {
@@ -61,7 +61,7 @@ proptest! {
                 Adaptive::new(loss(name), p, experts).averaged_after(10),
                 Adaptive::new(loss(name), p, experts).averaged_after(10),
             );
-            let (a, b) = (learnt(&mut plain, &samples), learnt(&mut other, &scaled));
+            let (a, b) = (learned(&mut plain, &samples), learned(&mut other, &scaled));
             prop_assert_eq!(a.ok(), b.ok());
         }
     }
@@ -94,7 +94,7 @@ fn the_regret_vanishes() {
             losses.sum::<f64>() / samples.len() as f64
         };
         let mut learner = Adaptive::new(Hinge, 2, experts);
-        let scores = learnt(&mut learner, &samples).unwrap();
+        let scores = learned(&mut learner, &samples).unwrap();
         let other: Vec<f64> = samples.iter().map(|(x, _)| best(x)).collect();
         // Of a comparator of this norm: 3 |v| sqrt(T) of three coordinates, over T.
         let bound = 3.0 * (4.0 + 2.0 + 0.4) / (samples.len() as f64).sqrt();
@@ -107,7 +107,7 @@ fn the_regret_vanishes() {
 fn samples_that_are_refused_change_nothing() {
     for experts in BOTH {
         let mut learner = Adaptive::new(Logistic, 2, experts);
-        learnt(&mut learner, &stream(20)).unwrap();
+        learned(&mut learner, &stream(20)).unwrap();
         let before = learner.snapshot();
         for wrong in [f64::NAN, f64::INFINITY] {
             assert!(learner.step(&Sample::Dense(&[1.0, wrong]), 1.0).is_err());

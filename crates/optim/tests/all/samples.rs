@@ -29,7 +29,7 @@ impl Products for Kept {
 /// leave a part.
 struct Parts<'o, 'a, L: MarginLoss + ?Sized> {
     parts: Vec<InMemory<'o, 'a, L>>,
-    /// The labels and weights of all, which are one number a sample.
+    /// The labels and weights of all, which are one number per sample.
     risk: EmpiricalRisk<'a, L>,
     extent: Extent,
     columns: usize,

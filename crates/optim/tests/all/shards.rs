@@ -155,7 +155,7 @@ fn errors_are_those_in_memory() {
     let problem = BinaryProblem { held_out: Some(2), ..problem };
     let cost_of = |y: &f64| costs[usize::from(*y > 0.0)];
     let of_rows: Vec<f64> = data.labels().signs().iter().map(cost_of).collect();
-    let costly = data.clone().with_costs(&of_rows).expect("one a row");
+    let costly = data.clone().with_costs(&of_rows).expect("one per row");
     let fold: Vec<usize> = (0..data.rows()).filter(|i| i % 3 == 2).collect();
     let of_fold = |values: &[f64]| -> Vec<f64> { fold.iter().map(|&i| values[i]).collect() };
     let (signs, weights) =
@@ -204,7 +204,7 @@ fn errors_are_those_in_memory() {
 fn several_scores_decide_by_the_largest() {
     let rows = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]];
     let design = Design::from_rows(&rows).expect("finite");
-    let block = Block::new(design, vec![0, 1, 2, 0]).expect("one a row");
+    let block = Block::new(design, vec![0, 1, 2, 0]).expect("one per row");
     let mut blocks = Resident::default();
     blocks.insert(0, block);
     let mut workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
@@ -484,7 +484,7 @@ fn drawn_folds_hold_out_every_sample_once() {
     assert_eq!(rows, data.rows() as f64);
     let negative = data.labels().signs().iter().filter(|&&y| y < 0.0).count() as f64;
     for (weight, errors) in &folds {
-        // Every partition is off by at most one sample a class.
+        // Every partition is off by at most one sample per class.
         let slack = 2.0 * sizes.len() as f64;
         assert!((weight - rows / 4.0).abs() <= slack, "{folds:?}");
         assert!((weight * errors[0].error - negative / 4.0).abs() <= slack, "{folds:?}");

@@ -1,4 +1,4 @@
-//! The axes of charts, and the names of places on them.
+//! The axes of charts and the labels of their ticks.
 
 use margins_data::digits;
 

@@ -77,7 +77,7 @@ fn worst<T>(classes: &mut Vec<T>, badness: impl Fn(&T) -> f64) {
     }
 }
 
-/// Says of which classes a chart is, if there are too many for all of them.
+/// Returns which classes a chart shows, if there are too many to show all.
 fn least(classes: usize) -> String {
     match classes > MOST_CLASSES {
         true => format!(", the {MOST_CLASSES} worst of {classes} classes"),
@@ -85,8 +85,8 @@ fn least(classes: usize) -> String {
     }
 }
 
-/// Returns what the charts are to show: of two classes the positive one on all data in one chart, of
-/// more classes each in a chart a data set. The title says of which data.
+/// Returns the lines of the charts. For two classes one chart shows the positive class on all data
+/// sets; for more there is a chart per data set with a line per class, whose title names the data.
 fn by_chart<'e, T>(
     evaluations: &'e [Evaluation],
     of: impl Fn(&'e ClassEvaluation) -> Option<&'e T>,
@@ -213,8 +213,7 @@ pub(super) fn reliability(evaluations: &[Evaluation]) -> Vec<Markup> {
 
 fn in_words(name: &str, diagram: &ReliabilityDiagram) -> String {
     format!(
-        "{name}: the calibration error is {} ({} by chance alone), the log-loss {}, the Brier \
-         score {}.",
+        "{name}: calibration error {} ({} by chance alone), log-loss {}, Brier score {}.",
         short(diagram.calibration_error),
         short(diagram.if_calibrated.value),
         short(diagram.log_loss),

@@ -114,7 +114,7 @@ fn kernels(selection: &Selection) -> Markup {
         key: "kernels".to_owned(),
         title: format!("{} by kernel and lambda", capitalised(measure)),
         description: format!(
-            "The {measure} of {} kernels over {} lambdas goes from {} to {}.",
+            "The {measure} of {} kernels at {} lambdas is between {} and {}.",
             kernels.len(),
             lambdas.len(),
             shown(least),
@@ -123,7 +123,7 @@ fn kernels(selection: &Selection) -> Markup {
         x: Axis::log(LAMBDA),
         y: Axis::whole("kernel", kernels.len()),
         series: vec![Series::new(
-            format!("{measure}, strong for {}, pale for {}", shown(least), shown(largest)),
+            format!("{measure}: {} in dark, {} in pale", shown(least), shown(largest)),
             points,
             Style::Cells(errors),
         )],
@@ -220,7 +220,7 @@ pub(super) fn game(game: &Game) -> [Markup; 2] {
     let rows = [
         row("rounds", rounds.to_string()),
         row("at most", most_rounds.to_string()),
-        row("right on all samples learnt from", consistent),
+        row("right on all training samples", consistent),
         row("largest loss", short(*max_loss)),
         row("mean loss", short(*mean_loss)),
         row("samples on the wrong side", mistakes.to_string()),
@@ -236,8 +236,8 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let of_it = if value > 0.0 { "of it " } else { "" };
     let description = format!(
         "The mean loss on {} is {}. If {} {of_it}were excess over the minimal mean loss of all \
-         measurable functions, the error would be at most {} above the Bayes error. The excess over the \
-         best function of the class fitted bounds nothing.",
+         measurable functions, the error would be at most {} above the Bayes error. There is no such bound \
+         for the excess over the best classifier of the fitted kind.",
         excess.data,
         with_error(value, standard_error, ""),
         short(tenth.excess_risk),
@@ -265,8 +265,8 @@ pub(super) fn candidates(choice: &CandidateChoice) -> Option<Markup> {
         key: "candidates".to_owned(),
         title: "Candidates on the rows held out".to_owned(),
         description: format!(
-            "Of {candidates} candidates, {} of them shown, number {chosen} is wrong on the smallest share of \
-             {held_out} rows held out, {}. With the part for the choice and for chance the bound is {}.",
+            "Of {candidates} candidates ({} shown), number {chosen} has the lowest error on {held_out} held-out \
+             rows, {}. Allowing for the choice and for chance, the error on new rows is at most {}.",
             errors.len(),
             percent(*error),
             percent(*bound)

@@ -153,11 +153,11 @@ pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
     let confusion = &evaluation.confusion;
     let classes: Vec<&str> = confusion.classes.iter().map(String::as_str).collect();
     let with_shares = classes.len() <= MOST_WITH_SHARES;
-    let share = if with_shares { ", and their share of the class" } else { "" };
+    let share = if with_shares { " (share of the true class)" } else { "" };
     let head = html! {
         tr {
             th rowspan="2" scope="col" { "true class" }
-            th colspan=(classes.len()) scope="colgroup" { "samples decided for" (share) }
+            th colspan=(classes.len()) scope="colgroup" { "predicted class" (share) }
         }
         tr { (names(&classes)) }
     };

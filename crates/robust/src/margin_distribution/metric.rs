@@ -21,7 +21,7 @@ pub(super) struct Metric {
 
 /// The solutions or the inverse that give `Q^-1 (1, x_i)`.
 enum Inverse {
-    /// The solutions, one column a sample.
+    /// The solutions, one column per sample.
     Samples(Mat<f64>),
     /// The inverse `Q^-1`, whose columns sparse samples combine, where there is no room for the solutions.
     Whole(Mat<f64>),

@@ -1,4 +1,4 @@
-//! What single columns say of the others, and of the label.
+//! Finds columns that repeat another column, or that determine the label.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -4,7 +4,7 @@ use margins::{Model, Scheme};
 
 use super::scored::Scored;
 
-/// CSV with a row a sample. With one score it has score, label and, where there is one, probability;
+/// CSV with a row per sample. With one score it has score, label and, where there is one, probability;
 /// with several the label, the scores under the names of the members, and the probabilities under
 /// those of the classes.
 pub(super) struct CsvRows<'m> {

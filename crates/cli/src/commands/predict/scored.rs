@@ -26,7 +26,7 @@ pub(super) struct Scored {
     /// The scores, row by row.
     pub(super) scores: Vec<f64>,
     /// The probabilities, row by row, if there are any: that of the positive class where the model has
-    /// one score, else one a class.
+    /// one score, else one per class.
     pub(super) probabilities: Option<Vec<f64>>,
     labels: Option<RowLabels>,
     weights: Option<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! Fits to classes of which one has no weight: there is nothing to learn but to decide the other.
+//! Fits to data in which one class has no weight: they always decide for the other class.
 
 use margins_data::Dataset;
 use margins_optim::solve::Elapsed;
@@ -29,7 +29,7 @@ pub(crate) fn decided_sign(data: &Dataset, rows: Option<&[usize]>) -> Option<f64
     }
 }
 
-/// Returns the fits, one a lambda, that decide this sign for every sample. There is no objective to
+/// Returns the fits, one per lambda, that decide this sign for every sample. There is no objective to
 /// minimise, so it is 0.
 pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<Fit> {
     let report = Report {

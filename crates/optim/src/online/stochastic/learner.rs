@@ -34,7 +34,7 @@ impl<L> StochasticLearner<L> {
 }
 
 impl<L: MarginLoss> StochasticLearner<L> {
-    /// Returns true if both learn in the same way, whatever their losses and what they have learnt: by
+    /// Returns true if both learn in the same way, whatever their losses and what they have learned: by
     /// the same steps, with the same penalty, intercept, projection and mean.
     pub fn has_settings_of<M: MarginLoss>(&self, other: &StochasticLearner<M>) -> bool {
         match (self, other) {

@@ -88,7 +88,7 @@ pub struct StochasticGradient {
 }
 
 impl StochasticGradient {
-    /// Returns settings of ten shuffled epochs from the origin, a sample a step, without averaging,
+    /// Returns settings of ten shuffled epochs from the origin, a sample per step, without averaging,
     /// projection and early stopping.
     pub fn new(schedule: Schedule) -> Self {
         Self::by(Steps::Scheduled(schedule))

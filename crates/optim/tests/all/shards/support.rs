@@ -53,7 +53,7 @@ pub(crate) fn partitions(data: &Dataset) -> Vec<Block> {
             None => Ok(block),
         };
         let folds = rows.iter().map(|i| (i % 3) as u32).collect();
-        block.and_then(|block| block.with_folds(folds)).expect("one a row")
+        block.and_then(|block| block.with_folds(folds)).expect("one per row")
     };
     parts.iter().map(block).collect()
 }

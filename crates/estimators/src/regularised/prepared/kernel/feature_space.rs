@@ -1,4 +1,4 @@
-//! Fits on the features of a map, which take the place of the features of the data.
+//! Fits on the features of a map, which replace the features of the data.
 
 use std::sync::OnceLock;
 
@@ -50,7 +50,7 @@ impl FeatureSpace {
         &self,
         training: &Training<'_, L>,
     ) -> Result<Option<&Gram>, Error> {
-        /// The samples a feature up to which sequential minimal optimisation is faster.
+        /// The samples per feature up to which sequential minimal optimisation is faster.
         const MOST: usize = 64;
         let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
         let is_long = self.features.rows() > MOST * self.features.columns();

@@ -9,7 +9,7 @@ use super::super::linear_scores_of;
 use super::{Form, KernelBasis};
 use crate::Error;
 
-/// The coefficients of several fits together: a row a fit, a column a kernel section that any of them uses.
+/// The coefficients of several fits together: a row per fit, a column per kernel section that any of them uses.
 #[derive(Debug)]
 pub(in super::super) struct Sections {
     used: Vec<usize>,
