@@ -55,14 +55,14 @@ impl Design {
         }
     }
 
-    /// Returns `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one
-    /// column a sample. The numbers of a single vector are those of [`multiply`](Self::multiply).
+    /// Returns `coefs X'` for k vectors of length p, one per row of `coefs`: one row per vector, one
+    /// column per sample. The numbers of a single vector are those of [`multiply`](Self::multiply).
     ///
     /// # Panics
     /// If the number of columns is not p.
     pub fn multiply_all(&self, coefs: &DMatrix<f64>) -> DMatrix<f64> {
         let (count, p) = coefs.shape();
-        assert_eq!(p, self.columns(), "one coefficient a feature");
+        assert_eq!(p, self.columns(), "one coefficient per feature");
         let mut out = DMatrix::zeros(count, self.rows());
         if count == 1 {
             self.multiply(coefs.as_slice(), out.as_mut_slice());

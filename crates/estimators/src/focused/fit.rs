@@ -36,7 +36,7 @@ pub struct FittedEnsemble {
     pub combination: Combination,
     /// The classifiers of the game.
     pub ensemble: Committee,
-    /// The number of samples learnt from.
+    /// The number of samples learned from.
     pub samples: usize,
     /// The most steps of the games played: of one, or of two if the second had slack.
     pub max_steps: u64,
@@ -173,7 +173,7 @@ impl EnsembleSettings {
         })
     }
 
-    /// Returns the model of an ensemble that has learnt from `rows` rows, if a model can represent it.
+    /// Returns the model of an ensemble that has learned from `rows` rows, if a model can represent it.
     fn model(
         &self,
         data: &Dataset,

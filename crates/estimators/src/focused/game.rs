@@ -31,7 +31,7 @@ use crate::checkpoint::CheckpointFile;
 /// A game before its learner is made.
 pub(super) struct Table<'a> {
     pub(super) settings: &'a EnsembleSettings,
-    /// The samples that are learnt from.
+    /// The samples that are learned from.
     pub(super) data: &'a Dataset,
     /// All samples, which the ensemble is judged on.
     pub(super) all: &'a Dataset,

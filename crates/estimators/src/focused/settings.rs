@@ -46,7 +46,7 @@ pub struct EnsembleSettings {
     pub combination: Combination,
     /// The slack for outliers.
     pub slack: SlackRule,
-    /// The number of outliers that are likely not among the samples learnt from, a random part of
+    /// The number of outliers that are likely not among the samples learned from, a random part of
     /// all.
     pub subsample: Option<Subsampling>,
     /// The seed of the player, the outputs, the part of the samples and the learner.

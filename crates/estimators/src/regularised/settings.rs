@@ -205,7 +205,7 @@ impl ClassifierSettings {
         let kernels = self.spaces()?.len();
         let regularisation = &self.regularisation;
         if kernels > 1 && !matches!(regularisation, Regularisation::CrossValidated(_)) {
-            let reason = "several kernels need cross-validation, perhaps of a single lambda";
+            let reason = "several kernels need cross-validation, even at a single lambda";
             return Err(Error::contradiction(
                 regularisation.describe(),
                 format!("{kernels} kernels"),
@@ -324,8 +324,8 @@ impl ClassifierSettings {
         if by_steps || !approximation.has_features() {
             return Ok(());
         }
-        let reason = "of features the memory is that of their inner products, for the hinge with the \
-                      automatic solver";
+        let reason = "for features the memory limits their inner products, which only the hinge with \
+                      the automatic solver uses";
         let other = format!("approximation {approximation}");
         Err(Error::contradiction(format!("memory {memory}"), other, reason))
     }
@@ -376,7 +376,7 @@ impl ClassifierSettings {
     }
 
     /// Returns the settings of fits to data of this number of rows or parts of them, which end by
-    /// the deadline, or by that of the options if there is none.
+    /// the deadline, or else by the deadline of the options.
     pub(super) fn training(
         &self,
         rows: usize,

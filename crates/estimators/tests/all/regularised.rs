@@ -305,7 +305,7 @@ fn what_no_fit_can_use_is_refused() {
                 kernels: KernelChoice { approximation, ..bounded(&["gaussian"]) },
                 ..at(0.1)
             },
-            "of features the memory is that of their inner products",
+            "for features the memory limits their inner products",
         ),
     ];
     for (settings, words) in refused {

@@ -27,7 +27,7 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
 enum Counts<'a> {
     /// The weights of the risk.
     OfRisk,
-    /// One a sample.
+    /// One per sample.
     Ones,
     /// These.
     Given(Cow<'a, [f64]>),
@@ -97,7 +97,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
         if weights.len() != self.weights.len() {
             return Err(Error::Shape {
-                what: "weights, one a row",
+                what: "weights, one per row",
                 expected: self.weights.len(),
                 found: weights.len(),
             });
@@ -197,7 +197,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self
     }
 
-    /// Writes `L(u_i)`, one a sample, of the samples from a row on.
+    /// Writes `L(u_i)`, one per sample, of the samples from a row on.
     pub(crate) fn values(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.values(margins, out),
@@ -207,7 +207,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// Writes `L'(u_i)`, one a sample, of the samples from a row on.
+    /// Writes `L'(u_i)`, one per sample, of the samples from a row on.
     pub(crate) fn derivatives(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.derivatives(margins, out),
@@ -215,7 +215,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// Writes `L''(u_i)`, one a sample, of the samples from a row on.
+    /// Writes `L''(u_i)`, one per sample, of the samples from a row on.
     pub(crate) fn second_derivatives(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         // The smallest relative difference of slopes that is no rounding.
         const APART: f64 = 1e-9;
