@@ -312,7 +312,7 @@ impl<L: MarginLoss + ?Sized> Descent for Search<'_, '_, '_, L> {
         let gradient = &self.evaluator.gradient;
         if let Some((mut step, mut change)) = self.last.take() {
             step.iter_mut().zip(&self.coef).for_each(|(before, now)| *before = now - *before);
-            change.iter_mut().zip(&*gradient).for_each(|(before, now)| *before = now - *before);
+            change.iter_mut().zip(gradient).for_each(|(before, now)| *before = now - *before);
             self.memory.learn(step, change);
         }
         self.last = Some((self.coef.clone(), gradient.clone()));
