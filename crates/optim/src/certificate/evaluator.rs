@@ -143,8 +143,8 @@ impl<S: Samples> Evaluator<S> {
         self.certificate_of_gradient(lambda, point)
     }
 
-    /// Returns [`certificate`](Self::certificate) of the point that was certified last, and leaves
-    /// everything as it is.
+    /// Returns [`certificate`](Self::certificate) of the point that was certified last, and keeps the
+    /// gradient that was set, so that a search goes on as if it had not been called.
     pub(crate) fn certificate_alone<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
         let (gradient, drift) = (self.gradient.clone(), self.drift);
         let certificate = self.certificate(lambda, point);
