@@ -10,10 +10,11 @@ use serde_json::Value;
 use crate::{Failure, Outcome, metadata, workspace};
 
 /// The crates whose README has a program that is run.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     "margins-model",
     "margins-calibration",
     "margins-optim",
+    "margins-kernel-functions",
     "margins-kernels",
     "margins-boost",
     "margins-experiments",

@@ -127,7 +127,7 @@ impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
 /// vector, and once the budget is used up one of the others, at random, makes room for it.
 ///
 /// The kernel is any function of two samples, such as `move |x, z| kernel.value(x, z)` for a kernel
-/// of `margins-kernels`.
+/// of `margins-kernel-functions`.
 ///
 /// Source: Cavallanti, Cesa-Bianchi and Gentile (2007), the randomised budget perceptron.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use margins::Error;
 use margins::boost::Error as Boost;
 use margins::data::Error as Data;
+use margins::kernel_functions::Error as Kernel;
 use margins::kernels::Error as Kernels;
 use margins::losses::did_you_mean;
 use margins::massart::Error as Massart;
@@ -128,12 +129,14 @@ fn of_game(error: &Boost) -> bool {
 fn of_kernel(error: &Kernels) -> bool {
     match error {
         Kernels::Optim(inner) => of_solver(inner),
-        Kernels::Parameter { .. }
-        | Kernels::UnknownKernel { .. }
-        | Kernels::UnknownParameter { .. }
-        | Kernels::MissingParameter { .. }
-        | Kernels::MaybeIndefinite(_)
-        | Kernels::Syntax { .. } => true,
+        Kernels::MaybeIndefinite(_)
+        | Kernels::Kernel(
+            Kernel::Parameter { .. }
+            | Kernel::UnknownKernel { .. }
+            | Kernel::UnknownParameter { .. }
+            | Kernel::MissingParameter { .. }
+            | Kernel::Syntax { .. },
+        ) => true,
         _ => false,
     }
 }

@@ -29,7 +29,7 @@ pub enum Error {
     /// The game of focused online learning refused something.
     #[error(transparent)]
     Boost(#[from] margins_boost::Error),
-    /// The kernels crate refused something.
+    /// The crates of kernels refused something.
     #[error(transparent)]
     Kernels(#[from] margins_kernels::Error),
     /// A model cannot be made, read, written or applied.
@@ -195,6 +195,12 @@ pub enum Error {
 
 fn at_row(row: &Option<usize>) -> String {
     row.map_or_else(String::new, |row| format!(" (row {row})"))
+}
+
+impl From<margins_kernel_functions::Error> for Error {
+    fn from(error: margins_kernel_functions::Error) -> Self {
+        Error::Kernels(error.into())
+    }
 }
 
 impl Error {

@@ -8,6 +8,7 @@
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
 //! * [`massart`]: halfspaces with a margin, learned under Massart noise.
+//! * [`kernel_functions`]: kernels and their scores, without a solver.
 //! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
 //! * [`boost`]: focused online learning, which minimises the maximal loss, and its opponents.
 //! * [`estimators`]: the estimators, from settings to a model with its evidence.
@@ -213,6 +214,7 @@ pub use margins_estimators::regularised::{
     MemberReport, Prepared, Probabilities, Progress, Selection, Subset, TrainingReport, folds_of,
 };
 pub use margins_estimators::stream::data_driven_scale;
+pub use margins_kernel_functions as kernel_functions;
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_massart as massart;

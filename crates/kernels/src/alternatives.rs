@@ -22,7 +22,6 @@ impl Alternatives {
 
     /// Takes the number of samples, the seconds of a kernel value on all threads, and whether the kernel is
     /// known to be positive semidefinite: one that is not has no way without the matrix but the approximation.
-    #[cfg(feature = "solvers")]
     pub(crate) fn new(n: usize, value: f64, matrix_free: bool) -> Self {
         Alternatives { n, value, matrix_free }
     }

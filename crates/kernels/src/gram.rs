@@ -8,6 +8,7 @@ mod matrix_free;
 use std::sync::{Arc, OnceLock};
 
 use margins_data::{Design, Memory, parallel};
+use margins_kernel_functions::{Block, Kernel, Points};
 use margins_optim::problem::Eigenspace;
 use nalgebra::DMatrix;
 
@@ -16,10 +17,8 @@ use self::dense::{check_semidefinite, mirror, room_for};
 pub(crate) use self::entries::Entries;
 pub(crate) use self::feature_products::FeatureProducts;
 pub(crate) use self::matrix_free::MatrixFree;
-use crate::block::{Points, center};
-use crate::expansion::{SIDE, fill};
 use crate::room::matrices;
-use crate::{Block, Error, Kernel, PivotedCholesky};
+use crate::{Error, PivotedCholesky};
 
 /// The rounding of a matrix in double precision, relative to its entries and to its trace.
 const ROUNDING: f64 = 1e-10;
@@ -67,7 +66,8 @@ impl Gram {
     /// A kernel value that is not finite; more samples than there is memory for; a kernel that is
     /// not known to be positive semidefinite and turns out not to be.
     pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
-        let points = Points::new(design, &center(design))?;
+        const SIDE: usize = Block::SIDE;
+        let points = Points::new(design);
         let n = points.len();
         let mut matrix = DMatrix::from_vec(n, n, room_for(n)?);
         // Each task owns the columns of one block and fills their part from the diagonal down.
@@ -77,16 +77,13 @@ impl Gram {
             let mut values = vec![0.0; SIDE * column_count];
             for first_row in (first_column..n).step_by(SIDE) {
                 let row_count = SIDE.min(n - first_row);
-                let block = Block {
-                    rows: &points,
-                    first_row,
-                    row_count,
-                    columns: &points,
-                    first_column,
-                    column_count,
-                };
+                let block = Block::new(
+                    &points,
+                    first_row..first_row + row_count,
+                    first_column..first_column + column_count,
+                );
                 let values = &mut values[..block.len()];
-                fill(kernel, &block, values)?;
+                block.evaluate(kernel, values)?;
                 let parts = columns.chunks_exact_mut(n).zip(values.chunks_exact(row_count));
                 parts.for_each(|(out, part)| out[first_row..][..row_count].copy_from_slice(part));
             }
@@ -131,8 +128,8 @@ impl Gram {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TooLarge`]: there are more samples than there is memory for. [`Error::Interrupted`]:
-    /// `is_over` has returned true.
+    /// [`Error::TooLarge`]: there are more samples than there is memory for. An error that
+    /// [is interrupted](Error::is_interrupted): `is_over` has returned true.
     pub fn of_features(features: Design, is_over: impl Fn() -> bool + Sync) -> Result<Self, Error> {
         Ok(Gram::of(Entries::Features(FeatureProducts::new(features, is_over)?)))
     }

@@ -198,7 +198,7 @@ impl Gram {
     /// # Errors
     /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free). [`Error::Memory`]: the
     /// paths do not fit in memory without the matrix either, or cannot do without it.
-    /// [`Error::Interrupted`]: the deadline came before the matrix was there.
+    /// An error that [is interrupted](Error::is_interrupted): the deadline came before the matrix was there.
     pub fn within(
         kernel: &Arc<dyn Kernel>,
         design: &Design,

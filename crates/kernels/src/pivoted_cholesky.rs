@@ -1,16 +1,16 @@
 //! The pivoted Cholesky factorisation of a kernel matrix, and fits in its coordinates.
 
 use margins_data::{Design, Memory, parallel};
+use margins_kernel_functions::{Kernel, combine, combine_all, diagonal};
 use margins_losses::MarginLoss;
 use margins_optim::problem::{EmpiricalRisk, Margins};
 use margins_optim::solve::Ending;
 use margins_optim::{Fit, Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
-use crate::expansion::{combine, combine_all, diagonal};
 use crate::rkhs_norm::SampleNorms;
 use crate::room::is_free;
-use crate::{Error, Kernel, KernelFit};
+use crate::{Error, KernelFit};
 
 /// The factorisation `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining
 /// diagonal entry as pivot: the kernel matrix is never formed, r columns of it are enough.
@@ -377,5 +377,5 @@ impl Factorization {
 
 /// Returns the kernel values of all samples with sample `i`.
 fn column(kernel: &dyn Kernel, design: &Design, i: usize) -> Result<Vec<f64>, Error> {
-    combine(kernel, design, &design.select(&[i]), &[1.0])
+    Ok(combine(kernel, design, &design.select(&[i]), &[1.0])?)
 }

@@ -60,10 +60,10 @@ pub enum Error {
     Loss(#[source] margins_losses::Error),
     /// The kernel cannot be had from the registry.
     #[error("{}", of_kernel(.0))]
-    Kernel(#[source] margins_kernels::Error),
+    Kernel(#[source] margins_kernel_functions::Error),
     /// A kernel cannot be evaluated.
     #[error(transparent)]
-    Kernels(#[from] margins_kernels::Error),
+    Kernels(#[from] margins_kernel_functions::Error),
     /// Features overflow when they are scaled.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
@@ -134,9 +134,11 @@ fn of_loss(error: &margins_losses::Error) -> String {
     }
 }
 
-fn of_kernel(error: &margins_kernels::Error) -> String {
+fn of_kernel(error: &margins_kernel_functions::Error) -> String {
     match error {
-        margins_kernels::Error::UnknownKernel { name, .. } => missing("kernel", name, error),
+        margins_kernel_functions::Error::UnknownKernel { name, .. } => {
+            missing("kernel", name, error)
+        }
         _ => error.to_string(),
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::Encoding;
 use margins_data::{ClassIndex, Design};
-use margins_kernels::Kernel;
+use margins_kernel_functions::Kernel;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use margins_data::Design;
-use margins_kernels::Kernel;
+use margins_kernel_functions::Kernel;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 

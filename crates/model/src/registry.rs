@@ -1,6 +1,6 @@
 //! The losses and kernels that a model may name.
 
-use margins_kernels::{Kernel, KernelRegistry};
+use margins_kernel_functions::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 
 /// The losses and kernels that specifications and model files may name: those of this project and
@@ -69,7 +69,7 @@ impl Registry {
         mut self,
         name: &str,
         parameters: &[(&str, Option<f64>)],
-        constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, margins_kernels::Error>
+        constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, margins_kernel_functions::Error>
         + Send
         + Sync
         + 'static,

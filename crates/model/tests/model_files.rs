@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::{EncodeOptions, Encoding, RawColumn, RawTable};
 use margins_data::{Design, read};
-use margins_kernels::{Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine};
+use margins_kernel_functions::{
+    Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine,
+};
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{
     Basis, Error, Format, Functions, Header, Member, Model, Registry, Scheme, TrainingSummary,

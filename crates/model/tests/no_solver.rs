@@ -23,6 +23,8 @@ fn there_is_no_solver_below_models() {
         let packages = packages(features);
         assert!(packages.iter().any(|package| package == "margins-losses"), "{packages:?}");
         let has = |name: &str| packages.iter().any(|package| package == name);
-        assert!(!has("margins-optim"), "{features:?}: {packages:?}");
+        for solver in ["margins-optim", "margins-kernels"] {
+            assert!(!has(solver), "{features:?}: {packages:?}");
+        }
     }
 }

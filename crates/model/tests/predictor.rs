@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use margins_calibration::probability::PlattScaling;
-use margins_kernels::{Gaussian, KernelRegistry};
+use margins_kernel_functions::{Gaussian, KernelRegistry};
 use margins_losses::{Hinge, Logistic, LossRegistry};
 use margins_model::{
     Basis, Design, Error, Functions, MarginLoss, Member, Model, Predictor, Registry, Scheme,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use margins_data::Memory;
 use margins_estimators::focused::{self, SlackRule, Subsampling};
 use margins_estimators::regularised::{Approximation, Sigmas};
-use margins_kernels::KernelRegistry;
+use margins_kernel_functions::KernelRegistry;
 use margins_losses::LossRegistry;
 use margins_model::Registry;
 use margins_optim::lambda_grid;

@@ -179,7 +179,9 @@ impl ClassifierSettings {
     ) -> Result<Option<LandmarkFeatures>, Error> {
         let Some((kernel, count)) = self.landmarks()? else { return Ok(None) };
         if count == 0 {
-            return Err(margins_kernels::Error::TooFewFeatures { least: 1, found: 0 }.into());
+            return Err(
+                margins_kernel_functions::Error::TooFewFeatures { least: 1, found: 0 }.into()
+            );
         }
         let scales = match self.standardize {
             true => spreads_over_shards(workers, &*self.loss)?.map(|spreads| spreads.factors()),

@@ -115,7 +115,7 @@ impl<'d> Common<'_, 'd> {
         let deadline = limit.map_or(settings.options.deadline, of_search);
         let prepared =
             match settings.prepare(space, contests.any(), self.memory, self.planned, deadline) {
-                Err(Error::Kernels(margins_kernels::Error::Interrupted)) if is_over(deadline) => {
+                Err(Error::Kernels(error)) if error.is_interrupted() && is_over(deadline) => {
                     return Ok(None);
                 }
                 prepared => prepared?,

@@ -7,14 +7,14 @@ use faer::linalg::triangular_solve::{
 };
 use faer::{Mat, MatMut, MatRef, Par};
 use margins_data::Design;
+use margins_kernel_functions::{Error as KernelError, Kernel, diagonal, fill_strips};
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use crate::expansion::{diagonal, fill_strips};
 use crate::room::matrices;
-use crate::{Error, Gram, Kernel};
+use crate::{Error, Gram};
 
 /// The distribution from which the landmarks of Nystrom features are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +65,7 @@ impl NystromMap {
         seed: u64,
     ) -> Result<Self, Error> {
         if m == 0 {
-            return Err(Error::TooFewFeatures { least: 1, found: 0 });
+            return Err(KernelError::TooFewFeatures { least: 1, found: 0 }.into());
         }
         let n = design.rows();
         let mut random = ChaCha8Rng::seed_from_u64(seed);

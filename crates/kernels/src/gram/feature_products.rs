@@ -37,7 +37,7 @@ impl FeatureProducts {
         let mut entries = super::room_for(n)?;
         parallel::try_for_each_chunk(&mut entries, (n * WIDTH).max(1), |k, columns| {
             if is_over() {
-                return Err(Error::Interrupted);
+                return Err(margins_kernel_functions::Error::Interrupted.into());
             }
             let first = k * WIDTH;
             let (count, rows) = (columns.len() / n, n - first);
@@ -51,7 +51,7 @@ impl FeatureProducts {
                 Par::Seq,
             );
             columns.iter_mut().for_each(|entry| *entry = single(f64::from(*entry)));
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         super::mirror(&mut entries, n);
         Ok(FeatureProducts { features, diagonal, columns: SingleColumns { scale, entries } })

@@ -5,11 +5,14 @@ use std::time::Instant;
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, Memory, parallel};
+use margins_kernel_functions::{
+    Block, Error as KernelError, Kernel, Points, combine_all, diagonal, fill_strips,
+};
 use nalgebra::DMatrix;
 
-use crate::block::{Points, center};
-use crate::expansion::{SIDE, combine_all, diagonal, fill, fill_strips};
-use crate::{Alternatives, Block, Error, Kernel};
+use crate::{Alternatives, Error};
+
+const SIDE: usize = Block::SIDE;
 
 /// The number of blocks that one task computes, in the same room.
 const TOGETHER: usize = 8;
@@ -36,7 +39,7 @@ enum Fault {
 }
 
 /// Measures some values of a kernel, and returns what ways without the matrix in memory take.
-fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Alternatives, Error> {
+fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Alternatives, KernelError> {
     const MOST: usize = 256;
     let n = design.rows();
     let few: Vec<usize> = (0..n).step_by(n.div_ceil(MOST).max(1)).collect();
@@ -188,10 +191,10 @@ impl MatrixFree {
         &self,
         design: &Design,
         coefs: &DMatrix<f64>,
-    ) -> Result<DMatrix<f64>, Error> {
+    ) -> Result<DMatrix<f64>, KernelError> {
         let (count, n) = coefs.shape();
         let mut out = DMatrix::zeros(count, n);
-        let points = Points::new(design, &center(design))?;
+        let points = Points::new(design);
         let strips: Vec<Mutex<&mut [f64]>> =
             out.as_mut_slice().chunks_mut(SIDE * count).map(Mutex::new).collect();
         let strip = |k: usize| strips[k].lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,16 +204,10 @@ impl MatrixFree {
             MatRef::from_column_major_slice(coefs, count, side(k))
         };
         let meet = |(one, other): (usize, usize), room: &mut [f64]| {
-            let block = Block {
-                rows: &points,
-                first_row: one * SIDE,
-                row_count: side(one),
-                columns: &points,
-                first_column: other * SIDE,
-                column_count: side(other),
-            };
+            let samples = |k: usize| k * SIDE..k * SIDE + side(k);
+            let block = Block::new(&points, samples(one), samples(other));
             let values = &mut room[..block.len()];
-            fill(&*self.kernel, &block, values)?;
+            block.evaluate(&*self.kernel, values)?;
             let values = MatRef::from_column_major_slice(values, side(one), side(other));
             let add = |to: usize, coefs: MatRef<'_, f64>, values: MatRef<'_, f64>| {
                 let mut out = strip(to);
@@ -221,7 +218,7 @@ impl MatrixFree {
             if one != other {
                 add(one, coefs_of(other), values.transpose());
             }
-            Ok::<(), Error>(())
+            Ok::<(), KernelError>(())
         };
         for pairs in rounds(strips.len()) {
             parallel::try_map(0..pairs.len().div_ceil(TOGETHER), |turn| {
@@ -237,7 +234,7 @@ impl MatrixFree {
     /// Returns `count` products per row of the samples `rows`, which are no numbers after a fault.
     fn or_no_number(
         &self,
-        products: Result<DMatrix<f64>, Error>,
+        products: Result<DMatrix<f64>, KernelError>,
         rows: &[usize],
         columns: &[usize],
         count: usize,
@@ -249,12 +246,12 @@ impl MatrixFree {
     }
 
     /// Keeps in mind the first fault; the products that it is in are no numbers.
-    fn note(&self, outcome: &Result<(), Error>, rows: &[usize], columns: &[usize]) {
+    fn note(&self, outcome: &Result<(), KernelError>, rows: &[usize], columns: &[usize]) {
         let _ = match *outcome {
-            Err(Error::KernelValue { one, other, value, .. }) => {
+            Err(KernelError::KernelValue { one, other, value, .. }) => {
                 self.fault.set(Fault::Value { one: rows[one], other: columns[other], value })
             }
-            Err(Error::Interrupted) => self.fault.set(Fault::Interrupted),
+            Err(KernelError::Interrupted) => self.fault.set(Fault::Interrupted),
             _ => Ok(()),
         };
     }
@@ -263,10 +260,10 @@ impl MatrixFree {
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.fault.get() {
             None => Ok(()),
-            Some(Fault::Interrupted) => Err(Error::Interrupted),
+            Some(Fault::Interrupted) => Err(KernelError::Interrupted.into()),
             Some(&Fault::Value { one, other, value }) => {
                 let kernel = self.kernel.specification();
-                Err(Error::KernelValue { kernel, one, other, value })
+                Err(KernelError::KernelValue { kernel, one, other, value }.into())
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use margins_data::{Dataset, Design, Labels, Memory, Sample};
+use margins_kernel_functions::Error as KernelError;
 use margins_kernels::{
     Block, Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, KnownFunction, Laplacian,
     PlannedPaths, Route, Watched, certify, cross_validate, leave_one_out, path, svm,
@@ -196,7 +197,9 @@ fn a_value_that_is_no_number_is_named() {
     let refused = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
     let of_hinge = svm::fit(&free(), &signs, None, true, lambda(0.01), &options).unwrap_err();
     for error in [refused, of_hinge] {
-        let Error::KernelValue { one, other, value, .. } = error else { panic!("{error}") };
+        let Error::Kernel(KernelError::KernelValue { one, other, value, .. }) = error else {
+            panic!("{error}")
+        };
         let (x, z) = (design.sample(one), design.sample(other));
         assert!(value.is_nan() && x.squared_distance(&z) > 6.0);
     }
@@ -306,11 +309,11 @@ fn work_that_is_interrupted_ends_before_the_next_block() {
         let gram = free();
         let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
         let smooth = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
-        assert!(matches!(smooth, Error::Interrupted), "{smooth}");
+        assert!(smooth.is_interrupted(), "{smooth}");
         let in_time = |filled: usize| assert!((limit..limit + 8).contains(&filled), "{filled}");
         in_time(filled.load(Ordering::Relaxed));
         let hinge = svm::fit(&free(), &signs, None, true, lambda(0.01), &options).unwrap_err();
-        assert!(matches!(hinge, Error::Interrupted), "{hinge}");
+        assert!(hinge.is_interrupted(), "{hinge}");
         in_time(filled.load(Ordering::Relaxed));
     }
 }

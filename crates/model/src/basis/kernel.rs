@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use margins_data::Design;
-use margins_kernels::features::RandomFourierMap;
-use margins_kernels::{Kernel, combine_all};
+use margins_kernel_functions::{Kernel, RandomFourierMap, combine_all};
 use nalgebra::DMatrix;
 
 use super::{Basis, Functions};
@@ -24,7 +23,7 @@ impl Basis {
     ) -> Result<Self, Error> {
         if kernel.needs_data() {
             let kernel = kernel.specification();
-            return Err(margins_kernels::Error::NeedsData { kernel }.into());
+            return Err(margins_kernel_functions::Error::NeedsData { kernel }.into());
         }
         let design = functions.design();
         let features = design.columns();

@@ -65,7 +65,8 @@ impl<'d> Prepared<'d> {
     ///
     /// # Errors
     /// A specification that the registry does not know, and data that the kernel or the
-    /// approximation cannot take. [`margins_kernels::Error::Interrupted`]: the deadline has passed.
+    /// approximation cannot take. An error that
+    /// [is interrupted](margins_kernels::Error::is_interrupted): the deadline has passed.
     pub fn for_kernel(
         specification: &str,
         kernels: &KernelRegistry,

@@ -79,8 +79,8 @@ impl FeatureSpace {
         let is_over = || self.basis.kernel.is_interrupted() || options.is_late();
         match Gram::of_features(self.features.clone(), is_over) {
             Ok(gram) => Ok(Some(gram)),
-            Err(margins_kernels::Error::Interrupted) if self.basis.kernel.is_interrupted() => {
-                Err(margins_kernels::Error::Interrupted.into())
+            Err(error) if error.is_interrupted() && self.basis.kernel.is_interrupted() => {
+                Err(error.into())
             }
             // Without enough memory or time the linear solver continues.
             Err(_) => Ok(None),

@@ -30,7 +30,7 @@ pub use self::watched::Watched;
 ///
 /// ```
 /// use margins_data::{Design, Sample};
-/// use margins_kernels::{Gram, Kernel};
+/// use margins_kernel_functions::{Kernel, combine};
 ///
 /// /// The kernel of Brownian motion, for one feature of at least 0.
 /// #[derive(Debug)]
@@ -42,8 +42,8 @@ pub use self::watched::Watched;
 ///     }
 /// }
 ///
-/// let gram = Gram::new(&Brownian, &Design::from_rows(&[[1.0], [2.0], [5.0]])?)?;
-/// assert_eq!(gram.matrix().expect("held in memory")[(1, 2)], 2.0);
+/// let times = Design::from_rows(&[[1.0], [2.0], [5.0]])?;
+/// assert_eq!(combine(&Brownian, &times, &times, &[0.0, 0.0, 1.0])?, [1.0, 2.0, 5.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Kernel: Debug + Send + Sync {

@@ -44,7 +44,7 @@ struct Entry {
 ///
 /// ```
 /// use margins_data::Design;
-/// use margins_kernels::{Kernel, KernelRegistry};
+/// use margins_kernel_functions::{Kernel, KernelRegistry};
 ///
 /// let registry = KernelRegistry::standard();
 /// let kernel = registry.parse("gaussian:sigma=0.5+linear*linear")?;
@@ -178,13 +178,13 @@ impl KernelRegistry {
     /// The errors of [`parse`](Self::parse).
     ///
     /// ```
-    /// use margins_kernels::KernelRegistry;
+    /// use margins_kernel_functions::KernelRegistry;
     ///
     /// let registry = KernelRegistry::standard();
     /// let filled = registry.with_sigma("gaussian+linear", 0.5)?;
     /// assert_eq!(filled.as_deref(), Some("gaussian:sigma=0.5+linear"));
     /// assert_eq!(registry.with_sigma("gaussian:sigma=2", 0.5)?, None);
-    /// # Ok::<(), margins_kernels::Error>(())
+    /// # Ok::<(), margins_kernel_functions::Error>(())
     /// ```
     pub fn with_sigma(&self, specification: &str, sigma: f64) -> Result<Option<String>, Error> {
         let is_used = Cell::new(false);

@@ -2,8 +2,8 @@
 //! kernels of this crate.
 
 use margins_data::Sample;
-use margins_kernels::testkit::{self, Reference};
-use margins_kernels::{Block, Kernel, KernelRegistry, Product, Sigmoid, Sum};
+use margins_kernel_functions::testkit::{self, Reference};
+use margins_kernel_functions::{Block, Kernel, KernelRegistry, Product, Sigmoid, Sum};
 use proptest::prelude::*;
 
 /// Every kernel of the registry with several parameters, sums, products and nested ones.

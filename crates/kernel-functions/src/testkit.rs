@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use margins_data::Sample;
-//! use margins_kernels::{Kernel, testkit};
+//! use margins_kernel_functions::{Kernel, testkit};
 //!
 //! /// The share of features that two samples have alike.
 //! #[derive(Debug)]

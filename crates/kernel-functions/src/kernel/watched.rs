@@ -23,7 +23,7 @@ type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// use margins_data::Design;
-/// use margins_kernels::{Error, Gaussian, Gram, Watched};
+/// use margins_kernel_functions::{Error, Gaussian, Watched, diagonal};
 ///
 /// let is_over = Arc::new(AtomicBool::new(false));
 /// let flag = is_over.clone();
@@ -32,9 +32,9 @@ type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
 ///     false => ControlFlow::Continue(()),
 /// });
 /// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0]])?;
-/// assert!(Gram::new(&kernel, &design).is_ok());
+/// assert_eq!(diagonal(&kernel, &design)?, [1.0, 1.0]);
 /// is_over.store(true, Ordering::Relaxed);
-/// assert!(matches!(Gram::new(&kernel, &design), Err(Error::Interrupted)));
+/// assert!(matches!(diagonal(&kernel, &design), Err(Error::Interrupted)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

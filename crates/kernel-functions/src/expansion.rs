@@ -1,14 +1,14 @@
-//! Scores of kernel expansions `sum_j a_j k(., z_j)`, a block of kernel values at a time.
+//! The values of a kernel in a block, and scores of kernel expansions `sum_j a_j k(., z_j)`, a block
+//! at a time.
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, parallel};
 use nalgebra::DMatrix;
 
-use crate::block::{Points, all_finite, center};
-use crate::{Block, Error, Kernel};
+use crate::block::{all_finite, center};
+use crate::{Block, Error, Kernel, Points};
 
-/// The number of samples that go through the matrix products together.
-pub(crate) const SIDE: usize = 256;
+const SIDE: usize = Block::SIDE;
 
 /// Returns `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of
 /// `columns`, block by block, [in parallel](margins_data::parallel): of the kernel values no more
@@ -63,18 +63,11 @@ pub fn combine_all(
 /// # Errors
 /// A kernel value that is not finite.
 pub fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error> {
-    let points = Points::new(design, &center(design))?;
+    let points = Points::new(design);
     let mut out = vec![0.0; points.len()];
     for (i, out) in out.iter_mut().enumerate() {
-        let block = Block {
-            rows: &points,
-            first_row: i,
-            row_count: 1,
-            columns: &points,
-            first_column: i,
-            column_count: 1,
-        };
-        fill(kernel, &block, std::slice::from_mut(out))?;
+        let block = Block::new(&points, i..i + 1, i..i + 1);
+        block.evaluate(kernel, std::slice::from_mut(out))?;
     }
     Ok(out)
 }
@@ -91,26 +84,22 @@ fn each_block(
 ) -> Result<(), Error> {
     // Samples of both sides less the same centre, which sparse ones do not take.
     let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
-    let columns = Points::new(columns, &center)?;
+    let columns = Points::around(&center, columns)?;
     parallel::try_for_each_chunk(out, SIDE * width, |k, out| {
         // A strip of rows at a time: to make all of them ready takes as long as some hundred columns.
         let strip: Vec<usize> = (k * SIDE..rows.rows().min((k + 1) * SIDE)).collect();
         let row_count = strip.len();
         let strip = rows.select(&strip);
-        let strip = Points::new(&strip, &center)?;
+        let strip = Points::around(&center, &strip)?;
         let mut values = vec![0.0; row_count * SIDE];
         for first_column in (0..columns.len()).step_by(SIDE) {
             let column_count = SIDE.min(columns.len() - first_column);
-            let block = Block {
-                rows: &strip,
-                first_row: 0,
-                row_count,
-                columns: &columns,
-                first_column,
-                column_count,
-            };
+            let block = Block::between(
+                (&strip, 0..row_count),
+                (&columns, first_column..first_column + column_count),
+            );
             let values = &mut values[..block.len()];
-            fill(kernel, &block, values).map_err(|error| error.of_rows_from(k * SIDE))?;
+            block.evaluate(kernel, values).map_err(|error| error.of_rows_from(k * SIDE))?;
             take(out, first_column, row_count, values);
         }
         Ok(())
@@ -118,9 +107,16 @@ fn each_block(
 }
 
 /// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns`
-/// after the other, and calls `take` for the values of every strip of columns, in parallel.
-#[cfg(feature = "solvers")]
-pub(crate) fn fill_strips(
+/// after the other, and calls `take` for the values of every strip of columns,
+/// [in parallel](margins_data::parallel).
+///
+/// # Errors
+/// Different numbers of features; a kernel value that is not finite, with its row in `rows` and its
+/// row in `columns`.
+///
+/// # Panics
+/// If `out` does not have one number per pair.
+pub fn fill_strips(
     kernel: &dyn Kernel,
     rows: &Design,
     columns: &Design,
@@ -130,49 +126,64 @@ pub(crate) fn fill_strips(
     /// The number of columns of a strip; with a thousand rows its values stay in the cache.
     const WIDTH: usize = 64;
     let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
-    let rows = Points::new(rows, &center)?;
-    let columns = Points::new(columns, &center)?;
+    let rows = Points::around(&center, rows)?;
+    let columns = Points::around(&center, columns)?;
     let row_count = rows.len();
+    assert_eq!(out.len(), row_count * columns.len(), "one value per pair");
     parallel::try_for_each_chunk(out, WIDTH * row_count, |k, values| {
         let column_count = values.len() / row_count;
         let first_column = k * WIDTH;
-        let block = Block {
-            rows: &rows,
-            first_row: 0,
-            row_count,
-            columns: &columns,
-            first_column,
-            column_count,
-        };
-        fill(kernel, &block, values)?;
+        let block = Block::between(
+            (&rows, 0..row_count),
+            (&columns, first_column..first_column + column_count),
+        );
+        block.evaluate(kernel, values)?;
         take(values);
         Ok(())
     })
 }
 
-/// Fills the values of a block, all of them finite, unless the kernel is interrupted.
-pub(crate) fn fill(
-    kernel: &dyn Kernel,
-    block: &Block<'_>,
-    values: &mut [f64],
-) -> Result<(), Error> {
-    if kernel.is_interrupted() {
-        return Err(Error::Interrupted);
-    }
-    if kernel.needs_data() {
-        return Err(Error::NeedsData { kernel: kernel.specification() });
-    }
-    kernel.fill(block, values);
-    if all_finite(values) {
-        return Ok(());
-    }
-    match values.iter().position(|value| !value.is_finite()) {
-        None => Ok(()),
-        Some(at) => Err(Error::KernelValue {
-            kernel: kernel.specification(),
-            one: block.first_row + at % block.row_count,
-            other: block.first_column + at / block.row_count,
-            value: values[at],
-        }),
+impl Block<'_> {
+    /// Fills the values of a kernel for each pair, all of them finite.
+    ///
+    /// # Errors
+    /// [`Error::KernelValue`]: a value that is not finite, with its rows in the two designs.
+    /// [`Error::Interrupted`], [`Error::NeedsData`]: a kernel in that state.
+    ///
+    /// # Panics
+    /// If there is not one number per pair.
+    ///
+    /// ```
+    /// use margins_data::Design;
+    /// use margins_kernel_functions::{Block, Linear, Points};
+    ///
+    /// let design = Design::from_rows(&[[1.0, 2.0], [3.0, -1.0], [0.0, 1.0]])?;
+    /// let points = Points::new(&design);
+    /// let mut values = [0.0; 2];
+    /// Block::new(&points, 1..3, 0..1).evaluate(&Linear, &mut values)?;
+    /// assert_eq!(values, [1.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn evaluate(&self, kernel: &dyn Kernel, values: &mut [f64]) -> Result<(), Error> {
+        assert_eq!(values.len(), self.len(), "one value per pair");
+        if kernel.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        if kernel.needs_data() {
+            return Err(Error::NeedsData { kernel: kernel.specification() });
+        }
+        kernel.fill(self, values);
+        if all_finite(values) {
+            return Ok(());
+        }
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => Err(Error::KernelValue {
+                kernel: kernel.specification(),
+                one: self.first_row + at % self.row_count,
+                other: self.first_column + at / self.row_count,
+                value: values[at],
+            }),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! and distances.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, Sample};
@@ -9,9 +10,9 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::Error;
 
-/// The samples with what distances between them are computed from.
+/// Samples with the norms from which the distances between them are computed.
 #[derive(Debug, Clone)]
-pub(crate) struct Points<'a> {
+pub struct Points<'a> {
     design: &'a Design,
     /// The dense samples less a centre, so that the norms are no larger than they have to be.
     centered: Cow<'a, [f64]>,
@@ -29,24 +30,43 @@ pub(crate) fn center(design: &Design) -> Vec<f64> {
 }
 
 impl<'a> Points<'a> {
-    pub(crate) fn new(design: &'a Design, center: &[f64]) -> Result<Self, Error> {
+    /// Prepares the samples of a design for values among themselves.
+    pub fn new(design: &'a Design) -> Self {
+        Self::less(&center(design), design)
+    }
+
+    /// Prepares samples for values with others that are prepared around the same centre.
+    ///
+    /// # Errors
+    /// Another number of features than the centre has.
+    pub(crate) fn around(center: &[f64], design: &'a Design) -> Result<Self, Error> {
         let (expected, found) = (center.len(), design.columns());
         if expected != found {
             return Err(Error::Shape { what: "features", expected, found });
         }
+        Ok(Self::less(center, design))
+    }
+
+    fn less(center: &[f64], design: &'a Design) -> Self {
         let Some(samples) = design.dense_samples() else {
             let norms = design.samples().map(|x| x.squared_norm()).collect();
-            return Ok(Points { design, centered: Cow::Borrowed(&[]), norms });
+            return Points { design, centered: Cow::Borrowed(&[]), norms };
         };
         let p = center.len();
         let centered: Vec<f64> =
             samples.iter().enumerate().map(|(at, x)| x - center[at % p]).collect();
         let norms = centered.chunks_exact(p).map(|x| x.iter().map(|x| x * x).sum()).collect();
-        Ok(Points { design, centered: Cow::Owned(centered), norms })
+        Points { design, centered: Cow::Owned(centered), norms }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of samples.
+    pub fn len(&self) -> usize {
         self.norms.len()
+    }
+
+    /// Returns true if there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.norms.is_empty()
     }
 }
 
@@ -54,15 +74,46 @@ impl<'a> Points<'a> {
 /// with some others, the columns. Values are stored column after column.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
-    pub(crate) rows: &'a Points<'a>,
+    rows: &'a Points<'a>,
     pub(crate) first_row: usize,
     pub(crate) row_count: usize,
-    pub(crate) columns: &'a Points<'a>,
+    columns: &'a Points<'a>,
     pub(crate) first_column: usize,
-    pub(crate) column_count: usize,
+    column_count: usize,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    /// The number of samples on a side of blocks whose values stay in the cache.
+    pub const SIDE: usize = 256;
+
+    /// Returns the block of some samples with some others, or the same ones.
+    ///
+    /// # Panics
+    /// If there are no such samples.
+    pub fn new(points: &'a Points<'a>, rows: Range<usize>, columns: Range<usize>) -> Self {
+        Self::between((points, rows), (points, columns))
+    }
+
+    /// Returns the block of samples that are prepared around the same centre.
+    ///
+    /// # Panics
+    /// If there are no such samples.
+    pub(crate) fn between(
+        (rows, of_rows): (&'a Points<'a>, Range<usize>),
+        (columns, of_columns): (&'a Points<'a>, Range<usize>),
+    ) -> Self {
+        let is_within = of_rows.end <= rows.len() && of_columns.end <= columns.len();
+        assert!(is_within, "samples of a block");
+        Block {
+            rows,
+            first_row: of_rows.start,
+            row_count: of_rows.len(),
+            columns,
+            first_column: of_columns.start,
+            column_count: of_columns.len(),
+        }
+    }
+
     /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.row_count * self.column_count

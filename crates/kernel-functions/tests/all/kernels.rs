@@ -1,13 +1,12 @@
-//! Kernels, Gram matrices, specifications and the width of a kernel from data.
+//! Kernels, their values, specifications and the width of a kernel from data.
 
-use crate::common::{dense, kernel};
+use crate::common::{dense, kernel, matrix, sparse};
 use margins_data::{Design, Sample};
-use margins_kernels::{
-    Anova, Error, Gaussian, Gram, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
-    Polynomial, SigmaRange, Sigmoid, combine,
+use margins_kernel_functions::{
+    Anova, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Polynomial,
+    SigmaRange, Sigmoid, combine,
 };
 use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
 
 /// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
 const KERNELS: [&str; 14] = [
@@ -45,63 +44,8 @@ fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-fn sparse(rows: &[Vec<f64>]) -> Design {
-    let matrix =
-        DMatrix::from_row_iterator(rows.len(), rows[0].len(), rows.iter().flatten().copied());
-    Design::sparse(CsrMatrix::from(&matrix)).unwrap()
-}
-
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * a.abs().max(b.abs())
-}
-
-/// Whether kernel values agree, in which sums of terms of both signs may cancel.
-fn agree(kernel: &dyn Kernel, diagonal: f64, a: f64, b: f64) -> bool {
-    let cancels = ["linear", "poly", "sigmoid"].iter().any(|n| kernel.specification().contains(n));
-    close(a, b, 1e-12) || cancels && (a - b).abs() <= 1e-14 * diagonal.abs().max(1.0)
-}
-
-fn assert_matches_values(n: usize, p: usize) {
-    let rows = rows(n, p);
-    let (dense, sparse) = (dense(&rows), sparse(&rows));
-    // A matrix of the sigmoid, the last one, is refused unless it happens to be positive
-    // semidefinite.
-    for specification in &KERNELS[..KERNELS.len() - 1] {
-        let kernel = kernel(specification);
-        let gram = Gram::new(&*kernel, &dense).unwrap();
-        let from_sparse = Gram::new(&*kernel, &sparse).unwrap();
-        assert_eq!((gram.len(), gram.is_empty()), (n, false));
-        let diagonal = gram.matrix().unwrap().diagonal().amax();
-        for i in 0..n {
-            for j in 0..n {
-                let case = format!("{specification} {i} {j}");
-                let entry = gram.matrix().unwrap()[(i, j)];
-                let value = kernel.value(&dense.sample(i), &dense.sample(j));
-                assert!(agree(&*kernel, diagonal, entry, value), "{case}: {entry} {value}");
-                let other = from_sparse.matrix().unwrap()[(i, j)];
-                assert!(agree(&*kernel, diagonal, entry, other), "{case}: {entry} {other} sparse");
-                assert!(
-                    entry == gram.matrix().unwrap()[(j, i)]
-                        && other == from_sparse.matrix().unwrap()[(j, i)]
-                );
-                if !specification.contains("anova") {
-                    let value = kernel.value(&sparse.sample(i), &sparse.sample(j));
-                    assert!(agree(&*kernel, diagonal, other, value), "{case}: {other} {value}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn a_gram_matrix_holds_the_value_of_every_pair_dense_or_sparse() {
-    assert_matches_values(40, 5);
-    assert_matches_values(2, 1);
-}
-
-#[test]
-fn blocks_join_without_a_seam() {
-    assert_matches_values(300, 3);
 }
 
 #[test]
@@ -133,9 +77,9 @@ fn positive_semidefinite_kernels_have_no_negative_eigenvalue() {
     let rows = rows(60, 3);
     for design in [dense(&rows), sparse(&rows)] {
         for specification in &KERNELS[..KERNELS.len() - 1] {
-            let gram = Gram::new(&*kernel(specification), &design).unwrap();
-            let least = gram.matrix().unwrap().symmetric_eigenvalues().min();
-            let trace = gram.matrix().unwrap().trace();
+            let gram = matrix(&*kernel(specification), &design).unwrap();
+            let least = gram.symmetric_eigenvalues().min();
+            let trace = gram.trace();
             assert!(least >= -1e-10 * trace, "{specification}: {least} of {trace}");
         }
     }
@@ -153,17 +97,17 @@ fn duplicated_rows_have_distance_zero_exactly() {
     for design in [dense(&rows), sparse(&rows)] {
         let narrow = ["gaussian:sigma=1e12", "laplacian:sigma=1e12", "matern32:length=1e-12"];
         for specification in narrow {
-            let gram = Gram::new(&*kernel(specification), &design).unwrap();
+            let gram = matrix(&*kernel(specification), &design).unwrap();
             for i in 0..30 {
                 for j in 0..30 {
                     let want = if twin(i) == twin(j) { 1.0 } else { 0.0 };
-                    assert_eq!(gram.matrix().unwrap()[(i, j)], want, "{specification} {i} {j}");
+                    assert_eq!(gram[(i, j)], want, "{specification} {i} {j}");
                 }
             }
         }
-        let wide = Gram::new(&*kernel("gaussian:sigma=1e-12"), &design).unwrap();
-        assert!(wide.matrix().unwrap().iter().all(|k| (k - 1.0).abs() <= 1e-11 && *k <= 1.0));
-        assert_eq!(wide.matrix().unwrap()[(3, 29)], 1.0);
+        let wide = matrix(&*kernel("gaussian:sigma=1e-12"), &design).unwrap();
+        assert!(wide.iter().all(|k| (k - 1.0).abs() <= 1e-11 && *k <= 1.0));
+        assert_eq!(wide[(3, 29)], 1.0);
     }
 }
 
@@ -177,10 +121,10 @@ fn a_large_offset_of_features_leaves_distances_right() {
         })
         .collect();
     let offset: Vec<Vec<f64>> = small.iter().map(|x| x.iter().map(|x| x + 1e6).collect()).collect();
-    let near = Gram::new(&Gaussian::new(1.0).unwrap(), &dense(&small)).unwrap();
+    let near = matrix(&Gaussian::new(1.0).unwrap(), &dense(&small)).unwrap();
     for design in [dense(&offset), sparse(&offset)] {
-        let far = Gram::new(&Gaussian::new(1.0).unwrap(), &design).unwrap();
-        for (a, b) in near.matrix().unwrap().iter().zip(far.matrix().unwrap()) {
+        let far = matrix(&Gaussian::new(1.0).unwrap(), &design).unwrap();
+        for (a, b) in near.iter().zip(&far) {
             let (a, b) = (-a.ln(), -b.ln());
             assert!(close(a, b, 1e-9) || (a - b).abs() < 1e-15, "{a} {b}");
         }
@@ -188,7 +132,7 @@ fn a_large_offset_of_features_leaves_distances_right() {
 }
 
 #[test]
-fn combine_is_the_gram_matrix_times_coefficients() {
+fn combine_is_the_kernel_matrix_times_coefficients() {
     let rows = rows(300, 3);
     let coef: Vec<f64> = (0..300).map(|i| (i as f64 * 0.7).cos()).collect();
     let (dense, sparse) = (dense(&rows), sparse(&rows));
@@ -196,9 +140,9 @@ fn combine_is_the_gram_matrix_times_coefficients() {
     // semidefinite.
     for specification in &KERNELS[..KERNELS.len() - 1] {
         let kernel = kernel(specification);
-        let gram = Gram::new(&*kernel, &dense).unwrap();
-        let want = gram.matrix().unwrap() * DMatrix::from_column_slice(300, 1, &coef);
-        let size = gram.matrix().unwrap().amax() * 300.0;
+        let gram = matrix(&*kernel, &dense).unwrap();
+        let want = &gram * DMatrix::from_column_slice(300, 1, &coef);
+        let size = gram.amax() * 300.0;
         for (one, other) in
             [(&dense, &dense), (&sparse, &sparse), (&dense, &sparse), (&sparse, &dense)]
         {
@@ -233,59 +177,11 @@ fn combine_refuses_what_does_not_fit() {
 }
 
 #[test]
-fn parts_of_a_gram_matrix_are_those_of_the_samples() {
-    let rows = rows(12, 3);
-    let design = dense(&rows);
-    let gram = Gram::new(&Gaussian::new(0.4).unwrap(), &design).unwrap();
-    let chosen = [7, 2, 2, 11];
-    let part = gram.select(&chosen);
-    let cross = gram.cross_of(&[0, 5], &chosen);
-    assert_eq!((part.len(), cross.shape()), (4, (2, 4)));
-    for (j, &b) in chosen.iter().enumerate() {
-        for (i, &a) in chosen.iter().enumerate() {
-            assert_eq!(part.matrix().unwrap()[(i, j)], gram.matrix().unwrap()[(a, b)]);
-        }
-        for (i, &a) in [0, 5].iter().enumerate() {
-            assert_eq!(cross[(i, j)], gram.matrix().unwrap()[(a, b)]);
-        }
-    }
-    assert!(gram.select(&[]).is_empty());
-}
-
-#[test]
-fn precomputed_matrices_must_be_square_finite_and_symmetric() {
-    let refusal = |matrix: DMatrix<f64>| Gram::precomputed(matrix).unwrap_err().to_string();
-    assert_eq!(
-        refusal(DMatrix::zeros(2, 3)),
-        "columns of a precomputed kernel matrix: expected 2, found 3"
-    );
-    let mut matrix = DMatrix::identity(3, 3);
-    matrix[(2, 1)] = f64::NAN;
-    assert_eq!(
-        refusal(matrix.clone()),
-        "entry NaN of the kernel matrix, row 2, column 1, is not finite"
-    );
-    assert_eq!(
-        refusal(matrix.transpose()),
-        "entry NaN of the kernel matrix, row 1, column 2, is not finite"
-    );
-    matrix[(2, 1)] = 0.5;
-    assert_eq!(
-        refusal(matrix.clone()),
-        "the kernel matrix is not symmetric: 0.5 in row 2, column 1, but 0 in row 1, column 2"
-    );
-    // A difference in the twelfth digit is rounding, and is removed.
-    matrix[(1, 2)] = 0.5 * (1.0 + 1e-12);
-    let gram = Gram::precomputed(matrix).unwrap();
-    assert_eq!(gram.matrix().unwrap()[(1, 2)], gram.matrix().unwrap()[(2, 1)]);
-}
-
-#[test]
 fn a_kernel_value_that_overflows_names_the_rows() {
     let design = Design::from_rows(&[[0.0], [3.0]]).unwrap();
     let kernel = Polynomial::new(1000.0, 1.0, 1.0).unwrap();
     assert_eq!(
-        Gram::new(&kernel, &design).unwrap_err().to_string(),
+        matrix(&kernel, &design).unwrap_err().to_string(),
         "kernel 'poly:degree=1000,scale=1,offset=1' of rows 1 and 1 is inf; scale the features first"
     );
 }
@@ -389,14 +285,14 @@ fn a_width_comes_from_the_first_data() {
     let mut kernel = registry.parse("linear+gaussian").unwrap();
     assert_eq!(kernel.specification(), "linear+gaussian");
     assert_eq!(
-        Gram::new(&*kernel, &design).unwrap_err().to_string(),
+        matrix(&*kernel, &design).unwrap_err().to_string(),
         "kernel 'linear+gaussian' takes a parameter from the training data, which it does not have yet. Call \
          Kernel::adapt_to with the data, or set the parameter, as in gaussian:sigma=0.5."
     );
     kernel.adapt_to(&design, Some(&weights), 7).unwrap();
     let sigma = SigmaRange::of(&design, Some(&weights), 7).unwrap().middle();
     let fixed = registry.parse(&format!("linear+gaussian:sigma={sigma}")).unwrap();
-    assert_eq!(Gram::new(&*kernel, &design).unwrap(), Gram::new(&*fixed, &design).unwrap());
+    assert_eq!(matrix(&*kernel, &design).unwrap(), matrix(&*fixed, &design).unwrap());
     for mut kernel in [kernel, fixed] {
         let before = kernel.specification();
         kernel.adapt_to(&other, None, 7).unwrap();
@@ -532,10 +428,10 @@ fn a_kernel_of_ones_own_is_used_like_any_other() {
     let kernel = registry.parse("alike*alike:worth=3+linear").unwrap();
     assert_eq!(kernel.specification(), "alike:worth=2*alike:worth=3+linear");
     let design = Design::from_rows(&[[1.0, 2.0], [1.0, 5.0], [7.0, 5.0]]).unwrap();
-    let gram = Gram::new(&*kernel, &design).unwrap();
-    assert_eq!(gram.matrix().unwrap()[(0, 0)], 4.0 * 6.0 + 5.0);
-    assert_eq!(gram.matrix().unwrap()[(1, 0)], 6.0 + 11.0);
-    assert_eq!(gram.matrix().unwrap()[(2, 0)], 17.0);
+    let gram = matrix(&*kernel, &design).unwrap();
+    assert_eq!(gram[(0, 0)], 4.0 * 6.0 + 5.0);
+    assert_eq!(gram[(1, 0)], 6.0 + 11.0);
+    assert_eq!(gram[(2, 0)], 17.0);
     let replaced = registry.with("linear", &[], |_| Ok(Box::new(Alike { worth: 1.0 })));
     assert_eq!(replaced.parse("linear").unwrap().specification(), "alike:worth=1");
     assert_eq!(replaced.names().count(), 9);
@@ -585,22 +481,6 @@ fn rbf_is_the_gaussian_kernel() {
     assert_eq!(kernel.specification(), "gaussian:sigma=0.5+linear");
     let filled = registry.with_sigma("rbf", 2.0).unwrap();
     assert_eq!(filled.as_deref(), Some("gaussian:sigma=2"));
-}
-
-#[test]
-fn a_matrix_of_single_precision_is_semidefinite_to_its_digits() {
-    let n = 80;
-    let at = |i: usize| i as f64 / n as f64;
-    let exact = DMatrix::from_fn(n, n, |i, j| (-(at(i) - at(j)).powi(2)).exp());
-    let single = exact.map(|k| f64::from(k as f32));
-    let least = single.clone().symmetric_eigenvalues().min();
-    assert!(least < -1e-10 * n as f64, "{least}");
-    assert!(Gram::precomputed(single.clone()).is_ok());
-    // The same error in a matrix whose entries need double precision.
-    let shifted = single.map(|k| k * (1.0 + 1e-12));
-    assert!(matches!(Gram::precomputed(shifted), Err(Error::Indefinite)));
-    let indefinite = single - DMatrix::identity(n, n) * 0.125;
-    assert!(matches!(Gram::precomputed(indefinite), Err(Error::Indefinite)));
 }
 
 #[test]

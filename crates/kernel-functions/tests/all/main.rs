@@ -1,0 +1,7 @@
+//! The integration tests, in one program that is compiled and linked once.
+
+mod common;
+mod fourier;
+mod kernels;
+mod scales;
+mod testkit;
