@@ -2,7 +2,6 @@
 
 mod columns;
 mod dense_rows;
-mod grams;
 mod parts;
 mod products;
 mod room;
@@ -24,8 +23,8 @@ use crate::{Error, Sample};
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
-/// A design answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector,
-/// weighted Gram products) and hides how it is stored: dense samples one after the other, or
+/// A design answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector) and
+/// hides how it is stored: dense samples one after the other, or
 /// compressed sparse rows. All values are finite. Clones share their values until one of them is
 /// changed.
 #[derive(Debug, Clone, PartialEq)]

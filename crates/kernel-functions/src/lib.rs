@@ -6,6 +6,7 @@
 //! * [`Kernel`] and [`KernelRegistry`]: kernels, their sums and products, and your own kernels.
 //! * [`Points`] and [`Block`]: many values of a kernel at once, from inner products and distances.
 //! * [`combine`] and [`combine_all`]: scores `sum_j a_j k(z_j, x)`, without a kernel matrix.
+//! * [`linear_scores`]: scores of several functions that are linear in features.
 //! * [`SigmaRange`]: the widths of a Gaussian kernel that the data suggest.
 //! * [`RandomFourierMap`]: random features whose inner products approximate the Gaussian kernel.
 //! * `testkit` (with the feature of this name): conformance tests for your own kernels.
@@ -30,6 +31,7 @@ mod expansion;
 mod foreign_names;
 mod grammar;
 mod kernel;
+mod linear_scores;
 mod random_fourier;
 mod registry;
 #[cfg(feature = "testkit")]
@@ -43,6 +45,7 @@ pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum, Watched,
 };
+pub use linear_scores::linear_scores;
 pub use random_fourier::RandomFourierMap;
 pub use registry::KernelRegistry;
 

@@ -22,6 +22,7 @@
 
 use std::ops::Range;
 
+use margins_optim::products::multiply_rows;
 use margins_optim::solve::Limits;
 
 use crate::sphere::{SphereSample, is_wrong};
@@ -359,7 +360,7 @@ impl<'a, 'p> Search<'a, 'p> {
             }
             let scores = &mut scores[..rows.len() * range.len()];
             let coefs = self.candidates.block(range.clone());
-            self.sample.points().design().multiply_rows(rows, coefs, scores);
+            multiply_rows(self.sample.points().design(), rows, coefs, scores);
             self.products += scores.len() as u64;
             for (&row, scores) in rows.iter().zip(scores.chunks_exact_mut(range.len())) {
                 self.count(row, range.clone(), scores, &mut wrong);

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::Encoding;
 use margins_data::{ClassIndex, Design};
-use margins_kernel_functions::Kernel;
+use margins_kernel_functions::{Kernel, linear_scores};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
@@ -343,7 +343,7 @@ impl Model {
         let coefs = DMatrix::from_row_iterator(members.len(), functions, coefs);
         let mut scores = match (&self.basis, kernel) {
             (Some(basis), Some(kernel)) => basis.combine(design, &coefs, kernel)?,
-            _ => design.multiply_all(&coefs),
+            _ => linear_scores(design, &coefs),
         };
         for mut sample in scores.column_iter_mut() {
             for (score, member) in sample.iter_mut().zip(members) {

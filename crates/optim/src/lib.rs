@@ -16,6 +16,7 @@
 //!   cutting planes, MM as published or accelerated, and gradient descent.
 //! * [`Training`]: fits and paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
+//! * [`products`]: weighted Gram matrices and other matrix products with a design.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`online::stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //!
@@ -49,6 +50,7 @@ pub mod method;
 pub mod online;
 pub mod path;
 pub mod problem;
+pub mod products;
 pub mod shards;
 pub mod solve;
 

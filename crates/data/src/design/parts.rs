@@ -18,8 +18,8 @@ impl Design {
     }
 
     /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has
-    /// `width` numbers per row.
-    pub(super) fn each_part(
+    /// `width` numbers per row, [in parallel](crate::parallel) where the design is large.
+    pub fn for_each_part(
         &self,
         width: usize,
         out: &mut [f64],

@@ -3,10 +3,6 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use nalgebra::DMatrix;
-
 use super::{Design, Storage};
 use crate::{Sample, inner_loops};
 
@@ -32,7 +28,7 @@ impl Design {
     /// If the lengths differ from these.
     pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
         assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
-        self.each_part(1, out, |rows, out| self.multiply_strip(rows, w, out));
+        self.for_each_part(1, out, |rows, out| self.multiply_strip(rows, w, out));
     }
 
     /// Computes `high + low = X w` in twice the working precision: `high` is what
@@ -52,80 +48,6 @@ impl Design {
                     inner_loops::dot_sparse_accurately(columns, values, w)
                 }
             };
-        }
-    }
-
-    /// Returns `coefs X'` for k vectors of length p, one per row of `coefs`: one row per vector, one
-    /// column per sample. The numbers of a single vector are those of [`multiply`](Self::multiply).
-    ///
-    /// # Panics
-    /// If the number of columns is not p.
-    pub fn multiply_all(&self, coefs: &DMatrix<f64>) -> DMatrix<f64> {
-        let (count, p) = coefs.shape();
-        assert_eq!(p, self.columns(), "one coefficient per feature");
-        let mut out = DMatrix::zeros(count, self.rows());
-        if count == 1 {
-            self.multiply(coefs.as_slice(), out.as_mut_slice());
-            return out;
-        }
-        self.each_part(count, out.as_mut_slice(), |rows, out| match &self.storage {
-            Storage::Dense(samples) => matmul(
-                MatMut::from_column_major_slice_mut(out, count, rows.len()),
-                Accum::Replace,
-                MatRef::from_column_major_slice(coefs.as_slice(), count, p),
-                MatRef::from_column_major_slice(
-                    &samples.as_slice()[rows.start * p..rows.end * p],
-                    p,
-                    rows.len(),
-                ),
-                1.0,
-                Par::Seq,
-            ),
-            Storage::Sparse(_) => {
-                for (i, out) in rows.zip(out.chunks_exact_mut(count.max(1))) {
-                    self.sample(i).for_each(|column, x| {
-                        let coefs = &coefs.as_slice()[column * count..(column + 1) * count];
-                        out.iter_mut().zip(coefs).for_each(|(out, w)| *out += x * w);
-                    });
-                }
-            }
-        });
-        out
-    }
-
-    /// Computes the products of some rows with k vectors, each of length p and one after the other:
-    /// `<x_i, v_c>` for the first row and all vectors, then for the second row. Dense rows are
-    /// multiplied as a block.
-    ///
-    /// # Panics
-    /// If a row is not below n, or the lengths differ from these.
-    pub fn multiply_rows(&self, rows: &[usize], vectors: &[f64], out: &mut [f64]) {
-        let (p, k) = (self.columns(), out.len() / rows.len().max(1));
-        assert_eq!(
-            (k * p, k * rows.len()),
-            (vectors.len(), out.len()),
-            "shapes of rows times vectors"
-        );
-        match &self.storage {
-            Storage::Dense(samples) if p > 0 => {
-                let samples = samples.as_slice();
-                let mut block = Vec::with_capacity(rows.len() * p);
-                rows.iter().for_each(|i| block.extend_from_slice(&samples[i * p..(i + 1) * p]));
-                matmul(
-                    MatMut::from_column_major_slice_mut(out, k, rows.len()),
-                    Accum::Replace,
-                    MatRef::from_column_major_slice(vectors, p, k).transpose(),
-                    MatRef::from_column_major_slice(&block, p, rows.len()),
-                    1.0,
-                    Par::Seq,
-                );
-            }
-            _ => {
-                for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k.max(1))) {
-                    let vectors = vectors.chunks_exact(p.max(1));
-                    out.iter_mut().zip(vectors).for_each(|(o, v)| *o = self.sample(i).dot(v));
-                }
-            }
         }
     }
 
@@ -277,15 +199,12 @@ impl Design {
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::DMatrix;
     use nalgebra_sparse::CsrMatrix;
     use proptest::prelude::*;
 
     use super::*;
     use crate::design::tests::both;
-
-    fn weights(n: usize) -> Vec<f64> {
-        (0..n).map(|i| (i % 3) as f64 * 0.7).collect()
-    }
 
     proptest! {
         #[test]
@@ -295,10 +214,6 @@ mod tests {
             let (n, p) = x.shape();
             let w: Vec<f64> = (0..p).map(|j| j as f64 - 1.5).collect();
             let z: Vec<f64> = (0..n).map(|i| 2.0 - i as f64).collect();
-            let d = weights(n);
-            let with_constant = x.clone().insert_column(0, 1.0);
-            let weighted = with_constant.transpose()
-                * DMatrix::from_diagonal(&nalgebra::DVector::from_vec(d.clone())) * &with_constant;
             for design in [&dense, &sparse] {
                 let mut xw = vec![f64::NAN; n];
                 design.multiply(&w, &mut xw);
@@ -319,66 +234,11 @@ mod tests {
                 for (a, b) in xw.iter().zip(&want_xw).chain(xz.iter().zip(&want_xz)) {
                     prop_assert!((a - b).abs() < 1e-12);
                 }
-                let one = DMatrix::from_row_slice(1, p, &w);
-                prop_assert_eq!(design.multiply_all(&one), DMatrix::from_row_slice(1, n, &xw));
-                let several = DMatrix::from_fn(3, p, |k, j| w[j] * (k as f64 + 0.5));
-                let error = design.multiply_all(&several) - &several * x.transpose();
-                prop_assert!(error.amax() < 1e-12);
-                let mut gram = DMatrix::zeros(p + 1, p + 1);
-                design.weighted_gram(&d, &mut gram);
-                prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);
-                prop_assert!((design.sample_gram() - &x * x.transpose()).amax() < 1e-12);
-                let last = design.select(&[n - 1, 0]);
-                let with_last = &x * last.to_dense().transpose();
-                prop_assert!((design.products_with(&last) - with_last).amax() < 1e-12);
-            }
-        }
-
-        #[test]
-        fn products_of_some_rows_with_several_vectors((dense, sparse) in both(), k in 0usize..5) {
-            let (n, p) = (dense.rows(), dense.columns());
-            let (rows, vectors) = ([n - 1, 0, n - 1], DMatrix::from_fn(p, k, |i, j| i as f64 - 0.4 * j as f64));
-            let want = dense.select(&rows).to_dense() * &vectors;
-            for design in [&dense, &sparse] {
-                let mut out = vec![f64::NAN; 3 * k];
-                design.multiply_rows(&rows, vectors.as_slice(), &mut out);
-                let out = DMatrix::from_row_slice(3, k, &out);
-                prop_assert!((out - &want).amax() < 1e-12);
             }
         }
     }
 
-    /// Large enough to be shared among threads, whose number changes no bit.
-    #[test]
-    fn products_of_large_designs_are_those_of_their_rows() {
-        let (n, p, count) = (2_100, 500, 3);
-        let entry = |i: usize, j: usize| (((i * 7919 + j * 104_729) % 1009) as f64 - 504.0) / 504.0;
-        let samples = DMatrix::from_fn(p, n, |j, i| entry(i, j));
-        let sparse = Design::sparse(CsrMatrix::from(&samples.transpose())).expect("finite");
-        let dense = Design::from_samples(samples).expect("finite");
-        let coefs = DMatrix::from_fn(count, p, |k, j| entry(j, k));
-        for design in [dense, sparse] {
-            assert!(design.is_shared(0), "{} entries", design.stored());
-            let product = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                pool.expect("threads").install(|| design.multiply_all(&coefs))
-            };
-            let all = product(1);
-            assert_eq!(all, product(3));
-            for (k, row) in coefs.row_iter().enumerate() {
-                let w: Vec<f64> = row.iter().copied().collect();
-                let mut one = vec![0.0; n];
-                design.multiply(&w, &mut one);
-                for (i, one) in one.iter().enumerate() {
-                    assert!((all[(k, i)] - one).abs() < 1e-11, "{k} {i}");
-                    assert!((design.dot(i, &w) - one).abs() < 1e-11, "{k} {i}");
-                }
-            }
-        }
-    }
-
-    /// Large enough for products to be shared among threads and for matrices to be made in tiles
-    /// and strips.
+    /// Large enough for products to be shared among threads.
     #[test]
     fn large_products_are_those_of_the_definition_on_any_number_of_threads() {
         let (n, p) = (7001, 150);
@@ -392,10 +252,6 @@ mod tests {
         let weighted = DMatrix::from_fn(n, 1, |i, _| d[i] * (scores[i] + 0.5));
         let normal = matrix.tr_mul(&weighted);
         let transposed = matrix.tr_mul(&z_column);
-        let bordered = DMatrix::from_fn(n, p + 1, |i, j| {
-            d[i].sqrt() * if j == 0 { 1.0 } else { matrix[(i, j - 1)] }
-        });
-        let gram = bordered.tr_mul(&bordered);
         let close = |ours: &[f64], theirs: &[f64]| {
             let size = theirs.iter().fold(1.0f64, |size, x| size.max(x.abs()));
             ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() <= 1e-11 * size)
@@ -408,21 +264,16 @@ mod tests {
                 design.multiply(&w, &mut a);
                 design.multiply_transposed(&z, &mut b);
                 let sum = design.multiply_normal(&d, 0.5, &w, &mut c);
-                let mut h = DMatrix::zeros(p + 1, p + 1);
-                design.weighted_gram(&d, &mut h);
-                (a, b, c, sum, h)
+                (a, b, c, sum)
             };
             let on = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 pool.expect("a pool").install(run)
             };
-            let (a, b, c, sum, h) = on(1);
-            assert!((a.clone(), b.clone(), c.clone(), sum, h.clone()) == on(3));
+            let (a, b, c, sum) = on(1);
+            assert!((a.clone(), b.clone(), c.clone(), sum) == on(3));
             assert!(close(&a, scores.as_slice()) && close(&b, transposed.as_slice()));
             assert!(close(&c, normal.as_slice()) && close(&[sum], &[weighted.sum()]));
-            for j in 0..=p {
-                assert!(close(&h.column(j).as_slice()[j..], &gram.column(j).as_slice()[j..]));
-            }
         }
     }
 }

@@ -3,5 +3,6 @@
 mod common;
 mod fourier;
 mod kernels;
+mod linear_scores;
 mod scales;
 mod testkit;

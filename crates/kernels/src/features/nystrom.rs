@@ -8,6 +8,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Mat, MatMut, MatRef, Par};
 use margins_data::Design;
 use margins_kernel_functions::{Error as KernelError, Kernel, diagonal, fill_strips};
+use margins_optim::products::weighted_gram;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;
@@ -212,7 +213,7 @@ impl NystromMap {
         // The inner products, their ridge and its factor; the features again, solved.
         features.check_fits(1, 1, 3)?;
         let mut gram = DMatrix::zeros(width + 1, width + 1);
-        features.weighted_gram(&vec![1.0; n], &mut gram);
+        weighted_gram(&features, &vec![1.0; n], &mut gram);
         let mut ridge = gram.view((1, 1), (width, width)).clone_owned();
         ridge.fill_upper_triangle_with_lower_triangle();
         for k in 0..width {

@@ -2,6 +2,8 @@
 
 use faer::{Accum, Mat, MatMut, Par};
 use margins_data::{Design, parallel};
+use margins_kernel_functions::linear_scores;
+use margins_optim::products::sample_products;
 use nalgebra::DMatrix;
 
 use crate::Error;
@@ -81,7 +83,7 @@ impl FeatureProducts {
 
     /// Returns the products of some samples, one per row, with others, one per column.
     pub(crate) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
-        self.features.select(rows).products_with(&self.features.select(columns))
+        sample_products(&self.features.select(rows), &self.features.select(columns))
     }
 
     pub(super) fn select(&self, samples: &[usize]) -> Self {
@@ -148,6 +150,6 @@ impl FeatureProducts {
             let w = self.sum(columns.iter().copied().zip(coefs.iter().copied()));
             function.iter_mut().zip(w).for_each(|(out, w)| *out = w);
         }
-        self.features.select(rows).multiply_all(&functions)
+        linear_scores(&self.features.select(rows), &functions)
     }
 }

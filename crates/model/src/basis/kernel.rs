@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use margins_data::Design;
-use margins_kernel_functions::{Kernel, RandomFourierMap, combine_all};
+use margins_kernel_functions::{Kernel, RandomFourierMap, combine_all, linear_scores};
 use nalgebra::DMatrix;
 
 use super::{Basis, Functions};
@@ -81,7 +81,7 @@ impl Basis {
                 // map.
                 let values = frequencies.dense_samples().unwrap_or_default();
                 let map = RandomFourierMap::from(DMatrix::from_column_slice(p, count, values));
-                Ok(map.transform(&design)?.multiply_all(coefs))
+                Ok(linear_scores(&map.transform(&design)?, coefs))
             }
         }
     }

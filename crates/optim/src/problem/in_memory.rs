@@ -12,6 +12,7 @@ use crate::problem::summation::sum;
 use crate::problem::{
     Extent, FenchelYoung, MarginSummary, Margins, Objective, Point, Samples, Sums,
 };
+use crate::products::weighted_gram;
 
 /// Samples in memory.
 pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
@@ -143,7 +144,7 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     }
 
     fn gram(&mut self, out: &mut DMatrix<f64>) {
-        self.objective.design.weighted_gram(&self.curvatures, out);
+        weighted_gram(&self.objective.design, &self.curvatures, out);
     }
 
     fn diagonal(&mut self, out: &mut [f64]) {

@@ -6,6 +6,7 @@ use nalgebra::DMatrix;
 
 use crate::problem::Extent;
 use crate::problem::reflections::{Reflections, triangularize};
+use crate::products::sample_gram;
 use crate::{Error, Lambda};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
@@ -88,7 +89,7 @@ impl RowSpace {
             let (coordinates, reflections) = triangularize(design)?;
             return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
         }
-        let Eigenspace { coordinates, lift } = Eigenspace::of(&design.sample_gram())?;
+        let Eigenspace { coordinates, lift } = Eigenspace::of(&sample_gram(design))?;
         Ok(RowSpace { coordinates, basis: Basis::Eigenspace(lift) })
     }
 

@@ -13,6 +13,7 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, weighted};
+use crate::products::weighted_gram;
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
 
@@ -250,7 +251,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let design = self.design()?;
         let q = design.columns() + 1;
         let mut gram = DMatrix::zeros(q, q);
-        design.weighted_gram(self.curvatures(at)?, &mut gram);
+        weighted_gram(&design, self.curvatures(at)?, &mut gram);
         let columns = gram.column_iter().enumerate();
         Ok(columns.flat_map(|(j, column)| column.as_slice()[j..].to_vec()).collect())
     }

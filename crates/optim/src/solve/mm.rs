@@ -19,6 +19,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
 use crate::problem::{InMemory, Point, Samples, curvature};
+use crate::products::weighted_gram;
 use crate::solve::{Ending, Monitor, Rule};
 use crate::{Certificate, Error, Lambda, Objective, Options};
 
@@ -64,7 +65,7 @@ impl Majorizer {
         let samples = weights.len() as f64;
         let weights: Vec<f64> = weights.iter().map(|c| c * samples).collect();
         let mut gram = DMatrix::zeros(order, order);
-        design.weighted_gram(&weights, &mut gram);
+        weighted_gram(design, &weights, &mut gram);
         if gram.iter().any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }

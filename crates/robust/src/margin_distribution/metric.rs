@@ -5,6 +5,7 @@ use faer::{Mat, Side};
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::problem::Point;
+use margins_optim::products::weighted_gram;
 use margins_optim::{Lambda, Objective};
 use nalgebra::DMatrix;
 
@@ -59,7 +60,7 @@ impl Metric {
         let weights = risk.weights();
         let total: f64 = weights.iter().sum();
         let mut moments = DMatrix::zeros(p + 1, p + 1);
-        design.weighted_gram(weights, &mut moments);
+        weighted_gram(design, weights, &mut moments);
         let signed: Vec<f64> = risk.signs().iter().zip(weights).map(|(y, d)| y * d).collect();
         let mut mean = vec![signed.iter().sum(); p + 1];
         design.multiply_transposed(&signed, &mut mean[1..]);

@@ -3,6 +3,7 @@
 use margins_data::Design;
 
 use crate::problem::Samples;
+use crate::products::{sample_gram, sample_products};
 use crate::solve::GrowingCholesky;
 
 /// The largest number of samples with curvature for which a factor is computed: 128 MB.
@@ -123,7 +124,7 @@ impl Factored {
     fn new(design: &Design, curvatures: &[f64], ridge: f64, samples: Vec<usize>) -> Option<Self> {
         let design = design.select(&samples);
         let curvatures: Vec<f64> = samples.iter().map(|&i| curvatures[i]).collect();
-        let products = design.sample_gram();
+        let products = sample_gram(&design);
         let mut factor = GrowingCholesky::new(MOST.min(samples.len() + samples.len() / 4));
         let entry = |i: usize, j: usize| {
             products[(i, j)] + if i == j { ridge / curvatures[i] } else { 0.0 }
@@ -164,7 +165,7 @@ impl Factored {
             self.curvatures.extend(added.iter().map(|&i| curvatures[i]));
             let count = added.len();
             self.samples.extend(added);
-            let products = self.design.products_with(&new);
+            let products = sample_products(&self.design, &new);
             let entry = |i: usize, j: usize| {
                 let shift = if i == j { self.ridge / self.curvatures[i] } else { 0.0 };
                 products[(i, j - old)] + shift
