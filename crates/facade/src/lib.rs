@@ -182,8 +182,6 @@
 //! * `linfa`: `Fit` and `Predict` of linfa, by `LinfaEstimator`; includes `ndarray`.
 //! * `parquet`: Parquet files in [`data::read`].
 //! * `testkit`: conformance tests for your own losses and kernels.
-//! * `wire`: the messages between a fit and the shards of its samples as bytes, for samples on other
-//!   machines ([`optim::shards`]).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod builder;

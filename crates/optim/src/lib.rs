@@ -39,9 +39,8 @@
 //!
 //! # Features
 //!
-//! `rayon` and `serde` are on by default, `wire` is not. `rayon` adds threads, `serde` adds serde's
-//! traits to learners, step lengths and lambdas, and `wire` encodes the messages between a fit and
-//! its shards as bytes.
+//! Both are on by default. `rayon` adds threads. `serde` adds serde's traits to learners, step
+//! lengths and lambdas, and encodes the messages between a fit and its shards as bytes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod certificate;

@@ -38,7 +38,7 @@ mod slots;
 mod start;
 mod stored_rows;
 mod threads;
-#[cfg(feature = "wire")]
+#[cfg(feature = "serde")]
 mod wire;
 mod workers;
 
@@ -60,6 +60,6 @@ pub use sharded::Sharded;
 pub use slots::Handle;
 pub use stored_rows::StoredRows;
 pub use threads::Threads;
-#[cfg(feature = "wire")]
+#[cfg(feature = "serde")]
 pub use wire::VERSION;
 pub use workers::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, Message, Workers};

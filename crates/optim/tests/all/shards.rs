@@ -373,7 +373,7 @@ fn histories_are_those_in_memory() {
     }
 }
 
-#[cfg(feature = "wire")]
+#[cfg(feature = "serde")]
 mod bytes {
     use margins_optim::shards::{
         Answer, Ask, Definition, FoldDraw, Kept, Landmarks, Partial, ProximalStep, Request, Spot,
