@@ -22,9 +22,6 @@ from margins_learn import FocusedClassifier
 OTHERS = {
     "one game, --slack none": {"slack": "none"},
     "default": {},
-    "--learner online-gradient:inverse-sqrt=0.1,loss=logistic": {
-        "learner": "online-gradient:inverse-sqrt=0.1,loss=logistic"
-    },
 }
 
 

@@ -94,6 +94,7 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("baseline", fitted.baseline)?;
     result.set_item("slack", fitted.slack.map(|slack| slack.to_string()))?;
     result.set_item("outliers", fitted.outliers)?;
+    result.set_item("learner", fitted.learner)?;
     result.set_item("kernel", fitted.kernel)?;
     result.set_item("model", fitted.model.map(Model::new))?;
     result.set_item("ensemble", Ensemble(Arc::new(fitted.ensemble)))?;

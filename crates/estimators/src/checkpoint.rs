@@ -8,6 +8,7 @@ use margins_data::{AtomicFile, ClassLabels, Dataset};
 use margins_model::write_atomically;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::Error;
 
@@ -153,6 +154,16 @@ impl CheckpointFile<'_> {
             return Err(self.fail("it is damaged; use another file name to start from scratch"));
         }
         serde_json::from_str(state).map(Some).map_err(|error| self.fail(error))
+    }
+
+    /// Returns a part of a state in the form of the file.
+    pub(crate) fn encoded(&self, part: &impl Serialize) -> Result<Box<RawValue>, Error> {
+        serde_json::value::to_raw_value(part).map_err(|error| self.fail(error))
+    }
+
+    /// Returns the part of a state that [`encoded`](Self::encoded) has made.
+    pub(crate) fn decoded<T: DeserializeOwned>(&self, part: &RawValue) -> Result<T, Error> {
+        serde_json::from_str(part.get()).map_err(|error| self.fail(error))
     }
 
     /// Writes the state, so that an interruption leaves the old one or the new one.

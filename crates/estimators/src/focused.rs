@@ -18,6 +18,7 @@
 mod committee;
 mod fit;
 mod game;
+mod game_file;
 mod learner;
 mod settings;
 mod specification;

@@ -28,8 +28,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         Online learner, such as `passive-aggressive:capped=1` or `stump`. `perceptron`, `averaged-perceptron`,
         `passive-aggressive` (`capped=C` for PA-I, `damped=C` for PA-II),
         `online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge` (or `constant=STEP`, `inverse-time=STEP`; the
-        loss comes last), `stump:thresholds=20,eta=0.1`, `kernel-perceptron:budget=1000` (needs `kernel`),
-        `mlp:hidden=32x16,step=0.05,loss=logistic`.
+        loss comes last), `adaptive:loss=logistic` (without a step length), `stump:thresholds=20,eta=0.1`,
+        `kernel-perceptron:budget=1000` (needs `kernel`), `mlp:hidden=32x16,step=0.05,loss=logistic`.
     kernel : str or None, default=None
         Kernel of the kernel perceptron, such as `gaussian` or `poly:degree=3`.
     loss : str, default="zero-one"
@@ -52,8 +52,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     slack : str, default="auto"
         Slack for outliers: `auto`, `none` or such as `additive-sum:budget=5`. `auto` plays without slack. If some rows
         remain wrong after the steps of theorem 1, it plays a second game with slack for that many rows, and returns the
-        ensemble that is wrong on fewer rows. Other forms are `additive-euclidean:budget=5` and
-        `multiplicative:budget=5`.
+        ensemble that is wrong on fewer rows. In that game `adaptive:loss=logistic` replaces the perceptron. Other forms
+        are `additive-euclidean:budget=5` and `multiplicative:budget=5`.
     subsample : str or None, default=None
         Learn from a random subsample, such as `outliers=5,rare=200`. The size is chosen such that the subsample is
         likely to miss 5 outliers and to have enough of 200 rare samples.
@@ -92,6 +92,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         Slack of the game, given or chosen, if there was any.
     outliers_ : list of int
         Rows with slack, the largest slack first, in a game with slack.
+    learner_ : str
+        Learner that played the game, with all of its parameters.
     kernel_ : str
         Kernel with all of its parameters, if there is one.
     coef_, intercept_ : array
@@ -120,6 +122,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     finished_: bool
     slack_: str
     outliers_: list[int]
+    learner_: str
     kernel_: str
     model_: Any
     status_: str
@@ -190,7 +193,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         if report["model"] is not None:
             self._adopt(report["model"])
         self._keep(n_iter_=max(1, report["rounds"]))
-        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "slack", "outliers", "kernel")})
+        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "slack", "outliers", "learner", "kernel")})
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the game after {self.n_iter_} of {report['max_steps']} steps")

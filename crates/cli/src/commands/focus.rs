@@ -48,7 +48,7 @@ pub(super) fn focus(
     let mut warnings = Warnings::default();
     warnings.add_useless(worthless(&fitted, data.rows(), settings.standardize));
     let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
-    let document = document(arguments, &settings, about, &fitted);
+    let document = document(&settings, about, &fitted);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
@@ -130,7 +130,6 @@ fn option<T>(
 }
 
 fn document<'a>(
-    arguments: &'a FocusArguments,
     settings: &EnsembleSettings,
     data: DataDocument,
     fitted: &'a FittedEnsemble,
@@ -143,7 +142,7 @@ fn document<'a>(
         version: VERSION,
         data,
         loss: settings.loss.specification(),
-        learner: &arguments.learner.learner,
+        learner: &fitted.learner,
         kernel: fitted.kernel.as_deref(),
         epsilon: settings.epsilon,
         standardize: settings.standardize,

@@ -8,10 +8,9 @@ use margins_optim::Status;
 
 use super::committee::{Committee, Parts};
 use super::game::{Outcome, Table};
+use super::game_file::GameFile;
 use super::learner::FocusedLearner;
 use super::settings::{EnsembleSettings, SlackBudget};
-#[cfg(feature = "serde")]
-use crate::checkpoint::{CheckpointFile, Kind};
 use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 
@@ -47,18 +46,11 @@ pub struct FittedEnsemble {
     pub slack: Option<SlackBudget>,
     /// The rows with slack, from 0, the largest first; `None` without slack.
     pub outliers: Option<Vec<usize>>,
+    /// The specification of the learner that played the game.
+    pub learner: String,
     /// The specification of the kernel of the learner.
     pub kernel: Option<String>,
 }
-
-/// The checkpoint files of games.
-#[cfg(feature = "serde")]
-const GAME: Kind = Kind {
-    format: "margins-fol-checkpoint",
-    version: 1,
-    job: "a game",
-    method: "focused online learning",
-};
 
 impl FittedEnsemble {
     /// Returns true if the game ended by consistency or by the most steps, and not by a pause or the
@@ -93,8 +85,6 @@ impl EnsembleSettings {
         let part = self.chosen_rows(data.rows())?.map(|rows| all.select(&rows));
         let chosen = part.as_ref().unwrap_or(all);
         let horizon = self.horizon(chosen.rows())?;
-        #[cfg(feature = "serde")]
-        let checkpoint = self.checkpoint.as_ref();
         let table = Table {
             settings: self,
             data: chosen,
@@ -102,16 +92,7 @@ impl EnsembleSettings {
             scales: standardization.as_ref().map(Standardization::factors),
             horizon,
             limits,
-            #[cfg(feature = "serde")]
-            file: checkpoint.map(|checkpoint| CheckpointFile {
-                kind: &GAME,
-                path: &checkpoint.path,
-                settings: self.describe(data, &horizon),
-            }),
-            #[cfg(feature = "serde")]
-            pause_at: checkpoint.and_then(|checkpoint| checkpoint.pause_at).unwrap_or(u64::MAX),
-            #[cfg(not(feature = "serde"))]
-            pause_at: u64::MAX,
+            file: GameFile::of(self, data, &horizon),
         };
         let mut outcome = table.play()?;
         if let (Some(standardization), Committee::Linear(ensemble)) =
@@ -169,6 +150,7 @@ impl EnsembleSettings {
             max_steps: outcome.most,
             slack: outcome.slack,
             outliers: outcome.outliers,
+            learner: outcome.learner,
             kernel: outcome.kernel,
         })
     }

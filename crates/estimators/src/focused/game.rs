@@ -1,4 +1,4 @@
-//! Runs a game with one learner: rounds, limits and checkpoints.
+//! Runs one game, or two: rounds, limits and checkpoints.
 
 use std::time::{Duration, Instant};
 
@@ -10,23 +10,20 @@ use margins_boost::{
 use margins_data::Dataset;
 use margins_data::Sample;
 use margins_kernels::Kernel;
-use margins_losses::MarginLoss;
-use margins_optim::online::stochastic::Schedule;
+use margins_optim::Status;
 use margins_optim::online::{
-    AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
-    Perceptron,
+    Adaptive, AveragedPerceptron, Experts, LinearClassifier, OnlineGradient, OnlineLearner,
+    PassiveAggressive, Perceptron,
 };
 use margins_optim::solve::Limits;
-use margins_optim::{Lambda, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::committee::Committee;
+use super::game_file::{GameFile, State};
 use super::learner::FocusedLearner;
 use super::settings::{EnsembleSettings, SlackBudget};
 use crate::Error;
-#[cfg(feature = "serde")]
-use crate::checkpoint::CheckpointFile;
 
 /// A game before its learner is made.
 pub(super) struct Table<'a> {
@@ -39,9 +36,7 @@ pub(super) struct Table<'a> {
     pub(super) scales: Option<Vec<f64>>,
     pub(super) horizon: Horizon,
     pub(super) limits: Limits<'a>,
-    #[cfg(feature = "serde")]
-    pub(super) file: Option<CheckpointFile<'a>>,
-    pub(super) pause_at: u64,
+    pub(super) file: GameFile<'a>,
 }
 
 /// The end of a game.
@@ -58,8 +53,24 @@ pub(super) struct Outcome {
     pub(super) slack: Option<SlackBudget>,
     /// The flagged rows, from 0.
     pub(super) outliers: Option<Vec<usize>>,
+    /// The learner.
+    pub(super) learner: String,
     /// The specification of the kernel of the learner.
     pub(super) kernel: Option<String>,
+    /// The state of the game, if there is a file.
+    state: Option<State>,
+}
+
+/// What a game begins with.
+#[derive(Default)]
+struct Opening {
+    slack: Option<SlackBudget>,
+    /// The state that the game resumes from.
+    saved: Option<State>,
+    /// The steps of the game before this one.
+    steps_before: u64,
+    /// The state of the game before this one, if there is a file.
+    before: Option<State>,
 }
 
 impl Outcome {
@@ -79,43 +90,114 @@ const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
 const STEPS_A_LOOK: u64 = 64;
 
 impl Table<'_> {
-    /// Plays the game with the learner of the settings.
+    /// Plays with the learner of the settings.
+    ///
+    /// A game that had time enough and left some losses above epsilon is followed by one with slack for
+    /// them; the one that leaves fewer is returned. A file has the state of both.
     pub(super) fn play(&self) -> Result<Outcome, Error> {
+        let mut saved = self.file.read()?.into_iter();
+        let learner = &self.settings.learner;
+        let (slack, state) = (self.settings.slack(), saved.next());
+        let opening = Opening { slack, saved: state, ..Opening::default() };
+        let first = self.play_game(learner, opening)?;
+        let wrong = first.above(self.settings.epsilon);
+        if wrong == 0 || !self.is_lost(&first.ending)? {
+            return Ok(first);
+        }
+        let played = first.ending.rounds;
+        let opening = Opening {
+            slack: Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: wrong as f64 }),
+            saved: saved.next(),
+            steps_before: played,
+            before: first.state.clone(),
+        };
+        let learner = learner.against_noise();
+        let second = self.play_game(&learner, opening)?;
+        let rounds = played + second.ending.rounds;
+        let seen_loss = first.ending.seen_loss + second.ending.seen_loss;
+        let mut better = if second.above(self.settings.epsilon) < wrong {
+            let consistent_at = second.ending.consistent_at.map(|round| played + round);
+            Outcome { ending: GameOutcome { consistent_at, ..second.ending }, ..second }
+        } else {
+            Outcome { stopped: second.stopped, ..first }
+        };
+        better.ending = GameOutcome { rounds, seen_loss, ..better.ending };
+        better.most += self.horizon.rounds();
+        Ok(better)
+    }
+
+    /// Plays one game.
+    fn play_game(&self, learner: &FocusedLearner, opening: Opening) -> Result<Outcome, Error> {
         let (p, intercept) = (self.data.columns(), self.settings.intercept);
-        match &self.settings.learner {
-            FocusedLearner::Perceptron => self.play_linear(match intercept {
-                true => Perceptron::new(p),
-                false => Perceptron::new(p).without_intercept(),
-            }),
-            FocusedLearner::AveragedPerceptron => self.play_linear(match intercept {
-                true => AveragedPerceptron::new(p),
-                false => AveragedPerceptron::new(p).without_intercept(),
-            }),
+        let outcome = match learner {
+            FocusedLearner::Perceptron => self.play_linear(
+                match intercept {
+                    true => Perceptron::new(p),
+                    false => Perceptron::new(p).without_intercept(),
+                },
+                opening,
+            ),
+            FocusedLearner::AveragedPerceptron => self.play_linear(
+                match intercept {
+                    true => AveragedPerceptron::new(p),
+                    false => AveragedPerceptron::new(p).without_intercept(),
+                },
+                opening,
+            ),
             FocusedLearner::PassiveAggressive(how) => {
                 let learner = PassiveAggressive::new(p, *how)?;
-                self.play_linear(if intercept { learner } else { learner.without_intercept() })
+                let learner = if intercept { learner } else { learner.without_intercept() };
+                self.play_linear(learner, opening)
             }
             FocusedLearner::OnlineGradient { schedule, radius, lambda, loss } => {
-                self.play_gradient(&**loss, *schedule, *radius, *lambda)
-            }
-            FocusedLearner::Stump { thresholds, eta } => {
-                let learner = StumpWinnow::new(self.data.design(), *thresholds, *eta)?;
+                let mut learner = OnlineGradient::new(&**loss, p, *schedule)?;
+                if let Some(radius) = radius {
+                    learner = learner.projected(*radius)?;
+                }
+                if let Some(lambda) = lambda {
+                    learner = learner.penalized(*lambda);
+                }
+                let loss = &**loss;
                 self.play_with(
-                    learner,
-                    |state| state,
-                    |state| state,
-                    |ensemble| Committee::Stumps(ensemble.clone()),
+                    if intercept { learner } else { learner.without_intercept() },
+                    opening,
+                    |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
+                    |state| {
+                        state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
+                    },
+                    |ensemble| Committee::Linear(ensemble.clone()),
                 )
             }
+            FocusedLearner::Adaptive { loss } => {
+                let loss = &**loss;
+                let learner = Adaptive::new(loss, p, Experts::All);
+                self.play_with(
+                    if intercept { learner } else { learner.without_intercept() },
+                    opening,
+                    |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
+                    |state| {
+                        state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
+                    },
+                    |ensemble| Committee::Linear(ensemble.clone()),
+                )
+            }
+            FocusedLearner::Stump { thresholds, eta } => self.play_with(
+                StumpWinnow::new(self.data.design(), *thresholds, *eta)?,
+                opening,
+                |state| state,
+                |state| state,
+                |ensemble| Committee::Stumps(ensemble.clone()),
+            ),
             FocusedLearner::KernelPerceptron { kernel, registry, budget } => {
                 let mut kernel = registry.parse(kernel)?;
                 kernel.adapt_to(self.data.design(), None, self.settings.seed)?;
-                self.play_kernel(&*kernel, *budget)
+                self.play_kernel(&*kernel, *budget, opening)
             }
             FocusedLearner::MultilayerPerceptron { hidden, step, loss } => {
                 let loss = &**loss;
                 self.play_with(
                     MultilayerPerceptron::new(p, hidden, loss, *step, self.settings.seed)?,
+                    opening,
                     |state| state.map(|learner| learner.map_loss(drop), |network| network),
                     |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
                     |ensemble| Committee::Networks {
@@ -124,38 +206,22 @@ impl Table<'_> {
                     },
                 )
             }
-        }
-    }
-
-    /// Plays with projected gradient steps.
-    fn play_gradient(
-        &self,
-        loss: &dyn MarginLoss,
-        schedule: Schedule,
-        radius: Option<f64>,
-        lambda: Option<Lambda>,
-    ) -> Result<Outcome, Error> {
-        let mut learner = OnlineGradient::new(loss, self.data.columns(), schedule)?;
-        if let Some(radius) = radius {
-            learner = learner.projected(radius)?;
-        }
-        if let Some(lambda) = lambda {
-            learner = learner.penalized(lambda);
-        }
-        self.play_with(
-            if self.settings.intercept { learner } else { learner.without_intercept() },
-            |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
-            |state| state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier),
-            |ensemble| Committee::Linear(ensemble.clone()),
-        )
+        }?;
+        Ok(Outcome { learner: learner.to_string(), ..outcome })
     }
 
     /// Plays with a perceptron in the function space of a kernel.
-    fn play_kernel(&self, kernel: &dyn Kernel, budget: usize) -> Result<Outcome, Error> {
+    fn play_kernel(
+        &self,
+        kernel: &dyn Kernel,
+        budget: usize,
+        opening: Opening,
+    ) -> Result<Outcome, Error> {
         let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
         let specification = kernel.specification();
         let outcome = self.play_with(
             KernelPerceptron::new(value, budget, self.settings.seed)?,
+            opening,
             |state| state.map(|l| l.map_kernel(drop), |c| c.map_kernel(drop)),
             |state| state.map(|l| l.map_kernel(|()| value), |c| c.map_kernel(|()| value)),
             |ensemble| {
@@ -170,12 +236,13 @@ impl Table<'_> {
     }
 
     /// Plays with a learner that holds no function.
-    fn play_linear<L>(&self, learner: L) -> Result<Outcome, Error>
+    fn play_linear<L>(&self, learner: L, opening: Opening) -> Result<Outcome, Error>
     where
         L: OnlineLearner<Snapshot = LinearClassifier> + Clone + Serialize + DeserializeOwned,
     {
         self.play_with(
             learner,
+            opening,
             |state| state,
             |state| state,
             |ensemble| Committee::Linear(ensemble.clone()),
@@ -184,12 +251,10 @@ impl Table<'_> {
 
     /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
     /// again; `keep` makes the ensemble of the fit.
-    ///
-    /// A game that had time enough and left some losses above epsilon is followed by one with slack for
-    /// them; the one that leaves fewer is returned. A file has the state of both.
     fn play_with<L, M, R>(
         &self,
         learner: L,
+        Opening { slack, saved, steps_before, before }: Opening,
         hold: impl Fn(Live<L>) -> Checkpoint<FocusedPlayer, M, R>,
         back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Live<L>,
         keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
@@ -199,39 +264,20 @@ impl Table<'_> {
         M: Serialize + DeserializeOwned,
         R: Serialize + DeserializeOwned,
     {
-        let begin = |learner, state: Option<Checkpoint<FocusedPlayer, M, R>>, slack| match state {
+        let mut game = match self.file.decoded(saved)? {
             Some(state) => {
                 let (design, labels) = (self.data.design(), self.data.labels());
-                Ok(Game::resume(back(state), design, labels, &*self.settings.loss)?)
+                Game::resume(back(state), design, labels, &*self.settings.loss)?
             }
-            None => self.start(learner, slack),
+            None => self.start(learner, slack)?,
         };
-        let mut saved = self.read::<Vec<_>>()?.unwrap_or_default().into_iter();
-        let mut game = begin(learner.clone(), saved.next(), self.settings.slack())?;
-        let state = |game: &Fol<'_, L>| hold(game.checkpoint().clone());
-        let stopped = self.run(&mut game, 0, |game| self.write(|| [state(game)]))?;
-        let first = self.judge(&game, stopped, self.settings.slack(), &keep)?;
-        let wrong = first.above(self.settings.epsilon);
-        if wrong == 0 || !self.is_lost(&first.ending)? {
-            return Ok(first);
-        }
-        let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: wrong as f64 });
-        let mut again = begin(learner, saved.next(), slack)?;
-        let played = first.ending.rounds;
-        let stopped =
-            self.run(&mut again, played, |again| self.write(|| [state(&game), state(again)]))?;
-        let second = self.judge(&again, stopped, slack, &keep)?;
-        let rounds = played + second.ending.rounds;
-        let seen_loss = first.ending.seen_loss + second.ending.seen_loss;
-        let mut better = if second.above(self.settings.epsilon) < wrong {
-            let consistent_at = second.ending.consistent_at.map(|round| played + round);
-            Outcome { ending: GameOutcome { consistent_at, ..second.ending }, ..second }
-        } else {
-            Outcome { stopped: second.stopped, ..first }
-        };
-        better.ending = GameOutcome { rounds, seen_loss, ..better.ending };
-        better.most += self.horizon.rounds();
-        Ok(better)
+        let state = |game: &Fol<'_, L>| self.file.encoded(|| hold(game.checkpoint().clone()));
+        let stopped = self.run(&mut game, steps_before, |game| {
+            let states: Vec<State> = before.iter().cloned().chain(state(game)?).collect();
+            self.file.write(&states)
+        })?;
+        let outcome = self.judge(&game, stopped, slack, keep)?;
+        Ok(Outcome { state: state(&game)?, ..outcome })
     }
 
     /// Plays a game to its end, or to a limit, which is returned; `before` steps were played in an
@@ -245,7 +291,7 @@ impl Table<'_> {
         if self.is_over(&game.ending()) {
             return Ok(None);
         }
-        let most = self.pause_at.saturating_sub(before);
+        let most = self.file.pause_at.saturating_sub(before);
         let mut written = Instant::now();
         let stopped = loop {
             let next = most.min(game.round().saturating_add(STEPS_A_LOOK));
@@ -298,7 +344,9 @@ impl Table<'_> {
             ensemble: keep(ensemble),
             slack,
             outliers: game.slack().map(Slack::outliers),
+            learner: String::new(),
             kernel: None,
+            state: None,
         })
     }
 
@@ -327,29 +375,5 @@ impl Table<'_> {
         let Some(SlackBudget { kind, budget }) = slack else { return Ok(game) };
         let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds())?;
         Ok(game.with_slack(slack)?)
-    }
-
-    /// Returns the states of the games in the file, if there is one.
-    #[cfg(feature = "serde")]
-    fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
-        self.file.as_ref().map_or(Ok(None), CheckpointFile::read)
-    }
-
-    /// Writes the states of the games to the file, if there is one.
-    #[cfg(feature = "serde")]
-    fn write<T: Serialize>(&self, games: impl FnOnce() -> T) -> Result<(), Error> {
-        self.file.as_ref().map_or(Ok(()), |file| file.write(&games()))
-    }
-
-    /// Returns no state: there are no files without the feature `serde`.
-    #[cfg(not(feature = "serde"))]
-    fn read<T>(&self) -> Result<Option<T>, Error> {
-        Ok(None)
-    }
-
-    /// Writes nothing: there are no files without the feature `serde`.
-    #[cfg(not(feature = "serde"))]
-    fn write<T>(&self, _: impl FnOnce() -> T) -> Result<(), Error> {
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use margins_kernels::KernelRegistry;
-use margins_losses::MarginLoss;
+use margins_losses::{Logistic, MarginLoss};
 use margins_optim::Lambda;
 use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
@@ -27,6 +27,12 @@ pub enum FocusedLearner {
         radius: Option<f64>,
         /// The regularisation.
         lambda: Option<Lambda>,
+        /// The loss.
+        loss: Arc<dyn MarginLoss>,
+    },
+    /// Adaptive steps without a step length to choose
+    /// ([`Adaptive`](margins_optim::online::Adaptive)).
+    Adaptive {
         /// The loss.
         loss: Arc<dyn MarginLoss>,
     },
@@ -65,9 +71,21 @@ impl FocusedLearner {
             FocusedLearner::Perceptron
             | FocusedLearner::AveragedPerceptron
             | FocusedLearner::PassiveAggressive(_)
-            | FocusedLearner::OnlineGradient { .. } => true,
+            | FocusedLearner::OnlineGradient { .. }
+            | FocusedLearner::Adaptive { .. } => true,
             FocusedLearner::Stump { .. } | FocusedLearner::MultilayerPerceptron { .. } => false,
             FocusedLearner::KernelPerceptron { .. } => false,
+        }
+    }
+
+    /// Returns the learner for samples that no classifier of this one gets right.
+    ///
+    /// A perceptron never settles on them: it moves by whole samples for ever, and the last ones
+    /// decide. Adaptive steps on the logistic loss settle, in any units of the features.
+    pub(super) fn against_noise(&self) -> FocusedLearner {
+        match self {
+            FocusedLearner::Perceptron => FocusedLearner::Adaptive { loss: Arc::new(Logistic) },
+            other => other.clone(),
         }
     }
 
@@ -117,6 +135,9 @@ impl fmt::Display for FocusedLearner {
                     write!(f, ",lambda={lambda}")?;
                 }
                 write!(f, ",loss={}", loss.specification())
+            }
+            FocusedLearner::Adaptive { loss } => {
+                write!(f, "adaptive:loss={}", loss.specification())
             }
             FocusedLearner::Stump { thresholds, eta } => {
                 write!(f, "stump:thresholds={thresholds},eta={eta}")

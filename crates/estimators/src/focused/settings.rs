@@ -66,7 +66,9 @@ pub struct EnsembleSettings {
 pub enum SlackRule {
     /// No slack at first. If some losses exceed epsilon after the steps of theorem 1, a second game is
     /// played with slack ([`SlackKind::AdditiveSum`]) for as many outliers as there are such samples,
-    /// and the ensemble with fewer of them is returned. With a subsample there is no second game.
+    /// and the ensemble with fewer of them is returned. [`FocusedLearner::Adaptive`] on the logistic
+    /// loss plays it instead of the perceptron, which never settles on such samples. With
+    /// a subsample there is no second game.
     #[default]
     Automatic,
     /// No slack.

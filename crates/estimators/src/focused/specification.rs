@@ -24,11 +24,12 @@ fn known_are(given: &str, known: &[&str]) -> String {
 
 impl FocusedLearner {
     /// The names of all learners.
-    const NAMES: [&'static str; 7] = [
+    const NAMES: [&'static str; 8] = [
         "perceptron",
         "averaged-perceptron",
         "passive-aggressive",
         "online-gradient",
+        "adaptive",
         "stump",
         "kernel-perceptron",
         "mlp",
@@ -37,7 +38,7 @@ impl FocusedLearner {
     /// Returns the learner of a specification: `perceptron`, `averaged-perceptron`,
     /// `passive-aggressive` (`capped=C` for PA-I, `damped=C` for PA-II),
     /// `online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge` (or `constant`, or
-    /// `inverse-time`), `stump:thresholds=20,eta=0.1`, `kernel-perceptron:budget=1000` with the
+    /// `inverse-time`), `adaptive:loss=logistic`, `stump:thresholds=20,eta=0.1`, `kernel-perceptron:budget=1000` with the
     /// kernel given, `mlp:hidden=32x16,step=0.05,loss=logistic`. The loss comes last.
     ///
     /// # Errors
@@ -61,6 +62,7 @@ impl FocusedLearner {
                 let learner = online_gradient(&mut given, registry)?;
                 (learner, "constant, inverse-sqrt or inverse-time, radius, lambda and loss")
             }
+            "adaptive" => (FocusedLearner::Adaptive { loss: loss(&mut given, registry)? }, "loss"),
             "stump" => {
                 let thresholds = given.take("thresholds", WHOLE)?.unwrap_or(20);
                 let eta = given.take("eta", NUMBER)?.unwrap_or(0.1);

@@ -13,7 +13,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Online learner, such as `passive-aggressive:capped=1` or `stump`",
         more: "`perceptron`, `averaged-perceptron`, `passive-aggressive` (`capped=C` for PA-I, `damped=C` for \
                PA-II), `online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge` (or `constant=STEP`, \
-               `inverse-time=STEP`; the loss comes last), `stump:thresholds=20,eta=0.1`, \
+               `inverse-time=STEP`; the loss comes last), `adaptive:loss=logistic` (without a step length), `stump:thresholds=20,eta=0.1`, \
                `kernel-perceptron:budget=1000` (needs {kernel}), \
                `mlp:hidden=32x16,step=0.05,loss=logistic`.",
         ..NONE
@@ -77,8 +77,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"auto\"",
         sentence: "Slack for outliers: `auto`, `none` or such as `additive-sum:budget=5`",
         more: "`auto` plays without slack. If some rows remain wrong after the steps of theorem 1, it plays a second \
-               game with slack for that many rows, and returns the ensemble that is wrong on fewer rows. Other \
-               forms are `additive-euclidean:budget=5` and `multiplicative:budget=5`.",
+               game with slack for that many rows, and returns the ensemble that is wrong on fewer rows. In that \
+               game `adaptive:loss=logistic` replaces the perceptron. Other forms are `additive-euclidean:budget=5` and `multiplicative:budget=5`.",
         ..NONE
     },
     Setting {

@@ -39,6 +39,7 @@ fn learners() -> Vec<FocusedLearner> {
         FocusedLearner::AveragedPerceptron,
         FocusedLearner::PassiveAggressive(Aggressiveness::Capped(1.0)),
         FocusedLearner::OnlineGradient { schedule, radius, lambda, loss: Arc::new(Hinge) },
+        FocusedLearner::Adaptive { loss: Arc::new(Hinge) },
         FocusedLearner::Stump { thresholds: 10, eta: 0.1 },
         FocusedLearner::KernelPerceptron {
             kernel: "gaussian:sigma=1".to_owned(),
@@ -387,9 +388,16 @@ fn a_game_that_is_lost_is_followed_by_one_with_slack() {
     assert_eq!((whole.status, whole.slack), (Status::IterationLimit, Some(budget)));
     assert!(wrong > flipped + 5, "{wrong} rows wrong without slack");
     assert!(whole.evaluation.mistakes <= flipped + 2, "{} rows wrong", whole.evaluation.mistakes);
-    let given =
-        EnsembleSettings { slack: SlackRule::Budget(budget), ..EnsembleSettings::default() };
-    assert_eq!(whole.ensemble, given.fit(&noisy).unwrap().ensemble);
+    let given = EnsembleSettings {
+        learner: FocusedLearner::Adaptive { loss: Arc::new(Logistic) },
+        slack: SlackRule::Budget(budget),
+        ..EnsembleSettings::default()
+    };
+    assert_eq!(
+        (alone.learner.as_str(), whole.learner.as_str()),
+        ("perceptron", "adaptive:loss=logistic")
+    );
+    assert!(whole.ensemble == given.fit(&noisy).unwrap().ensemble);
     // Fewer steps than theorem 1 asks for say nothing on outliers.
     let short = EnsembleSettings { max_steps: Some(500), ..EnsembleSettings::default() }
         .fit(&noisy)
