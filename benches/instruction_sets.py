@@ -20,9 +20,9 @@ from typing import Any
 ULPS = 1000
 PROCESSORS = {"this one": None, "AVX2": "Haswell", "SSE4.2": "Nehalem", "SSE2": "qemu64"}
 GAUSSIAN = ["--kernel", "gaussian:sigma=0.1", "--lambda", "1e-4"]
-SMOOTH = ["newton", "lbfgs", "gd", "mm", "mm-accelerated", "mm-batched"]
+SMOOTH = ["newton", "lbfgs", "gd", "mm", "mm-accelerated"]
 KINKS = ["proximal-newton", "sdca", "bundle"]
-ON_KERNELS = ["newton", "mm", "mm-accelerated", "mm-batched"]
+ON_KERNELS = ["newton", "mm", "mm-accelerated"]
 HEART = ["heart_cleveland.csv.gz", "--standardize", "--lambda", "1e-2"]
 KERNEL = ["--kernel", "gaussian:sigma=0.05"]
 FITS = {

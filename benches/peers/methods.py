@@ -76,7 +76,7 @@ def write(path, x, y):
         np.savetxt(path, np.column_stack([y, x]), delimiter=",", header=header, comments="", fmt="%.17g")
 
 
-SOLVERS = ["newton", "proximal-newton", "sdca", "lbfgs", "gd", "bundle", "mm", "mm-accelerated", "mm-batched"]
+SOLVERS = ["newton", "proximal-newton", "sdca", "lbfgs", "gd", "bundle", "mm", "mm-accelerated"]
 
 
 def run(command, path, loss, lambdas, intercept, solver, limit=None):

@@ -84,7 +84,7 @@ def test_a_function_is_a_kernel_like_the_named_one(two):
         own.save("x.json")
 
 
-SOLVERS = ["newton", "proximal-newton", "mm", "mm-accelerated", "mm-batched", "sdca", "bundle", "lbfgs", "gd"]
+SOLVERS = ["newton", "proximal-newton", "mm", "mm-accelerated", "sdca", "bundle", "lbfgs", "gd"]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

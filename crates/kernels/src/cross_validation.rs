@@ -5,16 +5,14 @@ use std::cell::OnceCell;
 use margins_data::Dataset;
 use margins_data::split::Splits;
 use margins_losses::{MarginLoss, SpecialCase};
-use margins_optim::problem::{EmpiricalRisk, Point};
-use margins_optim::solve::{Reached, paths};
+use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
     ErrorCurve, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Solver, Training,
-    error_curve, training_rows,
+    error_curve,
 };
 use nalgebra::DMatrix;
 
 use crate::gram::product;
-use crate::newton::SampleNewton;
 use crate::path::{Solved, path, path_until};
 use crate::svm::Scored;
 use crate::{Error, Gram, KernelFit, KernelObjective, PlannedPaths, Route, svm};
@@ -40,10 +38,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         return Err(Error::Shape { what: "rows", expected, found });
     }
     let path = PlannedPaths::one(Route::of(training.loss, training.options.solver), lambdas.len());
-    gram.check_paths(&planned_folds(training, path, splits, found))?;
-    if training.options.solver == Solver::MmBatched {
-        return batched(training, data, gram, splits, lambdas);
-    }
+    gram.check_paths(&path.with_folds(splits, found))?;
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
     let squares = gram.diagonal();
     error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
@@ -63,23 +58,6 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         };
         Ok(ScoredFold { fits, scores, sensitivity })
     })
-}
-
-/// Returns the paths that [`cross_validate`] runs on n rows: those of the folds, and the planned ones on all
-/// rows that may follow.
-pub fn planned_folds<L: MarginLoss + ?Sized>(
-    training: &Training<'_, L>,
-    planned: PlannedPaths,
-    splits: Splits<'_>,
-    n: usize,
-) -> PlannedPaths {
-    match planned.route {
-        // All folds advance together, in the coordinates of the whole matrix.
-        Route::Eigenspace if training.options.solver == Solver::MmBatched => planned,
-        // They share the matrix in memory.
-        Route::SupportVectors => PlannedPaths { copies: 0, ..planned.with_folds(splits, n) },
-        _ => planned.with_folds(splits, n),
-    }
 }
 
 /// Returns the path of a smooth loss on some of the rows. A fit continues to a smaller gap if a
@@ -178,48 +156,6 @@ impl<'a> HeldOutSamples<'a> {
         let all = products.row_iter().zip(functions);
         all.map(|(scores, (intercept, _))| scores.iter().map(|f| f + intercept).collect()).collect()
     }
-}
-
-/// Fits all folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample
-/// is a sample of weight zero, so that the fits of the folds are functions in that space and score
-/// their held-out samples on the way.
-fn batched<L: MarginLoss + ?Sized>(
-    training: &Training<'_, L>,
-    data: &Dataset,
-    gram: &Gram,
-    splits: Splits<'_>,
-    lambdas: &[Lambda],
-) -> Result<ErrorCurve, Error> {
-    let options = &training.options;
-    options.check()?;
-    let descending = Lambda::descending(lambdas)?;
-    let rows = training_rows(data, splits)?;
-    let risks = (rows.iter().map(|rows| training.risk_of_rows(data, rows)))
-        .collect::<Result<Vec<_>, _>>()?;
-    let eigenspace = gram.eigenspace()?;
-    let squares = gram.diagonal();
-    let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
-    // All fits are there: nothing is gained by abandoning some.
-    let training = &Training { abandon_hopeless: false, ..*training };
-    error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
-        let FoldRows { fold, rows, held_out } = fold;
-        let mut solver = SampleNewton::new(&risks[fold], gram.entries());
-        let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
-        let (mut fits, mut scores) = (Vec::new(), Vec::new());
-        for Reached { lambda, point, ending, passes } in reached {
-            let mut point = Point { coef: eigenspace.lift(&point.coef), ..point.clone() };
-            let certificate = solver.certify_anew(*lambda, &mut point);
-            let ending = ending.clone().certified_by(certificate, options.tolerance);
-            scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
-            let Point { intercept, coef, products } = point;
-            let ending = ending.examined(&risks[fold], &products, intercept);
-            let report = ending.report(passes + 2, options.tolerance);
-            (training.observer)(&Observed::new(*lambda, &report));
-            fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
-        }
-        let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
-        Ok(ScoredFold { fits, scores, sensitivity })
-    })
 }
 
 /// Returns [`path`] for a data set and the kernel matrix over its rows; for the hinge loss

@@ -64,7 +64,7 @@ mod symmetric;
 
 pub use alternatives::Alternatives;
 pub use certify::{KnownFunction, certify};
-pub use cross_validation::{cross_validate, planned_folds, svm_path_of_rows, training_path};
+pub use cross_validation::{cross_validate, svm_path_of_rows, training_path};
 pub use error::Error;
 pub use gram::Gram;
 pub use kernel_fit::KernelFit;

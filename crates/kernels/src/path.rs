@@ -36,10 +36,10 @@ pub fn fit<L: MarginLoss + ?Sized>(
 ///
 /// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K;
 /// [`Solver::Auto`] is the same, but Newton in the coordinates of a pivoted Cholesky factor where
-/// the rank of K, to ten digits of its trace, is below a third of its order; [`Solver::Mm`] and
-/// [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon and Zou 2023, section
-/// 4.2, with the corrected update), decomposed once for all lambdas, and so does
-/// [`Solver::MmPublished`], which may end the path early. All of them are certified against K itself.
+/// the rank of K, to ten digits of its trace, is below a third of its order; [`Solver::Mm`] runs on
+/// the numerically nonzero eigenspace of K (Kwon and Zou 2023, section 4.2, with the corrected
+/// update), decomposed once for all lambdas, and so does [`Solver::MmPublished`], which may end the
+/// path early. All of them are certified against K itself.
 ///
 /// # Errors
 /// A loss or a number of samples that the solver cannot take; a tolerance that is not positive; no
@@ -92,7 +92,7 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
             }
             None => newton_path(&mut solver, &lambdas, options, observer),
         },
-        Solver::Mm { .. } | Solver::MmBatched => mm_path(objective, &lambdas, options, observer)?,
+        Solver::Mm { .. } => mm_path(objective, &lambdas, options, observer)?,
         _ => {
             return Err(margins_optim::Error::LinearOnly.into());
         }

@@ -39,7 +39,7 @@ impl Route {
     /// Returns the route of a loss by a solver.
     pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Self {
         match solver {
-            Solver::Mm { .. } | Solver::MmPublished { .. } | Solver::MmBatched => Route::Eigenspace,
+            Solver::Mm { .. } | Solver::MmPublished { .. } => Route::Eigenspace,
             _ if loss.special_case() == Some(SpecialCase::Hinge) => Route::SupportVectors,
             _ => Route::SampleSpace,
         }
@@ -93,7 +93,8 @@ impl PlannedPaths {
     }
 
     /// Returns the plan of a cross-validation of n samples: paths of several folds at the same time, each
-    /// with a copy of its part of the matrix, and the path on all samples that may follow.
+    /// with a copy of its part of the matrix except for support vector machines, which share the matrix,
+    /// and the path on all samples that may follow.
     #[must_use]
     pub fn with_folds(self, splits: Splits<'_>, n: usize) -> Self {
         let count = splits.count().max(1);
@@ -102,7 +103,8 @@ impl PlannedPaths {
             Splits::Each(each) => each.iter().map(|split| split.train.len()).max().unwrap_or(n),
         };
         let parts = count.min(parallel::threads());
-        PlannedPaths { samples, parts, copies: parts, ..self }
+        let copies = if self.route == Route::SupportVectors { 0 } else { parts };
+        PlannedPaths { samples, parts, copies, ..self }
     }
 
     /// Returns the bytes of a matrix of n samples in memory, with all that is taken beside it;

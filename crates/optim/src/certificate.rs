@@ -15,7 +15,7 @@ mod examine;
 mod primal;
 
 pub use evaluator::Evaluator;
-pub(crate) use evaluator::{Valued, certify};
+pub(crate) use evaluator::Valued;
 pub use examine::contradicts_itself;
 
 /// A bound on the distance of a point to the minimum.

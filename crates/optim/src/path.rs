@@ -36,7 +36,7 @@ use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective, Point, RowSpace};
 use crate::solve::{
     Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
-    Options, Reached, Solver, Status, StepRule, paths,
+    Options, Solver, Status, StepRule,
 };
 use crate::{Error, Lambda};
 use engine::{Engine, PathSolver, Unfinished, assemble};
@@ -55,7 +55,7 @@ pub(crate) use over::{Start, path_from};
 pub use published::{Coefficients, PublishedRule, published};
 pub use rounds::{Round, Rounds};
 pub use sensitivity::Sensitivity;
-pub use splits::{training_rows, untrained_classes};
+pub use splits::untrained_classes;
 pub use time_shares::TimeShares;
 pub use training::{ClassWeights, Training};
 
@@ -283,16 +283,6 @@ fn run<L: MarginLoss + ?Sized>(
         fit.report.duals = kept;
         fit
     };
-    if options.solver == Solver::MmBatched {
-        let paths =
-            paths(&objective.design, std::slice::from_ref(&objective.risk), lambdas, options)?;
-        let reached = paths.into_iter().flatten();
-        return Ok(reached
-            .map(|Reached { lambda, point, ending, passes }| {
-                finish(lambda, &point, None, ending, passes)
-            })
-            .collect());
-    }
     let engine = Engine::prepare(objective, options, is_dense)?;
     let evaluator = Evaluator::with_extent(objective, extent);
     let mut solver = PathSolver::new(engine, evaluator, start);

@@ -8,7 +8,6 @@
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
 //! * [`search`]: a step along a direction. [`LimitedMemory`]: directions from the steps before.
 
-pub(crate) mod batched;
 mod bundle;
 mod choice;
 pub(crate) mod costs;
@@ -30,7 +29,6 @@ mod smoothing;
 mod status;
 mod watch;
 
-pub use batched::{Reached, paths};
 pub(crate) use bundle::Bundle;
 pub use choice::{Choice, Coordinates, Method};
 pub use descent::{Descent, descend};

@@ -31,7 +31,7 @@ pub const CONVEX_LOSSES: [&str; 14] = [
 ];
 
 /// Every solver that [`Solver::Auto`] could choose or a caller could ask for.
-pub const SOLVERS: [Solver; 9] = [
+pub const SOLVERS: [Solver; 8] = [
     Solver::Newton,
     Solver::ProximalNewton,
     Solver::SDCA,
@@ -40,7 +40,6 @@ pub const SOLVERS: [Solver; 9] = [
     Solver::GRADIENT_DESCENT,
     Solver::MM,
     Solver::MM_ACCELERATED,
-    Solver::MmBatched,
 ];
 
 /// Returns those of [`CONVEX_LOSSES`] that have what a solver needs.

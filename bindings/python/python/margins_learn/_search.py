@@ -115,14 +115,13 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     probability : {"loss", "platt"}, default="loss"
         Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
         `"platt"`: Platt scaling of cross-validated scores, for any loss.
-    solver : {"auto", "mm", "mm-accelerated", "mm-batched", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
+    solver : {"auto", "mm", "mm-accelerated", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
         Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
-        Majorisation-minimisation with extrapolation. `"mm-batched"`: Majorisation-minimisation of ten lambdas at once,
-        with a kernel of all folds at once. `"newton"`: Semismooth Newton, by a dense factorisation or conjugate
-        gradients. `"proximal-newton"`: Proximal Newton: any convex loss, linear classifiers. `"sdca"`: Stochastic dual
-        coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle method) with line
-        search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable losses, linear
-        classifiers. `"gd"`: Gradient descent.
+        Majorisation-minimisation with extrapolation. `"newton"`: Semismooth Newton, by a dense factorisation or
+        conjugate gradients. `"proximal-newton"`: Proximal Newton: any convex loss, linear classifiers. `"sdca"`:
+        Stochastic dual coordinate ascent: any convex loss, linear classifiers. `"bundle"`: Cutting planes (bundle
+        method) with line search: any convex loss, linear classifiers. `"lbfgs"`: Limited-memory BFGS: differentiable
+        losses, linear classifiers. `"gd"`: Gradient descent.
     stop : {"gap", "published"}, default="gap"
         Stopping rule. `"gap"`: The relative duality gap is within the tolerance, which certifies the fit.
         `"published"`: The rule of the R package lhsc, which certifies nothing: squared changes below 1e-5 in sum,

@@ -114,7 +114,7 @@ impl fmt::Display for ClassWeight {
 choices! {
     /// The algorithms that minimise the regularised risk.
     SolverName of "solver":
-    Auto, Mm, MmAccelerated, MmBatched, Newton, ProximalNewton,
+    Auto, Mm, MmAccelerated, Newton, ProximalNewton,
     Sdca, Bundle, Lbfgs, Gd
 }
 

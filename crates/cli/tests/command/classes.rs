@@ -227,7 +227,7 @@ fn errors_count_the_weights() {
     for more in [
         &[][..],
         &["--solver", "mm"],
-        &["--solver", "mm-batched"],
+        &["--solver", "mm-accelerated"],
         &["--solver", "sdca"],
         &["--solver", "bundle"],
         &["--solver", "gd"],

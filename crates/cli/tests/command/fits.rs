@@ -511,7 +511,6 @@ fn iterations_are_told_on_request() {
         &["--solver", "newton"][..],
         &["--solver", "mm"],
         &["--solver", "mm-accelerated"],
-        &["--solver", "mm-batched"],
         &["--solver", "sdca"],
         &["--solver", "bundle"],
         &["--solver", "gd"],

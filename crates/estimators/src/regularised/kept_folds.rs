@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::{Classes, Dataset};
-use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Solver};
+use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
@@ -212,12 +212,6 @@ impl ClassifierSettings {
         }
         if how.leave_one_out.is_some() {
             return refuse("leave_one_out".to_owned(), "a checkpoint keeps folds");
-        }
-        let in_space = self.spaces()?.iter().any(|space| !space.has_features());
-        if self.options.solver == Solver::MmBatched && in_space {
-            let reason =
-                "the solver ends all folds of a kernel at once: no part is finished before";
-            return refuse("the solver mm-batched".to_owned(), reason);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The paths that a search for lambda is going to run, by which memory is estimated before it is taken.
 
 use margins_data::{ClassLabels, parallel};
-use margins_kernels::{PlannedPaths, Route, planned_folds};
+use margins_kernels::{PlannedPaths, Route};
 use margins_robust::RobustLearner;
 
 use super::contests::Contests;
@@ -35,8 +35,7 @@ impl ClassifierSettings {
             ..PlannedPaths::one(self.route(leaves_one_out), lambdas)
         };
         if let Some(folds) = folds.filter(|_| !leaves_one_out) {
-            let training = self.training(rows, None);
-            planned = planned_folds(&training, planned, folds.splits(), rows);
+            planned = planned.with_folds(folds.splits(), rows);
             if members > 1 {
                 planned.parts = folds.count.saturating_mul(members).min(threads);
                 // The contests of a fold share a copy.

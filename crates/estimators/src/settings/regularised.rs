@@ -354,10 +354,6 @@ const SOLVER: Setting = Setting {
         ("auto", "Solver predicted to be fastest"),
         ("mm", "Majorisation-minimisation"),
         ("mm-accelerated", "Majorisation-minimisation with extrapolation"),
-        (
-            "mm-batched",
-            "Majorisation-minimisation of ten lambdas at once, with a kernel of all folds at once",
-        ),
         ("newton", "Semismooth Newton, by a dense factorisation or conjugate gradients"),
         ("proximal-newton", "Proximal Newton: any convex loss, linear classifiers"),
         ("sdca", "Stochastic dual coordinate ascent: any convex loss, linear classifiers"),

@@ -15,7 +15,7 @@ use margins_estimators::regularised::{
     LeaveOneOut, Observer, Regularisation, Sigmas,
 };
 use margins_losses::Hinge;
-use margins_optim::{Options, Solver, lambda_grid};
+use margins_optim::lambda_grid;
 
 fn data() -> Dataset {
     GaussianMixture::example(Example::One, 1).unwrap().sample(80, 2).unwrap()
@@ -215,10 +215,6 @@ fn settings_that_change_a_resumed_search_are_refused() {
     );
     let one = CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };
     assert!(refusal(self::kept(one, path)).contains("leave_one_out"));
-    let options = Options { solver: Solver::MmBatched, ..Options::default() };
-    let batched = ClassifierSettings { options, ..kept.clone() };
-    assert!(batched.check().is_ok());
-    assert!(refusal(ClassifierSettings { kernels: gaussians(), ..batched }).contains("mm-batched"));
     let nowhere = self::kept(grid(), Path::new("no/such/folder/grid.json"));
     assert!(
         nowhere.fit(&data()).unwrap_err().to_string().starts_with("no/such/folder/grid.json: ")

@@ -151,7 +151,6 @@ fn a_mistaken_loss_is_not_certified() {
     let linear = [
         Solver::Newton,
         Solver::MM,
-        Solver::MmBatched,
         Solver::SDCA,
         Solver::Bundle,
         Solver::Lbfgs,
@@ -184,7 +183,7 @@ fn a_mistaken_loss_is_not_certified() {
     }
     let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 3).unwrap(), ..Default::default() };
     let builder = Classifier::builder().loss(Mistaken::Factor(0.9)).cross_validation(how);
-    for solver in [Solver::Newton, Solver::MmBatched] {
+    for solver in [Solver::Newton, Solver::MM_ACCELERATED] {
         let builder = within(builder.clone(), SPACES[SPACES.len().min(2) - 1]).solver(solver);
         let classifier = build(builder).fit(&two).unwrap();
         let curve = classifier.report().curve.as_ref().unwrap();

@@ -212,7 +212,7 @@ proptest! {
         let objective = objective.with_weights(weights).unwrap();
         let objective = if intercept { objective } else { objective.without_intercept() };
         let mut fits = Vec::new();
-        for solver in [Solver::Auto, Solver::Newton, Solver::MM, Solver::MmBatched] {
+        for solver in [Solver::Auto, Solver::Newton, Solver::MM] {
             // A solver that does not take the loss says so.
             if let Ok(fit) = fit(&objective, at, &Options { solver, ..options }) {
                 fits.push((format!("{solver:?}"), fit));

@@ -196,20 +196,6 @@ pub(crate) struct Valued {
     pub(crate) is_accurate: bool,
 }
 
-/// Returns the certificate of a point with a settled intercept, from its sums and the gradient of F
-/// in the coefficients there.
-pub(crate) fn certify(
-    sums: &Sums,
-    extent: &Extent,
-    lambda: Lambda,
-    coef: &[f64],
-    gradient: &[f64],
-) -> Certificate {
-    let (objective, rounding) = valued(sums, extent, lambda, coef);
-    let norm = norm(gradient) + extent.pull_error(sums.slopes);
-    sums.certificate(lambda, objective, rounding, norm, extent.radius)
-}
-
 /// Returns `F` of a point from its sums, and how far rounding can have moved it.
 fn valued(sums: &Sums, extent: &Extent, lambda: Lambda, coef: &[f64]) -> (f64, f64) {
     let objective = sums.risk + lambda.get() * dot(coef, coef);

@@ -38,8 +38,8 @@ impl Engine {
                 let majorizer = Majorizer::of(objective)?;
                 Engine::Mm(MajorizeMinimize { majorizer, accelerated })
             }
-            // They have paths of their own.
-            Solver::MmBatched | Solver::MmPublished { .. } => {
+            // It has a path of its own.
+            Solver::MmPublished { .. } => {
                 let majorizer = Majorizer::of(objective)?;
                 Engine::Mm(MajorizeMinimize { majorizer, accelerated: true })
             }

@@ -7,15 +7,6 @@ use margins_data::{ClassLabels, Dataset};
 
 use crate::Error;
 
-/// Returns the rows to fit to of every split.
-///
-/// # Errors
-/// The splits are refused for the reasons of [`cross_validate`](crate::cross_validate).
-pub fn training_rows(data: &Dataset, splits: Splits<'_>) -> Result<Vec<Vec<usize>>, Error> {
-    check_training(data, splits)?;
-    Ok((0..splits.count()).map(|index| splits.get(index).train).collect())
-}
-
 /// Refuses splits that do not fit the data, or test on a class without training on it.
 pub(super) fn check_training(data: &Dataset, splits: Splits<'_>) -> Result<(), Error> {
     let untrained = untrained_classes(data, splits)?;

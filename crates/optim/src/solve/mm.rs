@@ -12,7 +12,6 @@
 //! curvature 1 of their loss.
 
 use faer::{MatRef, Side};
-use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
@@ -47,17 +46,8 @@ pub(crate) struct Majorizer {
 impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
         let Objective { risk, design } = objective;
-        Self::new(design, risk.loss, risk.weights(), risk.intercept)
-    }
-
-    /// Returns the majoriser of all objectives whose `c_i/n` are at most `weights[i]`.
-    pub(crate) fn new<L: MarginLoss + ?Sized>(
-        design: &Design,
-        loss: &L,
-        weights: &[f64],
-        with_intercept: bool,
-    ) -> Result<Self, Error> {
-        let curvature = curvature(loss)?;
+        let (weights, with_intercept) = (risk.weights(), risk.intercept);
+        let curvature = curvature(risk.loss)?;
         let order = design.columns() + 1;
         if order > LARGEST_ORDER {
             return Err(Error::TooLargeForMm { order, limit: LARGEST_ORDER });
@@ -135,9 +125,17 @@ impl MajorizerAt<'_> {
         let gamma = DVector::from_fn(order, |j, _| if j == 0 { slope } else { gradient[j - 1] });
         let rotated = self.majorizer.vectors.tr_mul(&gamma).component_mul(&self.scale);
         let step = &self.majorizer.vectors * rotated;
-        let mut next = self.finish(point, gamma.as_slice(), step.as_slice());
-        objective.design.multiply(&next.coef, &mut next.products);
-        next
+        let majorizer = self.majorizer;
+        let length = -majorizer.samples / majorizer.curvature;
+        let off_penalty = if majorizer.with_intercept {
+            self.correction * dot(self.first_column.as_slice(), gamma.as_slice())
+        } else {
+            0.0
+        };
+        let moved = |j: usize| length * (step[j] + off_penalty * self.first_column[j]);
+        let intercept = if majorizer.with_intercept { point.intercept + moved(0) } else { 0.0 };
+        let coef = point.coef.iter().enumerate().map(|(j, w)| w + moved(j + 1)).collect();
+        Point::at(&objective.design, intercept, coef)
     }
 
     /// Returns the step to the minimiser of the majoriser, in the coordinates of the eigenvectors, from
@@ -155,27 +153,6 @@ impl MajorizerAt<'_> {
             step.axpy(self.correction * first_column.dot(gradient), &first_column, 1.0);
         }
         step * (-samples / curvature)
-    }
-
-    /// Returns the factors `1 / (s + mu)`.
-    pub(crate) fn scale(&self) -> &[f64] {
-        self.scale.as_slice()
-    }
-
-    /// Returns the minimiser of the majoriser at `point`, without its products, from the gradient
-    /// there and `step = Q^(-1) gradient`.
-    pub(crate) fn finish(&self, point: &Point, gradient: &[f64], step: &[f64]) -> Point {
-        let majorizer = self.majorizer;
-        let length = -majorizer.samples / majorizer.curvature;
-        let off_penalty = if majorizer.with_intercept {
-            self.correction * dot(self.first_column.as_slice(), gradient)
-        } else {
-            0.0
-        };
-        let moved = |j: usize| length * (step[j] + off_penalty * self.first_column[j]);
-        let intercept = if majorizer.with_intercept { point.intercept + moved(0) } else { 0.0 };
-        let coef = point.coef.iter().enumerate().map(|(j, w)| w + moved(j + 1)).collect();
-        Point { intercept, coef, products: vec![0.0; point.products.len()] }
     }
 }
 
@@ -296,6 +273,7 @@ impl Momentum {
 
 #[cfg(test)]
 mod tests {
+    use margins_data::{Design, Labels};
     use margins_losses::LeakyHockeyStick;
 
     use super::*;
@@ -306,7 +284,9 @@ mod tests {
     fn the_correction_of_the_penalty_has_the_first_row_of_u() {
         let rows = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, 1.0]];
         let design = Design::from_rows(&rows).unwrap();
-        let majorizer = Majorizer::new(&design, &LeakyHockeyStick, &[0.25; 4], true).unwrap();
+        let labels = Labels::from_signs(vec![1.0, 1.0, -1.0, -1.0]).unwrap();
+        let objective = Objective::new(&LeakyHockeyStick, &design, &labels).unwrap();
+        let majorizer = Majorizer::of(&objective).unwrap();
         let at = majorizer.at(Lambda::new(0.1).unwrap());
         // P_0 + 2 n lambda I.
         let q = DMatrix::from_row_slice(3, 3, &[4.8, 1.0, 4.0, 1.0, 3.8, 0.0, 4.0, 0.0, 6.8]);

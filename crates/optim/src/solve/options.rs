@@ -41,10 +41,6 @@ pub enum Solver {
         /// The number of iterations at all lambdas together after which the path ends.
         path_iterations: usize,
     },
-    /// Accelerated majorisation-minimisation for ten lambdas at a time, which advance together as
-    /// products of matrices; with a kernel, the lambdas of all folds of a cross-validation advance
-    /// together.
-    MmBatched,
     /// Semismooth Newton with line search.
     Newton,
     /// The proximal point method on the dual with Newton for its steps, for every convex loss, with
@@ -82,11 +78,10 @@ impl Solver {
     pub const GRADIENT_DESCENT: Solver = Solver::GradientDescent { step: StepRule::LineSearch };
 
     /// The methods by their names on the command line and in Python, each with its default settings.
-    pub const NAMED: [(&'static str, Solver); 10] = [
+    pub const NAMED: [(&'static str, Solver); 9] = [
         ("auto", Solver::Auto),
         ("mm", Solver::MM),
         ("mm-accelerated", Solver::MM_ACCELERATED),
-        ("mm-batched", Solver::MmBatched),
         ("newton", Solver::Newton),
         ("proximal-newton", Solver::ProximalNewton),
         ("sdca", Solver::SDCA),
@@ -131,7 +126,6 @@ impl Solver {
             Solver::Auto | Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => CONVEX,
             Solver::Mm { .. }
             | Solver::MmPublished { .. }
-            | Solver::MmBatched
             | Solver::GradientDescent { step: StepRule::Smooth } => BOUNDED,
             Solver::Newton | Solver::Lbfgs | Solver::GradientDescent { .. } => SMOOTH,
         }

@@ -10,7 +10,7 @@ impl Solver {
         const EIGENSPACE: usize = 6;
         let (n, p) = (rows, columns);
         match self {
-            Solver::Mm { .. } | Solver::MmPublished { .. } | Solver::MmBatched => EIGENSPACE,
+            Solver::Mm { .. } | Solver::MmPublished { .. } => EIGENSPACE,
             Solver::Bundle | Solver::Lbfgs | Solver::GradientDescent { .. } => 0,
             _ if n.min(p) > LARGEST_DENSE_ORDER => 0,
             // Coordinates in the space of the samples.

@@ -277,7 +277,7 @@ fn majorisers_survive_large_penalties() {
     let loss = loss("lhs");
     let objective = Objective::new(&*loss, &design, &labels).unwrap();
     for at in [1e14, 1e16, 1e22, 1e30] {
-        for solver in [Solver::MM, Solver::MM_ACCELERATED, Solver::MmBatched] {
+        for solver in [Solver::MM, Solver::MM_ACCELERATED] {
             let options = Options { solver, ..Options::default() };
             let report = fit(&objective, lambda(at), &options).unwrap().report;
             assert!(report.converged(), "{solver:?} {at}: {report:?}");
