@@ -184,8 +184,13 @@ impl Shown<'_> {
         [self.mean(limit), self.mean(tolerance)]
     }
 
+    /// Returns the numbers of the trials that have them.
+    fn numbers(&self, of: impl Fn(&Numbers) -> f64) -> impl Iterator<Item = f64> {
+        self.trials.iter().map(of).filter(|number| !number.is_nan())
+    }
+
     fn mean(&self, of: impl Fn(&Numbers) -> f64) -> Mean {
-        Mean::percent(self.trials.iter().map(of))
+        Mean::percent(self.numbers(of))
     }
 
     fn of(&self, rule: usize, choice: Head) -> Mean {
@@ -205,7 +210,7 @@ impl Shown<'_> {
 
     /// Returns the mean of a number over the trials, as it is, or a dash if it is missing.
     fn plain(&self, digits: usize, of: impl Fn(&Numbers) -> f64) -> String {
-        let Mean { mean, .. } = Mean::of(self.trials.iter().map(of));
+        let Mean { mean, .. } = Mean::of(self.numbers(of));
         if mean.is_nan() { "-".to_owned() } else { format!("{mean:.digits$}") }
     }
 
@@ -216,12 +221,12 @@ impl Shown<'_> {
 }
 
 /// Runs the trials and returns the document. `trials_of` is the number of trials of a row, `with_rule`
-/// whether they have the published rule, and `draw` makes the samples of one.
+/// whether the published rule is in one of them, and `draw` makes the samples of one.
 pub(super) fn run(
     name: &'static str,
     arguments: &str,
     rows: &[Row],
-    (trials_of, with_rule): (impl Fn(&Row) -> usize, impl Fn(&Row) -> bool + Sync),
+    (trials_of, with_rule): (impl Fn(&Row) -> usize, impl Fn(&Row, usize) -> bool + Sync),
     settings: &Settings,
     folder: &Path,
     draw: impl Fn(&Row, &mut ChaCha8Rng) -> Result<Samples, Failure> + Sync,
@@ -235,7 +240,7 @@ pub(super) fn run(
     let numbers = trials::run(&journal, arguments, &keys, settings.threads, |(key, number)| {
         let row = rows.iter().find(|row| row.key() == *key).ok_or("a row of no table")?;
         let mut random = stream(settings.seed, row.stream, *number);
-        trial(&draw(row, &mut random)?, row.space, with_rule(row))
+        trial(&draw(row, &mut random)?, row.space, with_rule(row, *number))
     })?;
     let (count, mut rest) = (lambdas()?.len(), &numbers[..]);
     let mut shown = Vec::new();
@@ -300,7 +305,8 @@ fn finding(shown: &[Shown<'_>]) -> String {
     let with_rule = || shown.iter().filter(|s| !s.of(PUBLISHED, Head::Largest).mean.is_nan());
     let as_good = with_rule().filter(|s| {
         let k = s.hindsight();
-        s.mean(|t| s.error(t, CERTIFIED, k)).mean <= s.of(PUBLISHED, Head::Largest).mean
+        let rule = |t: &Numbers| s.chosen(t, PUBLISHED, Head::Largest);
+        s.mean(|t| s.error(t, CERTIFIED, k) - rule(t)).mean <= 0.0
     });
     let ruled = with_rule().count();
     let [by_rule, by_choice] = [BY_RULE, BY_CHOICE]
@@ -520,18 +526,19 @@ fn csv(shown: &[Shown<'_>]) -> String {
     );
     for s in shown {
         let [lhs, svm] = s.row.published;
+        let all = s.trials.len();
+        let ruled = s.numbers(|t| s.limited(t)).count();
         let of = [
-            ("certified-log-loss", s.of(CERTIFIED, Head::LogLoss), lhs),
-            ("certified-largest", s.of(CERTIFIED, Head::Largest), lhs),
-            ("rule-log-loss", s.of(PUBLISHED, Head::LogLoss), lhs),
-            ("rule-largest", s.of(PUBLISHED, Head::Largest), lhs),
-            ("svm", s.mean(|t| s.machine(t)), svm),
+            ("certified-log-loss", all, s.of(CERTIFIED, Head::LogLoss), lhs),
+            ("certified-largest", all, s.of(CERTIFIED, Head::Largest), lhs),
+            ("rule-log-loss", ruled, s.of(PUBLISHED, Head::LogLoss), lhs),
+            ("rule-largest", ruled, s.of(PUBLISHED, Head::Largest), lhs),
+            ("svm", all, s.mean(|t| s.machine(t)), svm),
         ];
-        for (classifier, ours, theirs) in of {
+        for (classifier, trials, ours, theirs) in of {
             text += &format!(
-                "{},{classifier},{},{},{},{},{}\n",
+                "{},{classifier},{trials},{},{},{},{}\n",
                 s.row.key(),
-                s.trials.len(),
                 ours.mean,
                 ours.standard_error,
                 theirs.mean,
