@@ -3,8 +3,6 @@
 use margins_data::{Memory, Shortage};
 use thiserror::Error;
 
-use crate::Alternatives;
-
 /// The reason why a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -71,16 +69,15 @@ pub enum Error {
     /// Something needs the kernel matrix in memory, which computes its entries where they are
     /// needed.
     #[error(
-        "{purpose} needs the kernel matrix of {n} rows in memory, which exceeds the memory limit. {}",
-        ways.map_or("Approximate the kernel".to_owned(), |ways| ways.to_string())
+        "{purpose} needs the kernel matrix of {n} rows in memory, which exceeds the memory limit. Allow \
+         {}, or use Nystrom or random Fourier features",
+        Memory::from_bytes(8usize.saturating_mul(*n).saturating_mul(*n))
     )]
     NotHeld {
         /// The purpose, in words.
         purpose: String,
         /// Number of samples.
         n: usize,
-        /// The time and the memory of other ways, where they are known.
-        ways: Option<Alternatives>,
     },
     /// The trace of a kernel matrix is infinite.
     #[error("the trace of the matrix of kernel '{0}' overflows: scale the features first")]

@@ -188,11 +188,8 @@ impl Gram {
 
     /// Returns the matrix for a purpose that needs all of it.
     pub(crate) fn held_for(&self, purpose: &'static str) -> Result<&DMatrix<f64>, Error> {
-        self.matrix().ok_or_else(|| Error::NotHeld {
-            purpose: purpose.to_owned(),
-            n: self.len(),
-            ways: self.entries.alternatives(),
-        })
+        let n = self.len();
+        self.matrix().ok_or_else(|| Error::NotHeld { purpose: purpose.to_owned(), n })
     }
 
     /// Returns the same matrix, for which so many bytes of paths were counted before.

@@ -37,7 +37,6 @@
 //! ```
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod alternatives;
 mod certify;
 mod cross_validation;
 mod error;
@@ -62,7 +61,6 @@ mod sparse_inverse;
 pub mod svm;
 mod symmetric;
 
-pub use alternatives::Alternatives;
 pub use certify::{KnownFunction, certify};
 pub use cross_validation::{cross_validate, svm_path_of_rows, training_path};
 pub use error::Error;

@@ -8,7 +8,6 @@ use nalgebra::DMatrix;
 use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
 use super::product;
-use crate::Alternatives;
 use crate::rkhs_norm::dot;
 use crate::room::is_free;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
@@ -60,15 +59,6 @@ impl Entries {
     /// Returns true if the matrix is in memory.
     pub(crate) fn is_held(&self) -> bool {
         self.held().is_some()
-    }
-
-    /// Returns the time and the memory of methods without the matrix in memory, if its entries are
-    /// kernel values that are computed when they are needed.
-    pub(crate) fn alternatives(&self) -> Option<Alternatives> {
-        match self {
-            Entries::Stored { .. } | Entries::Features(_) => None,
-            Entries::Computed(matrix) => matrix.alternatives(),
-        }
     }
 
     /// Returns the memory that solvers may take for parts of the matrix, beside vectors; `None` for

@@ -1,7 +1,6 @@
 //! A kernel matrix that is never stored: products with it recompute its entries, block by block.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, Memory, parallel};
@@ -10,7 +9,7 @@ use margins_kernel_functions::{
 };
 use nalgebra::DMatrix;
 
-use crate::{Alternatives, Error};
+use crate::Error;
 
 const SIDE: usize = Block::SIDE;
 
@@ -38,19 +37,6 @@ enum Fault {
     Interrupted,
 }
 
-/// Measures some values of a kernel, and returns what ways without the matrix in memory take.
-fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Alternatives, KernelError> {
-    const MOST: usize = 256;
-    let n = design.rows();
-    let few: Vec<usize> = (0..n).step_by(n.div_ceil(MOST).max(1)).collect();
-    let few = design.select(&few);
-    let mut values = vec![0.0; few.rows() * few.rows()];
-    let began = Instant::now();
-    fill_strips(kernel, &few, &few, &mut values, |_| {})?;
-    let value = began.elapsed().as_secs_f64() / values.len() as f64;
-    Ok(Alternatives::new(n, value, kernel.is_positive_semidefinite()))
-}
-
 impl MatrixFree {
     /// # Errors
     /// A kernel that is not known to be positive semidefinite; values of samples with themselves
@@ -67,7 +53,6 @@ impl MatrixFree {
                     "kernel '{specification}', not known to be positive semidefinite,"
                 ),
                 n: design.rows(),
-                ways: measured(&*kernel, &design).ok(),
             });
         }
         let diagonal = diagonal(&*kernel, &design)?;
@@ -94,11 +79,6 @@ impl MatrixFree {
     /// every thread a block of values with what their computation takes.
     pub(crate) fn product_bytes(&self) -> usize {
         3 * self.design_bytes() + parallel::threads() * 2 * SIDE * SIDE * size_of::<f64>()
-    }
-
-    /// Returns what ways without the matrix in memory take.
-    pub(super) fn alternatives(&self) -> Option<Alternatives> {
-        measured(&*self.kernel, &self.design).ok()
     }
 
     pub(super) fn diagonal(&self) -> &[f64] {
