@@ -4,11 +4,10 @@ use std::cell::OnceCell;
 
 use margins_data::Dataset;
 use margins_data::split::Splits;
-use margins_losses::{MarginLoss, SpecialCase};
+use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
-    ErrorCurve, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Solver, Training,
-    error_curve,
+    ErrorCurve, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Training, error_curve,
 };
 use nalgebra::DMatrix;
 
@@ -37,9 +36,10 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
     if expected != found {
         return Err(Error::Shape { what: "rows", expected, found });
     }
-    let path = PlannedPaths::one(Route::of(training.loss, training.options.solver), lambdas.len());
+    let route = Route::of(training.loss, training.options.solver)?;
+    let path = PlannedPaths::one(route, lambdas.len());
     gram.check_paths(&path.with_folds(splits, found))?;
-    let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
+    let is_hinge = route == Route::SupportVectors;
     let squares = gram.diagonal();
     error_curve(training, data, splits, lambdas, |training, fold, lambdas| {
         let FoldRows { rows, held_out, .. } = fold;
@@ -170,8 +170,8 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
 ) -> Result<Vec<KernelFit>, Error> {
     let risk = training.risk(data)?;
-    match training.loss.special_case() {
-        Some(SpecialCase::Hinge) => {
+    match Route::of(training.loss, training.options.solver)? {
+        Route::SupportVectors => {
             let path = svm_path(training, &risk, gram, lambdas, 1.0)?;
             Ok(path.into_iter().map(|scored| scored.fit).collect())
         }
@@ -187,8 +187,7 @@ pub fn training_path<L: MarginLoss + ?Sized>(
 /// The matrix is not copied.
 ///
 /// # Errors
-/// The errors of [`svm::path`](crate::svm::path) and [`Training::risk_of_rows`]; a solver other than
-/// [`Solver::Auto`].
+/// The errors of [`svm::path`](crate::svm::path) and [`Training::risk_of_rows`].
 pub fn svm_path_of_rows<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -204,8 +203,7 @@ pub fn svm_path_of_rows<L: MarginLoss + ?Sized>(
     Ok(path.into_iter().map(|scored| scored.fit).collect())
 }
 
-/// Returns the path of support vector machines, which only [`Solver::Auto`] stands for; fits aim at
-/// this share of the tolerance.
+/// Returns the path of support vector machines; fits aim at this share of the tolerance.
 fn svm_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     risk: &EmpiricalRisk<'_, L>,
@@ -213,20 +211,6 @@ fn svm_path<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
     share: f64,
 ) -> Result<Vec<Scored>, Error> {
-    match training.options.solver {
-        Solver::Auto => {}
-        solver if solver.is_linear_only() => {
-            return Err(margins_optim::Error::LinearOnly.into());
-        }
-        _ => {
-            return Err(margins_optim::Error::Unsuitable {
-                loss: training.loss.specification(),
-                lacks: "has a kink, which this solver cannot take",
-                alternative: "Use the automatic choice, which takes sequential minimal optimisation",
-            }
-            .into());
-        }
-    }
     let tolerance = training.options.tolerance;
     let options = Options { tolerance: share * tolerance, ..training.options };
     let mut path = svm::path_of_risk(gram, risk, lambdas, &options)?;

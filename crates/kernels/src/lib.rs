@@ -71,9 +71,10 @@ pub use margins_kernel_functions::{
     Anova, Block, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Points,
     Polynomial, Product, SigmaRange, Sigmoid, Sum, Watched, combine, combine_all, diagonal,
 };
+pub use margins_optim::method::Route;
 pub use objective::KernelObjective;
 pub use path::{fit, path};
-pub use path_memory::{PlannedPaths, Route};
+pub use path_memory::PlannedPaths;
 pub use pivoted_cholesky::PivotedCholesky;
 
 #[cfg(doctest)]

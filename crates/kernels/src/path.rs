@@ -14,6 +14,7 @@ use margins_optim::{
 use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
+use crate::path_memory::bytes_of_eigenspace;
 use crate::room::is_free;
 use crate::{Error, KernelFit, KernelObjective, PlannedPaths, Route};
 
@@ -65,7 +66,7 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     options.check()?;
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
-    let route = Route::of(objective.risk.loss(), options.solver);
+    let route = Route::of(objective.risk.loss(), options.solver)?;
     objective.gram.check_paths(&PlannedPaths::one(route, lambdas.len()))?;
     if objective.risk.is_unbounded() {
         return Ok(lambdas
@@ -84,18 +85,13 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
         Solver::Auto => objective.gram.low_rank_factor(),
         _ => None,
     };
-    let mut path = match options.solver {
-        Solver::Auto | Solver::Newton => match factor {
-            Some(factor) => {
-                let (z, lift) = (factor.coordinates(), factor.lift());
-                path_over(z, lift, objective, &lambdas, options, observer)?
-            }
-            None => newton_path(&mut solver, &lambdas, options, observer),
-        },
-        Solver::Mm { .. } => mm_path(objective, &lambdas, options, observer)?,
-        _ => {
-            return Err(margins_optim::Error::LinearOnly.into());
+    let mut path = match (route, factor) {
+        (Route::Eigenspace, _) => mm_path(objective, &lambdas, options, observer)?,
+        (_, Some(factor)) => {
+            let (z, lift) = (factor.coordinates(), factor.lift());
+            path_over(z, lift, objective, &lambdas, options, observer)?
         }
+        (_, None) => newton_path(&mut solver, &lambdas, options, observer),
     };
     verify(objective, &mut solver, &mut path, options);
     if factor.is_some() {
@@ -341,7 +337,7 @@ fn refine<L: MarginLoss + ?Sized>(
         return Ok(());
     }
     let Some(left) = options.after(most) else { return Ok(()) };
-    if !is_free(Route::bytes_of_eigenspace(objective.gram.len())) {
+    if !is_free(bytes_of_eigenspace(objective.gram.len())) {
         return Ok(());
     }
     let Ok(eigenspace) = objective.gram.eigenspace() else { return Ok(()) };

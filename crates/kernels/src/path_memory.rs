@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use margins_data::split::Splits;
 use margins_data::{Design, Memory, parallel};
-use margins_losses::{MarginLoss, SpecialCase};
-use margins_optim::Solver;
+use margins_optim::method::Route;
 
 use crate::gram::{Entries, MatrixFree};
 use crate::low_rank::LowRank;
@@ -22,48 +21,19 @@ const WORKING: Memory = Memory::from_bytes(1 << 30);
 const REMEDY: &str = "fewer threads or lambdas at the same time take less, and so does a smaller --memory, \
                       or Nystrom or random Fourier features";
 
-/// The solver route of paths on a kernel matrix, on which it depends what they take beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
-    /// Newton's method in sample space.
-    SampleSpace,
-    /// The same, and the scores of samples left out one at a time.
-    LeaveOneOut,
-    /// Sequential minimal optimisation.
-    SupportVectors,
-    /// Coordinates in the eigenspace of the matrix.
-    Eigenspace,
-}
-
-impl Route {
-    /// Returns the route of a loss by a solver.
-    pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Self {
-        match solver {
-            Solver::Mm { .. } | Solver::MmPublished { .. } => Route::Eigenspace,
-            _ if loss.special_case() == Some(SpecialCase::Hinge) => Route::SupportVectors,
-            _ => Route::SampleSpace,
-        }
-    }
-
-    /// Returns the bytes that paths in the eigenspace of a matrix of n samples take beside it.
-    pub(crate) fn bytes_of_eigenspace(n: usize) -> usize {
-        /// The coordinates, their map to coefficients and a copy that is shifted; the decomposition of
-        /// the majoriser.
-        const MATRICES: usize = 9;
-        matrices(MATRICES, n)
-    }
-
-    /// Returns true if the matrix must be in memory.
-    pub(crate) fn needs_matrix(self) -> bool {
-        matches!(self, Route::LeaveOneOut | Route::Eigenspace)
-    }
+/// Returns the bytes that paths in the eigenspace of a matrix of n samples take beside it.
+pub(crate) fn bytes_of_eigenspace(n: usize) -> usize {
+    /// The coordinates, their map to coefficients and a copy that is shifted; the decomposition of
+    /// the majoriser.
+    const MATRICES: usize = 9;
+    matrices(MATRICES, n)
 }
 
 /// The paths that are to run on a kernel matrix, by which their memory is estimated: first those on parts
 /// of the samples, then those on all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedPaths {
-    /// The route of all paths.
+    /// The method of all paths.
     pub route: Route,
     /// The number of lambdas of a path.
     pub lambdas: usize,
@@ -144,7 +114,7 @@ impl PlannedPaths {
             }
             // Steps do without copies that do not fit.
             (Route::SupportVectors, _) => 0,
-            (Route::Eigenspace, _) => Route::bytes_of_eigenspace(n),
+            (Route::Eigenspace, _) => bytes_of_eigenspace(n),
             // The lower half in single precision, and a factor with what is added to it.
             (_, Storage::Stored) if n <= LARGEST_FACTOR => 7 * n * n,
             (_, Storage::Stored) => 2 * n * n + LowRank::bytes(true, None, n),
@@ -219,7 +189,7 @@ impl Gram {
             "fewer rows or threads take less, and so do Nystrom or random Fourier features";
         let room = Error::check_room(planned.bytes_with_matrix(n, is_checked), n, what, remedy);
         let has_room = room.is_ok();
-        if is_checked || planned.route.needs_matrix() {
+        if is_checked || matches!(planned.route, Route::LeaveOneOut | Route::Eigenspace) {
             room?;
         }
         if has_room && memory.is_none_or(|memory| matrices(1, n) <= memory.bytes()) {

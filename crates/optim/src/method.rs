@@ -3,4 +3,5 @@
 mod choose;
 mod prediction;
 
+pub use choose::Route;
 pub(crate) use choose::{Plan, choose};

@@ -75,7 +75,7 @@ fn along(samples: &Samples, space: Space, solver: Solver) -> Result<Along, Failu
     let prepared = match space {
         Space::Linear => Prepared::linear(train),
         Space::Gaussian => {
-            let planned = PlannedPaths::one(Route::of(&LeakyHockeyStick, solver), lambdas.len());
+            let planned = PlannedPaths::one(Route::of(&LeakyHockeyStick, solver)?, lambdas.len());
             let preparation =
                 Preparation { seed: *seed, planned, solver, ..Preparation::default() };
             Prepared::for_kernel("gaussian", &registry.kernels, train, preparation)?

@@ -148,7 +148,7 @@ EVIDENCE = ("objective", "lower_bound", "dual_gap", "relative_gap", "relative_ro
 _READ_ONLY = frozenset(
     [
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
-        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "lambda_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
+        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
         *("best_C_", "best_lambda_", "best_kernel_", "path_", "paths_", "errors_", "folds_"),
         *("Cs_", "lambdas_", "coefs_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),

@@ -62,8 +62,10 @@ impl ClassifierSettings {
             _ if matches!(self.learner, Some(RobustLearner::MarginDistribution(_))) => {
                 Route::Eigenspace
             }
-            Route::SampleSpace if leaves_one_out => Route::LeaveOneOut,
-            route => route,
+            Ok(Route::SampleSpace) if leaves_one_out => Route::LeaveOneOut,
+            Ok(route) => route,
+            // No matrix is made: the fits are refused.
+            Err(_) => Route::SampleSpace,
         }
     }
 }

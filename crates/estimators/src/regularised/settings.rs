@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use margins_data::{Dataset, Memory};
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
+use margins_optim::method::Route;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
 use margins_robust::RobustLearner;
 
@@ -319,8 +320,9 @@ impl ClassifierSettings {
         let KernelChoice { memory: Some(memory), approximation, .. } = &self.kernels else {
             return Ok(());
         };
-        let is_hinge = self.loss.special_case() == Some(margins_losses::SpecialCase::Hinge);
-        let by_steps = is_hinge && self.options.solver == Solver::Auto && self.learner.is_none();
+        let route = Route::of(&*self.loss, self.options.solver);
+        let by_steps =
+            route.is_ok_and(|route| route == Route::SupportVectors) && self.learner.is_none();
         if by_steps || !approximation.has_features() {
             return Ok(());
         }

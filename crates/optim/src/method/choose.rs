@@ -1,16 +1,19 @@
-//! The only place that chooses a method: the one that is predicted to take the fewest processor
-//! seconds, from the shape of the data, the loss and the lambdas. `docs/linear-classifiers.md` has a
-//! table of the choices.
+//! The only place that chooses a method.
+//!
+//! * [`choose`]: for features in memory, the method that is predicted to take the fewest processor
+//!   seconds, from the shape of the data, the loss and the lambdas. `docs/linear-classifiers.md` has a
+//!   table of the choices.
+//! * [`Route`]: for a matrix of inner products of the samples, by the loss.
 
 use std::time::Instant;
 
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, SpecialCase};
 
 use crate::method::prediction::Problem;
 use crate::problem::{Extent, Objective};
 use crate::solve::costs::{Shape, reflections};
 use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
-use crate::{Lambda, Solver};
+use crate::{Error, Lambda, Solver};
 
 /// The predicted seconds below which the dense systems are not worth a comparison.
 const SHORT: f64 = 0.002;
@@ -85,6 +88,54 @@ pub(crate) fn choose<L: MarginLoss + ?Sized>(
         [] => alone,
     };
     problem.tried_first(choice, options.solver)
+}
+
+/// The methods on a matrix of inner products of the samples, such as a kernel matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// Newton's method in sample space.
+    SampleSpace,
+    /// The same, and the scores of samples left out one at a time.
+    LeaveOneOut,
+    /// Sequential minimal optimisation.
+    SupportVectors,
+    /// Majorisation-minimisation in the eigenspace of the matrix.
+    Eigenspace,
+}
+
+impl Route {
+    /// Returns the method of a solver for a loss: for the hinge sequential minimal optimisation.
+    ///
+    /// # Errors
+    /// [`Error::LinearOnly`]: the solver is for linear classifiers. [`Error::Unsuitable`]: a solver other
+    /// than [`Solver::Auto`] for the hinge.
+    pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Result<Self, Error> {
+        let is_hinge = loss.special_case() == Some(SpecialCase::Hinge);
+        match solver {
+            Solver::Auto if is_hinge => Ok(Route::SupportVectors),
+            solver if solver.is_linear_only() => Err(Error::LinearOnly),
+            _ if is_hinge => Err(Error::Unsuitable {
+                loss: loss.specification(),
+                lacks: "has a kink, which this solver cannot take",
+                alternative: "Use the automatic choice, which takes sequential minimal optimisation",
+            }),
+            Solver::Mm { .. } | Solver::MmPublished { .. } => Ok(Route::Eigenspace),
+            _ => Ok(Route::SampleSpace),
+        }
+    }
+
+    /// Returns true if the inner products of `rows` samples in features, so many `columns`, are a faster
+    /// way to a minimum than the features themselves: for the hinge, if there are at most 64 samples per
+    /// feature.
+    pub fn suits_features<L: MarginLoss + ?Sized>(
+        loss: &L,
+        solver: Solver,
+        (rows, columns): (usize, usize),
+    ) -> bool {
+        const MOST: usize = 64;
+        let is_sequential = matches!(Route::of(loss, solver), Ok(Route::SupportVectors));
+        is_sequential && rows <= MOST * columns
+    }
 }
 
 impl Problem {

@@ -5,11 +5,12 @@ use std::sync::OnceLock;
 use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
-use margins_losses::{MarginLoss, SpecialCase};
+use margins_losses::MarginLoss;
+use margins_optim::method::Route;
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, FoldRows, Lambda, Options, ScoredFold, Sensitivity,
-    Solver, Status, Training, cross_validate_by,
+    Status, Training, cross_validate_by,
 };
 use margins_robust::RobustLearner;
 
@@ -42,7 +43,7 @@ impl FeatureSpace {
     }
 
     /// Returns the inner products of the samples where steps along them are the faster way to a
-    /// minimum: for the hinge, if the samples are not too many beside the features.
+    /// minimum.
     ///
     /// # Errors
     /// The fits were cancelled.
@@ -50,11 +51,8 @@ impl FeatureSpace {
         &self,
         training: &Training<'_, L>,
     ) -> Result<Option<&Gram>, Error> {
-        /// The samples per feature up to which sequential minimal optimisation is faster.
-        const MOST: usize = 64;
-        let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
-        let is_long = self.features.rows() > MOST * self.features.columns();
-        if !is_hinge || training.options.solver != Solver::Auto || is_long {
+        let shape = (self.features.rows(), self.features.columns());
+        if !Route::suits_features(training.loss, training.options.solver, shape) {
             return Ok(None);
         }
         if self.products.get().is_none() {
