@@ -511,6 +511,9 @@ fn parts(shown: &[Shown<'_>]) -> Table {
         "rule - before the limit",
     ]);
     for s in shown.iter().filter(|s| !s.parts()[0].mean.is_nan()) {
+        let with_rule = |t: &&Numbers| !s.limited(t).is_nan();
+        let trials: Vec<Numbers> = s.trials.iter().filter(with_rule).cloned().collect();
+        let s = &Shown { trials: &trials, ..*s };
         let mut cells = beginning(s);
         let of = |rule| Cell::from(s.of(rule, Head::Largest));
         cells.extend([of(CERTIFIED), s.mean(|t| s.limited(t)).into(), of(PUBLISHED)]);

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Trials of Banknote and Chess with the Gaussian kernel, which take long; 0 leaves them out
     #[arg(long, default_value_t = 100, value_parser = none_or_several)]
     slow_trials: u32,
-    /// Trials of the published rule on Chess with the Gaussian kernel, each of which takes five minutes;
+    /// Trials of the published rule on Chess with the Gaussian kernel, each of which takes six minutes;
     /// 0 leaves the rule out
     #[arg(long, default_value_t = 10, value_parser = none_or_several)]
     slowest_trials: u32,
@@ -169,7 +169,7 @@ fn introduction(settings: &Settings, slowest_trials: u32, missing: &[&str]) -> V
          fit of a fold is not, over all trials. Seconds are for {FOLDS} folds and the path on all \
          training rows, beside other work on the machine. The Gaussian kernel has the automatic sigma \
          of kernlab, computed from the training samples; the source does not say which it had. The \
-         rule has {slowest_trials} trials on Chess with the Gaussian kernel, where one takes about five \
+         rule has {slowest_trials} trials on Chess with the Gaussian kernel, where one takes about six \
          minutes.",
         settings.seed
     )];
