@@ -64,6 +64,47 @@ pub fn lambda(value: f64) -> Lambda {
     Lambda::new(value).expect("positive")
 }
 
+/// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
+pub const KERNELS: [&str; 14] = [
+    "linear",
+    "gaussian:sigma=0.5",
+    "laplacian:sigma=0.7",
+    "matern32:length=1.5",
+    "matern52:length=0.8",
+    "poly",
+    "poly:degree=2,scale=0.5,offset=0",
+    "anova:sigma=0.3",
+    "anova:sigma=1.2,degree=3",
+    "gaussian:sigma=0.5+linear",
+    "gaussian:sigma=2*poly:degree=2,scale=1,offset=1",
+    "anova:sigma=0.5,degree=2*linear+laplacian:sigma=1",
+    "matern32:length=2*matern52:length=1*gaussian:sigma=0.1+linear*linear",
+    "sigmoid:scale=0.3,offset=-0.2",
+];
+
+/// Returns rows with about a third of zeros, three of them alike.
+pub fn rows_with_zeros(n: usize, p: usize) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let entry = |j: usize| {
+                let t = (i * p + j) as f64;
+                let value = 1.5 * (1.7 * t + 0.3 * t.sqrt()).sin();
+                if value.abs() < 0.7 { 0.0 } else { value }
+            };
+            (0..p).map(entry).collect()
+        })
+        .collect();
+    for copy in [n / 2, n - 1] {
+        rows[copy] = rows[1].clone();
+    }
+    rows
+}
+
+/// Returns true if two numbers differ by at most the tolerance times the larger size.
+pub fn relatively_close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * a.abs().max(b.abs())
+}
+
 /// Returns true if two numbers differ by at most the tolerance times their size, or 1 if that is
 /// larger.
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {

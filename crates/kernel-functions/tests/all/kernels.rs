@@ -6,47 +6,8 @@ use margins_kernel_functions::{
     Anova, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Polynomial,
     SigmaRange, Sigmoid, combine,
 };
+use margins_test_support::{KERNELS, relatively_close, rows_with_zeros};
 use nalgebra::DMatrix;
-
-/// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
-const KERNELS: [&str; 14] = [
-    "linear",
-    "gaussian:sigma=0.5",
-    "laplacian:sigma=0.7",
-    "matern32:length=1.5",
-    "matern52:length=0.8",
-    "poly",
-    "poly:degree=2,scale=0.5,offset=0",
-    "anova:sigma=0.3",
-    "anova:sigma=1.2,degree=3",
-    "gaussian:sigma=0.5+linear",
-    "gaussian:sigma=2*poly:degree=2,scale=1,offset=1",
-    "anova:sigma=0.5,degree=2*linear+laplacian:sigma=1",
-    "matern32:length=2*matern52:length=1*gaussian:sigma=0.1+linear*linear",
-    "sigmoid:scale=0.3,offset=-0.2",
-];
-
-/// Rows with about a third of zeros, three of them alike.
-fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
-    let mut rows: Vec<Vec<f64>> = (0..n)
-        .map(|i| {
-            let entry = |j: usize| {
-                let t = (i * p + j) as f64;
-                let value = 1.5 * (1.7 * t + 0.3 * t.sqrt()).sin();
-                if value.abs() < 0.7 { 0.0 } else { value }
-            };
-            (0..p).map(entry).collect()
-        })
-        .collect();
-    for copy in [n / 2, n - 1] {
-        rows[copy] = rows[1].clone();
-    }
-    rows
-}
-
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * a.abs().max(b.abs())
-}
 
 #[test]
 fn kernels_have_the_formulas_of_their_documentation() {
@@ -68,13 +29,13 @@ fn kernels_have_the_formulas_of_their_documentation() {
     ];
     for (specification, want) in cases {
         let value = of(&*kernel(specification));
-        assert!(close(value, want, 1e-15), "{specification}: {value} {want}");
+        assert!(relatively_close(value, want, 1e-15), "{specification}: {value} {want}");
     }
 }
 
 #[test]
 fn positive_semidefinite_kernels_have_no_negative_eigenvalue() {
-    let rows = rows(60, 3);
+    let rows = rows_with_zeros(60, 3);
     for design in [dense(&rows), sparse(&rows)] {
         for specification in &KERNELS[..KERNELS.len() - 1] {
             let gram = matrix(&*kernel(specification), &design).unwrap();
@@ -126,14 +87,14 @@ fn a_large_offset_of_features_leaves_distances_right() {
         let far = matrix(&Gaussian::new(1.0).unwrap(), &design).unwrap();
         for (a, b) in near.iter().zip(&far) {
             let (a, b) = (-a.ln(), -b.ln());
-            assert!(close(a, b, 1e-9) || (a - b).abs() < 1e-15, "{a} {b}");
+            assert!(relatively_close(a, b, 1e-9) || (a - b).abs() < 1e-15, "{a} {b}");
         }
     }
 }
 
 #[test]
 fn combine_is_the_kernel_matrix_times_coefficients() {
-    let rows = rows(300, 3);
+    let rows = rows_with_zeros(300, 3);
     let coef: Vec<f64> = (0..300).map(|i| (i as f64 * 0.7).cos()).collect();
     let (dense, sparse) = (dense(&rows), sparse(&rows));
     // A matrix of the sigmoid, the last one, is refused unless it happens to be positive
@@ -280,7 +241,7 @@ fn wrong_specifications_say_what_is_wrong() {
 #[test]
 fn a_width_comes_from_the_first_data() {
     let registry = KernelRegistry::standard();
-    let (design, other) = (dense(&rows(30, 3)), dense(&rows(30, 2)));
+    let (design, other) = (dense(&rows_with_zeros(30, 3)), dense(&rows_with_zeros(30, 2)));
     let weights: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
     let mut kernel = registry.parse("linear+gaussian").unwrap();
     assert_eq!(kernel.specification(), "linear+gaussian");
@@ -309,7 +270,7 @@ fn assert_close(a: f64, b: f64) {
 #[test]
 fn rules_of_scikit_learn_take_parameters_from_data() {
     let registry = KernelRegistry::standard();
-    let values = rows(30, 3);
+    let values = rows_with_zeros(30, 3);
     let design = dense(&values);
     let entries: Vec<f64> = values.iter().flatten().copied().collect();
     let mean = entries.iter().sum::<f64>() / 90.0;
@@ -443,10 +404,10 @@ fn sigma_comes_from_quantiles_of_the_squared_distances() {
     let rows: Vec<Vec<f64>> = [0.0, 1.0, 3.0, 7.0].iter().map(|&x| vec![x]).collect();
     for design in [dense(&rows), sparse(&rows)] {
         let range = SigmaRange::of(&design, None, 1).unwrap();
-        assert!(close(range.high, 1.0 / 2.5, 1e-15));
-        assert!(close(range.median, 1.0 / 12.5, 1e-15));
-        assert!(close(range.low, 1.0 / 42.5, 1e-15));
-        assert!(close(range.middle(), 0.5 * (1.0 / 2.5 + 1.0 / 42.5), 1e-15));
+        assert!(relatively_close(range.high, 1.0 / 2.5, 1e-15));
+        assert!(relatively_close(range.median, 1.0 / 12.5, 1e-15));
+        assert!(relatively_close(range.low, 1.0 / 42.5, 1e-15));
+        assert!(relatively_close(range.middle(), 0.5 * (1.0 / 2.5 + 1.0 / 42.5), 1e-15));
     }
     // Copies of a row add no distance of 0.
     let twice = Design::from_rows(&[[0.0], [0.0], [2.0]]).unwrap();
@@ -458,7 +419,7 @@ fn sigma_comes_from_quantiles_of_the_squared_distances() {
 fn sigma_counts_a_sample_of_weight_k_as_k_samples() {
     // All pairs, and pairs that are drawn.
     for n in [20, 400] {
-        let samples = rows(n, 3);
+        let samples = rows_with_zeros(n, 3);
         let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
         let copies: Vec<Vec<f64>> = samples
             .iter()
@@ -470,7 +431,7 @@ fn sigma_counts_a_sample_of_weight_k_as_k_samples() {
         assert_ne!(weighted, SigmaRange::of(&dense(&samples), None, 1).unwrap());
         let shares: Vec<f64> = weights.iter().map(|weight| 0.3 * weight).collect();
         let scaled = SigmaRange::of(&dense(&samples), Some(&shares), 1).unwrap();
-        assert!(close(scaled.median, weighted.median, 0.1), "{scaled:?} {weighted:?}");
+        assert!(relatively_close(scaled.median, weighted.median, 0.1), "{scaled:?} {weighted:?}");
     }
 }
 
@@ -494,12 +455,12 @@ fn sigma_needs_rows_that_differ() {
 
 #[test]
 fn sigma_of_many_rows_depends_on_the_seed_alone() {
-    let design = dense(&rows(400, 3));
+    let design = dense(&rows_with_zeros(400, 3));
     let on = |seed| SigmaRange::of(&design, None, seed).unwrap();
     assert_eq!(on(7), on(7));
     assert_ne!(on(7), on(8));
     let (range, other) = (on(7), on(8));
     assert!(range.low <= range.median && range.median <= range.high);
     // Ten thousand pairs: the share below a quantile is known to half a percent.
-    assert!(close(range.median, other.median, 0.05), "{range:?} {other:?}");
+    assert!(relatively_close(range.median, other.median, 0.05), "{range:?} {other:?}");
 }

@@ -3,44 +3,9 @@
 use crate::common::{dense, kernel};
 use margins_data::Design;
 use margins_kernels::{Error, Gaussian, Gram, Kernel};
+use margins_test_support::{KERNELS, relatively_close, rows_with_zeros};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
-
-/// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
-const KERNELS: [&str; 14] = [
-    "linear",
-    "gaussian:sigma=0.5",
-    "laplacian:sigma=0.7",
-    "matern32:length=1.5",
-    "matern52:length=0.8",
-    "poly",
-    "poly:degree=2,scale=0.5,offset=0",
-    "anova:sigma=0.3",
-    "anova:sigma=1.2,degree=3",
-    "gaussian:sigma=0.5+linear",
-    "gaussian:sigma=2*poly:degree=2,scale=1,offset=1",
-    "anova:sigma=0.5,degree=2*linear+laplacian:sigma=1",
-    "matern32:length=2*matern52:length=1*gaussian:sigma=0.1+linear*linear",
-    "sigmoid:scale=0.3,offset=-0.2",
-];
-
-/// Rows with about a third of zeros, three of them alike.
-fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
-    let mut rows: Vec<Vec<f64>> = (0..n)
-        .map(|i| {
-            let entry = |j: usize| {
-                let t = (i * p + j) as f64;
-                let value = 1.5 * (1.7 * t + 0.3 * t.sqrt()).sin();
-                if value.abs() < 0.7 { 0.0 } else { value }
-            };
-            (0..p).map(entry).collect()
-        })
-        .collect();
-    for copy in [n / 2, n - 1] {
-        rows[copy] = rows[1].clone();
-    }
-    rows
-}
 
 fn sparse(rows: &[Vec<f64>]) -> Design {
     let matrix =
@@ -48,18 +13,14 @@ fn sparse(rows: &[Vec<f64>]) -> Design {
     Design::sparse(CsrMatrix::from(&matrix)).unwrap()
 }
 
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * a.abs().max(b.abs())
-}
-
 /// Whether kernel values agree, in which sums of terms of both signs may cancel.
 fn agree(kernel: &dyn Kernel, diagonal: f64, a: f64, b: f64) -> bool {
     let cancels = ["linear", "poly", "sigmoid"].iter().any(|n| kernel.specification().contains(n));
-    close(a, b, 1e-12) || cancels && (a - b).abs() <= 1e-14 * diagonal.abs().max(1.0)
+    relatively_close(a, b, 1e-12) || cancels && (a - b).abs() <= 1e-14 * diagonal.abs().max(1.0)
 }
 
 fn assert_matches_values(n: usize, p: usize) {
-    let rows = rows(n, p);
+    let rows = rows_with_zeros(n, p);
     let (dense, sparse) = (dense(&rows), sparse(&rows));
     // A matrix of the sigmoid, the last one, is refused unless it happens to be positive
     // semidefinite.
@@ -103,7 +64,7 @@ fn blocks_join_without_a_seam() {
 
 #[test]
 fn parts_of_a_gram_matrix_are_those_of_the_samples() {
-    let rows = rows(12, 3);
+    let rows = rows_with_zeros(12, 3);
     let design = dense(&rows);
     let gram = Gram::new(&Gaussian::new(0.4).unwrap(), &design).unwrap();
     let chosen = [7, 2, 2, 11];
