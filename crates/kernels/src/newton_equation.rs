@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use margins_optim::solve::is_over;
+use margins_optim::solve::{ConjugateGradients, Exactness, is_over};
 
 use crate::gram::Entries;
 use crate::preconditioner::Preconditioner;
@@ -95,44 +95,38 @@ impl Equation {
             *moves = Moves::none(n);
         }
         let moved = moves.coef.iter().zip(&moves.products).zip(&self.roots);
-        let mut residual: Vec<f64> = (self.right.iter().zip(moved))
+        let residual: Vec<f64> = (self.right.iter().zip(moved))
             .map(|(right, ((z, p), &w))| if w > 0.0 { right - z / w - w * p } else { *right })
             .collect();
         let [normal, whole, rest] =
             preconditioner.apply(&self.roots, [&self.roots, &self.right, &residual]);
         let projection = Projection::new(self, preconditioner, normal);
         let first = dot(&self.right, &projection.project(whole));
-        let mut conditioned = projection.project(rest);
-        let mut direction = conditioned.clone();
-        let mut energy = dot(&residual, &conditioned);
+        let conditioned = projection.project(rest);
+        let mut state = ConjugateGradients::new(residual, conditioned);
         let mut weighted = vec![0.0; n];
-        let mut image = vec![0.0; n];
+        let mut product = vec![0.0; n];
         let mut steps = 0;
         moves.precision = moves.precision.min(precision);
-        while energy > share * share * first && steps < most && !is_over(self.deadline) {
-            for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
+        while state.energy > share * share * first && steps < most && !is_over(self.deadline) {
+            let direction = &state.direction;
+            for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(direction) {
                 *p = w * d;
             }
-            precision.multiply(entries, &weighted, &mut image);
+            precision.multiply(entries, &weighted, &mut product);
             steps += 1;
-            let curvature = dot(&direction, &direction) + dot(&weighted, &image);
-            let step = energy / curvature;
-            if !(step.is_finite() && step > 0.0) {
-                break;
+            for i in 0..n {
+                state.image[i] = direction[i] + self.roots[i] * product[i];
             }
+            let curvature = dot(direction, direction) + dot(&weighted, &product);
+            let Some(step) = state.along(curvature) else { break };
             for i in 0..n {
                 moves.coef[i] += step * weighted[i];
-                moves.products[i] += step * image[i];
-                residual[i] -= step * (direction[i] + self.roots[i] * image[i]);
+                moves.products[i] += step * product[i];
             }
-            conditioned = projection.apply(&residual);
-            let next = dot(&residual, &conditioned);
-            let ratio = next / energy;
-            energy = next;
-            for (d, c) in direction.iter_mut().zip(&conditioned) {
-                *d = c + ratio * *d;
-            }
+            state.turn(&projection.apply(&state.residual), Exactness::Exact);
         }
+        let ConjugateGradients { residual, energy, .. } = state;
         let left = if first > 0.0 { (energy.max(0.0) / first).sqrt() } else { 0.0 };
         Solution { intercept: projection.multiplier(&residual), steps, residual: left }
     }

@@ -7,9 +7,11 @@
 //! * [`Limits`]: the deadline and the callback of methods that make no certificate.
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
 //! * [`search`]: a step along a direction. [`LimitedMemory`]: directions from the steps before.
+//! * [`ConjugateGradients`]: the steps for a linear equation, with a preconditioner.
 
 mod bundle;
 mod choice;
+mod conjugate_gradients;
 pub(crate) mod costs;
 mod descent;
 mod gradient_descent;
@@ -31,6 +33,7 @@ mod watch;
 
 pub(crate) use bundle::Bundle;
 pub use choice::{Choice, Coordinates, Method};
+pub use conjugate_gradients::{ConjugateGradients, Exactness};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;

@@ -1,10 +1,10 @@
-//! The Newton equation at a point, and conjugate gradients for it.
+//! The Newton equation at a point, and its solution by conjugate gradients.
 
 use std::time::Instant;
 
 use crate::problem::Samples;
 use crate::problem::summation::dot;
-use crate::solve::is_over;
+use crate::solve::{ConjugateGradients, Exactness, is_over};
 
 /// The equation `H d = -g` at one point.
 pub(super) struct Equation<'a, S> {
@@ -18,15 +18,6 @@ pub(super) struct Equation<'a, S> {
     pub(super) enough: f64,
     /// The time at which steps end.
     pub(super) deadline: Option<Instant>,
-}
-
-/// How a preconditioner is applied.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Exactness {
-    /// The same matrix multiplies every residual.
-    Exact,
-    /// Nearly the same matrix: directions are made conjugate by products of residuals and their changes.
-    Rough,
 }
 
 /// The result of conjugate gradients.
@@ -80,48 +71,28 @@ impl<S: Samples> Equation<'_, S> {
         most_steps: usize,
         passes: &mut usize,
     ) -> Iterated {
-        let q = self.gradient.len() + 1;
         let target = target.max(self.enough);
         let moves_intercept = self.samples.has_intercept() && self.samples.curvature() > 0.0;
-        let mut solution = vec![0.0; q];
-        let mut residual: Vec<f64> =
+        let right: Vec<f64> =
             std::iter::once(0.0).chain(self.gradient.iter().map(|g| -g)).collect();
-        let mut conditioned = precondition(&residual);
-        let mut direction = conditioned.clone();
-        let mut energy = dot(&residual, &conditioned);
-        let mut image = vec![0.0; q];
+        let mut solution = vec![0.0; right.len()];
+        let conditioned = precondition(&right);
+        let mut state = ConjugateGradients::new(right, conditioned);
         let (mut steps, mut reached) = (0, false);
-        while steps < most_steps && !reached && !is_over(self.deadline) {
-            self.multiply(&direction, &mut image);
+        while steps < most_steps && !is_over(self.deadline) {
+            self.multiply(&state.direction, &mut state.image);
             steps += 1;
             *passes += 2;
             if !moves_intercept {
-                image[0] = 0.0;
+                state.image[0] = 0.0;
             }
-            let step = energy / dot(&direction, &image);
-            if !step.is_finite() {
-                break;
-            }
-            for j in 0..q {
-                solution[j] += step * direction[j];
-                residual[j] -= step * image[j];
-            }
-            reached = dot(&residual, &residual).sqrt() <= target;
+            let Some(step) = state.along(dot(&state.direction, &state.image)) else { break };
+            solution.iter_mut().zip(&state.direction).for_each(|(x, d)| *x += step * d);
+            reached = dot(&state.residual, &state.residual).sqrt() <= target;
             if reached {
                 break;
             }
-            conditioned = precondition(&residual);
-            let next = dot(&residual, &conditioned);
-            // The residual before was this one and what the step took away.
-            let old = match exactness {
-                Exactness::Exact => 0.0,
-                Exactness::Rough => next + step * dot(&image, &conditioned),
-            };
-            let ratio = (next - old) / energy;
-            energy = next;
-            for (d, c) in direction.iter_mut().zip(&conditioned) {
-                *d = c + ratio * *d;
-            }
+            state.turn(&precondition(&state.residual), exactness);
         }
         let coef = solution.split_off(1);
         Iterated { solution: (solution[0], coef), steps, reached }

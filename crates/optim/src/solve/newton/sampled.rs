@@ -4,6 +4,7 @@ use margins_data::Design;
 
 use crate::problem::SampledCurvatures;
 use crate::problem::summation::dot;
+use crate::solve::{ConjugateGradients, Exactness};
 
 /// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
 /// conjugate gradients, each step of which takes a round of messages
@@ -54,26 +55,16 @@ impl SampledInverse {
             residual[0] = 0.0;
         }
         let target = SHARE * SHARE * dot(&residual, &residual);
-        let mut conditioned = condition(&residual);
-        let mut direction = conditioned.clone();
-        let mut energy = dot(&residual, &conditioned);
-        let mut image = vec![0.0; right.len()];
+        let conditioned = condition(&residual);
+        let mut state = ConjugateGradients::new(residual, conditioned);
         for _ in 0..MOST_STEPS {
-            self.multiply(&direction, &mut image);
-            let step = energy / dot(&direction, &image);
-            if !step.is_finite() {
+            self.multiply(&state.direction, &mut state.image);
+            let Some(step) = state.along(dot(&state.direction, &state.image)) else { break };
+            solution.iter_mut().zip(&state.direction).for_each(|(x, d)| *x += step * d);
+            if dot(&state.residual, &state.residual) <= target {
                 break;
             }
-            solution.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
-            residual.iter_mut().zip(&image).for_each(|(r, h)| *r -= step * h);
-            if dot(&residual, &residual) <= target {
-                break;
-            }
-            conditioned = condition(&residual);
-            let next = dot(&residual, &conditioned);
-            let ratio = next / energy;
-            energy = next;
-            direction.iter_mut().zip(&conditioned).for_each(|(d, c)| *d = c + ratio * *d);
+            state.turn(&condition(&state.residual), Exactness::Exact);
         }
         solution
     }

@@ -10,9 +10,10 @@ use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::curved::CurvedFactor;
-use super::equation::{Equation, Exactness, Iterated};
+use super::equation::{Equation, Iterated};
 use super::sampled::SampledInverse;
 use crate::problem::Samples;
+use crate::solve::Exactness;
 use crate::solve::costs::{self, Shape};
 
 /// The largest order of a dense system that is formed and factorised.
