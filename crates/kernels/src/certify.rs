@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
+use margins_optim::problem::summation::dot;
 use margins_optim::{Certificate, Lambda};
 use nalgebra::DMatrix;
 
-use crate::rkhs_norm::{SampleNorms, dot};
+use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Gram};
 
 /// A function of the space of a kernel, found in any way, with what its certificate needs.

@@ -5,6 +5,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use margins_data::parallel;
 use margins_losses::MarginLoss;
 use margins_optim::path::Minimizer;
+use margins_optim::problem::summation::dot;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
 use margins_optim::solve::{Accept, search};
 use margins_optim::{Lambda, Options};
@@ -12,7 +13,6 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::newton::SampleNewton;
 use crate::response::Response;
-use crate::rkhs_norm::dot;
 use crate::{Error, KernelFit, KernelObjective};
 
 /// The number of samples that are left out together. It is fixed, so that results do not depend on

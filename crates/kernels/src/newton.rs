@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use margins_losses::{HomogeneousTail, MarginLoss};
 use margins_optim::path::Minimizer;
+use margins_optim::problem::summation::dot;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
 use margins_optim::solve::{Descent, Ending, descend, is_over};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
@@ -24,7 +25,7 @@ use crate::Gram;
 use crate::gram::Entries;
 use crate::newton_equation::{Equation, Moves, Precision};
 use crate::preconditioner::Preconditioner;
-use crate::rkhs_norm::{SampleNorms, dot};
+use crate::rkhs_norm::SampleNorms;
 
 const DEFAULT_ITERATIONS: usize = 200;
 

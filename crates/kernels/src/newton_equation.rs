@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
+use margins_optim::problem::summation::dot;
 use margins_optim::solve::{ConjugateGradients, Exactness, is_over};
 
 use crate::gram::Entries;
 use crate::preconditioner::Preconditioner;
-use crate::rkhs_norm::dot;
 
 /// The equation `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = right`, `1'W^(1/2) v = 0`.
 pub(crate) struct Equation {

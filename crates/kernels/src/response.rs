@@ -7,9 +7,10 @@ use margins_data::parallel;
 use margins_losses::MarginLoss;
 use margins_optim::Lambda;
 use margins_optim::problem::Point;
+use margins_optim::problem::summation::dot;
 use nalgebra::DMatrix;
 
-use crate::rkhs_norm::{SampleNorms, dot};
+use crate::rkhs_norm::SampleNorms;
 use crate::{Error, KernelObjective, symmetric};
 
 /// The number of columns of V that are computed together. It is fixed, so that results do not

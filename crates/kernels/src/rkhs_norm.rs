@@ -4,11 +4,7 @@
 use margins_losses::MarginLoss;
 use margins_optim::Lambda;
 use margins_optim::problem::Margins;
-
-/// Returns `a'b`.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
+use margins_optim::problem::summation::dot;
 
 /// The norms `sqrt(K_ii)` of the samples.
 #[derive(Debug, Clone)]

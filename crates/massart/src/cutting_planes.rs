@@ -134,7 +134,3 @@ impl Method {
         }
     }
 }
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}

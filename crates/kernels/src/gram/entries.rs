@@ -1,5 +1,6 @@
 //! The entries of a kernel matrix as solvers access them, stored or recomputed.
 
+use margins_optim::problem::summation::dot;
 use std::sync::OnceLock;
 
 use margins_data::Memory;
@@ -8,7 +9,6 @@ use nalgebra::DMatrix;
 use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
 use super::product;
-use crate::rkhs_norm::dot;
 use crate::room::is_free;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
 

@@ -3,11 +3,11 @@
 use faer::{Accum, Mat, MatMut, Par};
 use margins_data::{Design, parallel};
 use margins_kernel_functions::linear_scores;
+use margins_optim::problem::summation::dot;
 use margins_optim::products::sample_products;
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::rkhs_norm::dot;
 use crate::symmetric::{SingleColumns, single};
 
 /// The matrix `Z Z'` of features Z: products in double precision go through the features, and all

@@ -1,6 +1,7 @@
 //! Steps within the face of free coefficients.
 
 use margins_optim::Lambda;
+use margins_optim::problem::summation::dot;
 use margins_optim::solve::GrowingCholesky;
 
 use super::problem::Problem;
@@ -128,10 +129,6 @@ impl<'p, 'a> Face<'p, 'a> {
         self.gradient.remove(k);
         self.factor.remove(k);
     }
-}
-
-fn dot(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Localisation by analytic centres of the unit ball and the cuts.
 
+use margins_optim::problem::summation::dot;
 use margins_optim::solve::Limits;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::{Cut, Localizer, dot};
+use super::{Cut, Localizer};
 
 /// The unit ball without the parts that the cuts take away, in coordinates of an orthonormal basis
 /// of the normals.

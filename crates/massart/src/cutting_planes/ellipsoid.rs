@@ -1,8 +1,9 @@
 //! Localisation by ellipsoids.
 
+use margins_optim::problem::summation::dot;
 use margins_optim::solve::Limits;
 
-use super::{Cut, Localizer, dot};
+use super::{Cut, Localizer};
 
 /// The ellipsoid `{c + B z : ||z|| <= 1}`, its centre c in the unit ball. The factor B, in the
 /// place of `P = B B'`, keeps P positive definite however thin the ellipsoid is.
