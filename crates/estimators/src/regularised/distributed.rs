@@ -4,11 +4,10 @@
 mod folds;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use margins_data::metrics::Measure;
-use margins_model::{Basis, Member, Model, Scheme};
+use margins_model::{Member, Model, Scheme};
 use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
@@ -17,8 +16,10 @@ use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_unt
 use super::data_summary::DataSummary;
 use super::fit::check_time;
 use super::fitted::{Choice, FittedClassifier, Path, TrainingData};
-use super::prepared::{approach_to, constant_fits};
-use super::progress::Progress;
+use super::landmarks::LandmarkFeatures;
+use super::prepared::constant_fits;
+use super::progress::Count;
+use super::search::{Found, Search};
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 #[cfg(feature = "serde")]
 use super::stored_points::StoredPoints;
@@ -26,8 +27,8 @@ use super::time_limit::TimeLimit;
 use crate::Error;
 use crate::certificate::summary;
 
-/// The state of fits to distributed samples.
-struct Search<'s> {
+/// The search for lambda on distributed samples.
+struct Distributed<'s> {
     settings: &'s ClassifierSettings,
     table: &'s DataSummary,
     scheme: Scheme,
@@ -43,29 +44,11 @@ struct Search<'s> {
     /// The points that an earlier run has reached, and this one.
     #[cfg(feature = "serde")]
     points: Option<StoredPoints<'s>>,
-    /// The number of fits made so far, and the most that there can be.
-    done: usize,
-    total: usize,
-}
-
-/// The fits on all rows that a search has made.
-struct Found {
-    /// The fits, largest lambda first, at each lambda one per member; the last ones are the result.
-    path: Vec<Vec<Fit>>,
-    curve: Option<ErrorCurve>,
-    /// The training error at each lambda.
-    errors: Vec<f64>,
-    scheme: Scheme,
-    folds: Option<Folds>,
+    /// The fits that the observer has seen.
+    count: Count<'s>,
+    limit: Option<TimeLimit>,
     /// A sentence on folds that lack a class, if some do.
     note: Option<String>,
-}
-
-impl Found {
-    /// Returns the fits at the last lambda, one per member.
-    fn at_last(&self) -> &[Fit] {
-        self.path.last().map_or(&[], Vec::as_slice)
-    }
 }
 
 impl ClassifierSettings {
@@ -86,45 +69,11 @@ impl ClassifierSettings {
     ) -> Result<FittedClassifier, Error> {
         self.check()?;
         self.check_distributed(table)?;
-        if let Some(features) = self.features_of(workers, table)? {
-            let workers = &mut OnLandmarks::new(workers, features.message());
-            let found = Search::new(self, workers, table, features.count())?.run()?;
-            let (basis, coefs) = features.basis(found.at_last())?;
-            return self.fitted(table, found, Some(basis), coefs);
-        }
-        let found = Search::new(self, workers, table, table.features)?.run()?;
-        let coefs = found.at_last().iter().map(|fit| fit.coef.clone()).collect();
-        self.fitted(table, found, None, coefs)
-    }
-
-    /// Returns the classifier of what was found, with the coefficients of its functions.
-    fn fitted(
-        &self,
-        table: &DataSummary,
-        found: Found,
-        basis: Option<Basis>,
-        coefs: Vec<Vec<f64>>,
-    ) -> Result<FittedClassifier, Error> {
-        let Found { mut path, curve, errors, scheme, folds, note } = found;
-        let fits = path.pop().unwrap_or_default();
-        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
-            lambda: Some(fit.lambda.get()),
-            intercept: fit.intercept,
-            coef,
-            training: summary(&fit.report, table.rows(), self.standardize),
-            platt: None,
+        let Some(features) = self.features_of(workers, table)? else {
+            return Distributed::new(self, workers, table, table.features)?.fitted(None);
         };
-        let members = fits.iter().zip(coefs).map(member).collect();
-        let kernel = basis.as_ref().map(|basis| basis.kernel().to_owned());
-        let (classes, names) = (table.classes.clone(), table.feature_names.clone());
-        let model = Model::from_members(&*self.loss, classes, scheme, names, basis, members)?;
-        let model = model.with_encoding(table.encoding.clone())?;
-        let choice = Choice { curve, kernels: Vec::new(), folds };
-        let errors = errors.last().copied().into_iter().collect();
-        let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
-        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
-        fitted.report.notes.extend(note);
-        Ok(fitted)
+        let workers = &mut OnLandmarks::new(workers, features.message());
+        Distributed::new(self, workers, table, features.count())?.fitted(Some(&features))
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
@@ -140,16 +89,12 @@ impl ClassifierSettings {
         self.check()?;
         self.check_path()?;
         self.check_distributed(table)?;
-        if let Some(features) = self.features_of(workers, table)? {
-            let workers = &mut OnLandmarks::new(workers, features.message());
-            let search = Search::new(self, workers, table, features.count())?;
-            let Found { path, errors, .. } = search.run()?;
-            let kernel = Some(features.specification());
-            return Ok(Path::new(path, TrainingData::Distributed { kernel, errors }));
-        }
-        let Found { path, errors, .. } =
-            Search::new(self, workers, table, table.features)?.run()?;
-        Ok(Path::new(path, TrainingData::Distributed { kernel: None, errors }))
+        let Some(features) = self.features_of(workers, table)? else {
+            return Distributed::new(self, workers, table, table.features)?.whole_path(None);
+        };
+        let workers = &mut OnLandmarks::new(workers, features.message());
+        let search = Distributed::new(self, workers, table, features.count())?;
+        search.whole_path(Some(features.specification()))
     }
 
     /// Refuses what needs the samples here.
@@ -222,7 +167,7 @@ fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
     }
 }
 
-impl<'s> Search<'s> {
+impl<'s> Distributed<'s> {
     fn new(
         settings: &'s ClassifierSettings,
         workers: &'s mut dyn Workers,
@@ -240,7 +185,7 @@ impl<'s> Search<'s> {
         let costs = settings.class_costs.of(&table.classes)?;
         #[cfg(feature = "serde")]
         let points = settings.stored_points(table)?;
-        Ok(Search {
+        Ok(Distributed {
             settings,
             table,
             scheme,
@@ -252,8 +197,9 @@ impl<'s> Search<'s> {
             workers,
             #[cfg(feature = "serde")]
             points,
-            done: 0,
-            total,
+            count: settings.progress.count(total),
+            limit: settings.time_limit.map(TimeLimit::new),
+            note: None,
         })
     }
 
@@ -266,30 +212,59 @@ impl<'s> Search<'s> {
         Some(Folds { of_rows: Vec::new(), given: None, count: folds(how, self.table), seed })
     }
 
-    /// Fits to all rows at the given or selected lambda, by warm starts at larger ones.
-    fn run(mut self) -> Result<Found, Error> {
-        let limit = self.settings.time_limit.map(TimeLimit::new);
-        let (approach, curve, note) = match &self.settings.regularisation {
-            Regularisation::Single(lambda) => (vec![*lambda], None, None),
-            Regularisation::Path { lambdas, index } => {
-                (Lambda::descending(lambdas)?[..=*index].to_vec(), None, None)
-            }
-            Regularisation::CrossValidated(how) => {
-                let (curve, note) = self.cross_validate(how, limit)?;
-                let at = TimeLimit::choose(limit, how.selection, &curve)?;
-                (approach_to(&curve.lambdas, at), Some(curve), note)
-            }
+    /// Returns the fits to all rows at every lambda of the way to the one given or selected.
+    fn run(&mut self) -> Result<(Vec<Vec<Fit>>, Option<ErrorCurve>), Error> {
+        let Found { approach, path, curve } = self.by(&self.settings.regularisation)?;
+        let path = path.map_or_else(|| self.paths(None, &approach, self.deadline()), Ok)?;
+        Ok((path, curve))
+    }
+
+    /// Returns the classifier at the lambda given or selected, linear in these features or those of the
+    /// samples.
+    fn fitted(mut self, features: Option<&LandmarkFeatures>) -> Result<FittedClassifier, Error> {
+        let (mut path, curve) = self.run()?;
+        let fits = path.pop().unwrap_or_default();
+        let errors = self.training_errors(std::slice::from_ref(&fits))?;
+        let (basis, coefs) = match features {
+            Some(features) => features.basis(&fits).map(|(basis, coefs)| (Some(basis), coefs))?,
+            None => (None, fits.iter().map(|fit| fit.coef.clone()).collect()),
         };
-        let path = self.paths(None, &approach, limit.and_then(|limit| limit.of_fit()))?;
-        let (_, errors) = self.errors(&BinaryProblem::default(), Measure::Error, &path)?;
-        Ok(Found {
-            path,
-            curve,
-            errors: errors.into_iter().map(|of| of.error).collect(),
-            scheme: self.scheme,
-            folds: self.folds(),
-            note,
-        })
+        let choice = Choice { curve, kernels: Vec::new(), folds: self.folds() };
+        let Distributed { settings, table, scheme, note, .. } = self;
+        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
+            lambda: Some(fit.lambda.get()),
+            intercept: fit.intercept,
+            coef,
+            training: summary(&fit.report, table.rows(), settings.standardize),
+            platt: None,
+        };
+        let members = fits.iter().zip(coefs).map(member).collect();
+        let kernel = basis.as_ref().map(|basis| basis.kernel().to_owned());
+        let (classes, names) = (table.classes.clone(), table.feature_names.clone());
+        let model = Model::from_members(&*settings.loss, classes, scheme, names, basis, members)?;
+        let model = model.with_encoding(table.encoding.clone())?;
+        let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
+        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
+        fitted.report.notes.extend(note);
+        Ok(fitted)
+    }
+
+    /// Returns the fits at every lambda of a path, linear in the features of this kernel or the samples.
+    fn whole_path(mut self, kernel: Option<String>) -> Result<Path, Error> {
+        let (path, _) = self.run()?;
+        let errors = self.training_errors(&path)?;
+        Ok(Path::new(path, TrainingData::Distributed { kernel, errors }))
+    }
+
+    /// Returns the share of all samples that the fits at each lambda misclassify.
+    fn training_errors(&mut self, path: &[Vec<Fit>]) -> Result<Vec<f64>, Error> {
+        let (_, errors) = self.errors(&BinaryProblem::default(), Measure::Error, path)?;
+        Ok(errors.into_iter().map(|of| of.error).collect())
+    }
+
+    /// Returns the time at which all must end.
+    fn deadline(&self) -> Option<Instant> {
+        self.limit.and_then(|limit| limit.of_fit())
     }
 
     /// Returns the binary problem that holds out a fold.
@@ -329,21 +304,10 @@ impl<'s> Search<'s> {
         lambdas: &[Lambda],
         deadline: Option<Instant>,
     ) -> Result<Vec<Fit>, Error> {
-        let done = AtomicUsize::new(self.done);
-        let (settings, total, name) = (self.settings, self.total, &self.members[member]);
+        let (settings, count, name) = (self.settings, &self.count, &self.members[member]);
         let observer = |made: &Observed<'_>| {
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            let Some(watch) = settings.progress.watch() else { return };
-            watch(&Progress {
-                done,
-                total,
-                kernel: None,
-                member: name,
-                fold: problem.held_out.map(|fold| fold as usize),
-                lambda: made.lambda.get(),
-                best_error: None,
-                report: made.report,
-            });
+            let made = problem.held_out.map_or(*made, |fold| made.without(fold as usize));
+            count.show(&made, name, None, None);
         };
         let standardize = self.standardize;
         let training = settings.training(self.table.rows(), deadline);
@@ -355,7 +319,6 @@ impl<'s> Search<'s> {
         #[cfg(not(feature = "serde"))]
         let points: Option<&dyn PointStore> = None;
         let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, points);
-        self.done = done.into_inner();
         #[cfg(feature = "serde")]
         if let Some(points) = &self.points {
             points.write()?;

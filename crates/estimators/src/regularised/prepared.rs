@@ -12,7 +12,7 @@ use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
 use margins_optim::{
-    CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate,
+    CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Training, cross_validate,
 };
 use margins_robust::RobustLearner;
 
@@ -21,8 +21,6 @@ pub use kernel::{PRECOMPUTED, Preparation};
 pub(super) use kernel::{into_fit, kernel_features, used_sections};
 
 use super::approximation::Approximation;
-use super::cross_validation::Selection;
-use super::time_limit::TimeLimit;
 use crate::Error;
 
 /// Data made ready for fits in a space of functions: all that lambdas and folds have in common.
@@ -147,30 +145,6 @@ impl<'d> Prepared<'d> {
             Form::Linear => linear_cross_validate(training, &self.data, splits, lambdas),
             Form::Kernel(form) => form.cross_validate(self, training, splits, lambdas),
         }
-    }
-
-    /// Returns the cross-validated error along the lambdas, the index of the one that the rule
-    /// takes, and the fit there on all of the data if that comes with it, under a limit on the time.
-    ///
-    /// # Errors
-    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: there was no time for
-    /// any lambda in all of the folds.
-    pub(super) fn cross_validate_within<L: MarginLoss + ?Sized>(
-        &self,
-        training: &Training<'_, L>,
-        splits: Splits<'_>,
-        lambdas: &[Lambda],
-        rule: Selection,
-        limit: Option<TimeLimit>,
-    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
-        let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
-        let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
-        let (curve, fits) = self.cross_validate(&of_folds, splits, lambdas)?;
-        let at = TimeLimit::choose(limit, rule, &curve)?;
-        // The fits of all rows ended with the time of the folds, and have more for themselves.
-        let in_time = !limit.is_some_and(|limit| limit.is_late());
-        let fit = fits.filter(|_| in_time).map(|mut fits| fits.swap_remove(at));
-        Ok((curve, at, fit))
     }
 
     /// Returns the scores of some of the samples under every fit, one list a fit.

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use margins_optim::Report;
 use margins_optim::solve::{Iteration, Watch};
+use margins_optim::{Observed, Report};
 
 /// A fit that was just made, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +43,33 @@ impl Observer {
         Observer(Some(Arc::new(watch)))
     }
 
-    /// Returns the function, if there is one.
-    pub(super) fn watch(&self) -> Option<&SeeFit> {
-        self.0.as_deref()
+    /// Returns a count of the fits that the function sees, of which there can be so many.
+    pub(super) fn count(&self, total: usize) -> Count<'_> {
+        Count { see: self.0.as_deref(), total, done: AtomicUsize::new(0) }
+    }
+}
+
+/// The fits of a job that an observer has seen.
+pub(super) struct Count<'o> {
+    see: Option<&'o SeeFit>,
+    total: usize,
+    done: AtomicUsize,
+}
+
+impl Count<'_> {
+    /// Shows a fit of a member; the best error is that of the kernels before this one.
+    pub(super) fn show(
+        &self,
+        made: &Observed<'_>,
+        member: &str,
+        kernel: Option<&str>,
+        best_error: Option<f64>,
+    ) {
+        let Some(see) = self.see else { return };
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        let Observed { fold, lambda, report, .. } = *made;
+        let (total, lambda) = (self.total, lambda.get());
+        see(&Progress { done, total, kernel, member, fold, lambda, best_error, report });
     }
 }
 

@@ -1,6 +1,5 @@
 //! The search for lambda, in one space of functions and among several.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use margins_data::split::Splits;
@@ -16,7 +15,7 @@ use super::cross_validation::{CrossValidation, Folds};
 #[cfg(feature = "serde")]
 use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
-use super::progress::Progress;
+use super::progress::Count;
 use super::report::KernelReport;
 use super::settings::{ClassifierSettings, Regularisation};
 use super::space::Space;
@@ -38,11 +37,31 @@ pub(super) struct Selected<'d> {
 }
 
 /// The end of the search for lambda in one space.
-struct Found {
-    approach: Vec<Lambda>,
+pub(super) struct Found {
+    pub(super) approach: Vec<Lambda>,
     /// The fits on all rows, if they came with the search: those of the best space alone are needed.
-    path: Option<Vec<Vec<Fit>>>,
-    curve: Option<ErrorCurve>,
+    pub(super) path: Option<Vec<Vec<Fit>>>,
+    pub(super) curve: Option<ErrorCurve>,
+}
+
+/// A search for lambda in one space, whose rows are in memory or on workers.
+pub(super) trait Search {
+    /// Returns the fits at every one of the lambdas, of which the last is the one selected.
+    fn along(&mut self, approach: Vec<Lambda>) -> Result<Found, Error>;
+
+    /// Returns the lambda that a cross-validation selects.
+    fn cross_validate(&mut self, how: &CrossValidation) -> Result<Found, Error>;
+
+    /// Returns the lambda that is given or selected.
+    fn by(&mut self, choice: &Regularisation) -> Result<Found, Error> {
+        match choice {
+            Regularisation::CrossValidated(how) => self.cross_validate(how),
+            Regularisation::Path { lambdas, index } => {
+                self.along(Lambda::descending(lambdas)?[..=*index].to_vec())
+            }
+            Regularisation::Single(lambda) => self.along(vec![*lambda]),
+        }
+    }
 }
 
 impl Found {
@@ -66,8 +85,8 @@ impl Found {
     }
 }
 
-/// The search for lambda in one space.
-struct Search<'a> {
+/// The search for lambda in one space, on rows in memory.
+struct InMemory<'a> {
     contests: &'a Contests,
     prepared: &'a Prepared<'a>,
     /// The settings of fits, with the deadline of the last fit.
@@ -86,9 +105,8 @@ struct Common<'a, 'd> {
     folds: Option<&'a Folds>,
     /// The names of the contests.
     members: &'a [String],
-    /// The most fits that the observer can see, and how many it has seen.
-    total: usize,
-    done: AtomicUsize,
+    /// The fits that the observer has seen.
+    count: Count<'a>,
     /// The memory for the matrix of a kernel.
     memory: Option<Memory>,
     /// The paths of the search in a space.
@@ -121,22 +139,12 @@ impl<'d> Common<'_, 'd> {
                 prepared => prepared?,
             };
         let watcher = |member: usize, made: &Observed<'_>| {
-            let Some(watch) = settings.progress.watch() else { return };
-            watch(&Progress {
-                done: 1 + self.done.fetch_add(1, Ordering::Relaxed),
-                total: self.total,
-                kernel: space.kernel(),
-                member: &self.members[member],
-                fold: made.fold,
-                lambda: made.lambda.get(),
-                best_error,
-                report: made.report,
-            });
+            self.count.show(made, &self.members[member], space.kernel(), best_error);
         };
         #[cfg(feature = "serde")]
         let kept = self.kept.map(|kept| kept.of_space(space));
         let deadline = limit.and_then(|limit| limit.of_fit());
-        let search = Search {
+        let mut search = InMemory {
             contests,
             prepared: &prepared,
             training: settings.training(contests.any().rows(), deadline),
@@ -179,8 +187,7 @@ impl ClassifierSettings {
             contests,
             folds,
             members: &members,
-            total,
-            done: AtomicUsize::new(0),
+            count: self.progress.count(total),
             memory,
             planned,
             #[cfg(feature = "serde")]
@@ -311,54 +318,57 @@ fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
     path
 }
 
-impl Search<'_> {
-    fn by(&self, choice: &Regularisation) -> Result<Found, Error> {
-        match choice {
-            Regularisation::CrossValidated(how) => self.cross_validate(how),
-            Regularisation::Path { lambdas, index } => {
-                self.along(Lambda::descending(lambdas)?[..=*index].to_vec())
-            }
-            Regularisation::Single(lambda) => self.along(vec![*lambda]),
-        }
-    }
-
-    /// Returns the fits at every one of the lambdas, of which the last is the one selected.
-    fn along(&self, approach: Vec<Lambda>) -> Result<Found, Error> {
-        let Search { contests, prepared, watcher, .. } = *self;
+impl Search for InMemory<'_> {
+    fn along(&mut self, approach: Vec<Lambda>) -> Result<Found, Error> {
+        let InMemory { contests, prepared, watcher, .. } = *self;
         let of_members = contests.paths(prepared, &self.training, watcher, None, &approach)?;
         Ok(Found { approach, path: Some(by_lambda(of_members)), curve: None })
     }
 
-    fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
-        let observer = |made: &Observed<'_>| (self.watcher)(0, made);
-        let training = Training {
+    fn cross_validate(&mut self, how: &CrossValidation) -> Result<Found, Error> {
+        let InMemory { contests, prepared, watcher, limit, .. } = *self;
+        let observer = |made: &Observed<'_>| watcher(0, made);
+        let options = self.training.options;
+        let deadline = limit.map_or(options.deadline, |limit| limit.of_folds());
+        let training = &Training {
+            options: Options { deadline, ..options },
             measure: how.measure,
             abandon_hopeless: how.abandon_hopeless,
             finished: self.kept,
             observer: &observer,
             ..self.training
         };
-        let (curve, at, fit) = if how.leave_one_out.is_some() {
-            self.leave_one_out(&training, how)?
-        } else if self.contests.len() == 1 && !self.lacks_a_class()? {
-            let (rule, lambdas, splits) = (how.selection, &how.lambdas, self.splits());
-            let limit = self.limit;
-            self.prepared.cross_validate_within(&training, splits, lambdas, rule, limit)?
-        } else {
-            let (curve, at) = self.cross_validate_together(&training, how)?;
-            (curve, at, None)
+        let (splits, lambdas, is_one) = (self.splits(), &how.lambdas, contests.len() == 1);
+        let (mut curve, fits) = match how.leave_one_out {
+            Some(method) if is_one => prepared.leave_one_out(training, lambdas, method)?,
+            Some(_) => return Err(Error::LeaveOneOut),
+            None if is_one && !self.lacks_a_class()? => {
+                prepared.cross_validate(training, splits, lambdas)?
+            }
+            None => (contests.cross_validate(prepared, training, watcher, splits, lambdas)?, None),
         };
-        let path = fit.map(|fit| vec![vec![fit]]);
-        if self.training.options.solver.ends_paths() && path.is_none() {
+        let is_late = limit.is_some_and(|limit| limit.is_late());
+        let leaves_one_out = how.leave_one_out.is_some();
+        if is_late && leaves_one_out {
+            let is_certified = curve.certified.clone();
+            curve.leave_out(|k| !is_certified[k]);
+        }
+        let at = TimeLimit::choose(limit, how.selection, &curve)?;
+        // Beside folds the fits of all rows ended with their time, and have more for themselves.
+        let fits = fits.filter(|_| leaves_one_out || !is_late);
+        let path = fits.map(|mut fits| vec![vec![fits.swap_remove(at)]]);
+        if options.solver.ends_paths() && path.is_none() {
             return self.choose_on_path(how, curve);
         }
         let approach = approach_to(&curve.lambdas, at);
         Ok(Found { approach, path, curve: Some(how.defined(curve)?) })
     }
+}
 
+impl InMemory<'_> {
     /// Returns the fits at the lambda that the rule takes among those that the path on all rows reaches.
     fn choose_on_path(&self, how: &CrossValidation, mut curve: ErrorCurve) -> Result<Found, Error> {
-        let Search { contests, prepared, watcher, .. } = *self;
+        let InMemory { contests, prepared, watcher, .. } = *self;
         let lambdas = &curve.lambdas;
         let mut path =
             by_lambda(contests.paths(prepared, &self.training, watcher, None, lambdas)?);
@@ -366,38 +376,6 @@ impl Search<'_> {
         let at = how.selection.of(&curve);
         let (approach, path) = (curve.lambdas[..=at].to_vec(), Some(vec![path.swap_remove(at)]));
         Ok(Found { approach, path, curve: Some(how.defined(curve)?) })
-    }
-
-    /// Returns the error of the class that several contests decide together, and the index of the
-    /// lambda that it selects.
-    fn cross_validate_together(
-        &self,
-        training: &Training<'_, dyn MarginLoss>,
-        how: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize), Error> {
-        let Search { contests, prepared, watcher, limit, .. } = *self;
-        let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
-        let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
-        let (splits, lambdas) = (self.splits(), &how.lambdas);
-        let curve = contests.cross_validate(prepared, &of_folds, watcher, splits, lambdas)?;
-        let at = TimeLimit::choose(limit, how.selection, &curve)?;
-        Ok((curve, at))
-    }
-
-    /// Returns the leave-one-out error of a classifier of two classes, and the fit where it
-    /// selects.
-    fn leave_one_out(
-        &self,
-        training: &Training<'_, dyn MarginLoss>,
-        how: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
-        let (Some(method), 1) = (how.leave_one_out, self.contests.len()) else {
-            return Err(Error::LeaveOneOut);
-        };
-        let (rule, lambdas) = (how.selection, &how.lambdas);
-        let (curve, at, fit) =
-            self.prepared.leave_one_out(training, lambdas, method, rule, self.limit)?;
-        Ok((curve, at, Some(fit)))
     }
 
     /// Returns true if all samples, or the training samples of a fold, are of one class; contests take

@@ -5,12 +5,14 @@ use margins_optim::path::{FoldError, FoldErrors, Rounds};
 use margins_optim::shards::{BinaryProblem, Rule, RuleOutcome, errors_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Status};
 
-use super::{Search, folds};
+use super::{Distributed, folds};
 use crate::Error;
 use crate::regularised::cross_validation::CrossValidation;
+use crate::regularised::prepared::approach_to;
+use crate::regularised::search::{Found, Search};
 use crate::regularised::time_limit::TimeLimit;
 
-impl Search<'_> {
+impl Distributed<'_> {
     /// Returns the weight of the samples held out, or of all, and how the fits at each lambda decide them.
     pub(super) fn errors(
         &mut self,
@@ -25,19 +27,22 @@ impl Search<'_> {
         let partitions = &self.table.partitions;
         Ok(errors_over_shards(&mut *self.workers, partitions, problem, measure, &rules)?)
     }
+}
 
-    /// Returns the error along the lambdas, with one fold held out after another, and a sentence on the
-    /// folds that lack a class, if some do. Under a limit on the time folds advance in [`Rounds`].
-    pub(super) fn cross_validate(
-        &mut self,
-        how: &CrossValidation,
-        limit: Option<TimeLimit>,
-    ) -> Result<(ErrorCurve, Option<String>), Error> {
+impl Search for Distributed<'_> {
+    fn along(&mut self, approach: Vec<Lambda>) -> Result<Found, Error> {
+        let path = Some(self.paths(None, &approach, self.deadline())?);
+        Ok(Found { approach, path, curve: None })
+    }
+
+    /// Returns the error along the lambdas, with one fold held out after another, and notes the folds
+    /// that lack a class. Under a limit on the time folds advance in [`Rounds`].
+    fn cross_validate(&mut self, how: &CrossValidation) -> Result<Found, Error> {
         let lambdas = Lambda::descending(&how.lambdas)?;
+        let limit = self.limit;
         let deadline = limit.and_then(|limit| limit.of_folds());
         let count = folds(how, self.table);
         let mut each = vec![FoldErrors { weight: 0.0, at: vec![None; lambdas.len()] }; count];
-        let mut note = None;
         let mut rounds = Rounds::new(deadline, count, lambdas.len());
         while let Some(round) = rounds.next(1) {
             for &fold in round.folds() {
@@ -46,7 +51,7 @@ impl Search<'_> {
                 let is_late =
                     |fits: &Vec<Fit>| fits.iter().any(|fit| fit.report.status == Status::TimeLimit);
                 path.truncate(path.iter().position(is_late).unwrap_or(path.len()));
-                note = self.note_on_folds(count)?;
+                self.note = self.note_on_folds(count)?;
                 let (weight, errors) =
                     self.errors(&self.problem(Some(fold)), how.measure, &path)?;
                 if weight <= 0.0 {
@@ -66,6 +71,8 @@ impl Search<'_> {
         }
         let mut curve = ErrorCurve::of_folds(how.measure, lambdas, &each);
         curve.leave_out(|k| k >= rounds.common());
-        Ok((how.defined(curve)?, note))
+        let curve = how.defined(curve)?;
+        let at = TimeLimit::choose(limit, how.selection, &curve)?;
+        Ok(Found { approach: approach_to(&curve.lambdas, at), path: None, curve: Some(curve) })
     }
 }
