@@ -23,6 +23,7 @@ pub(crate) mod mm;
 mod monitor;
 mod newton;
 mod options;
+mod proximal;
 mod proximal_newton;
 mod report;
 mod room;

@@ -25,14 +25,13 @@ use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
 use crate::problem::{Extent, InMemory, Merged, Point, Samples};
 use crate::solve::newton::{Newton, System};
+use crate::solve::proximal::{STRONGER, next_radius, next_strength, unit};
 use crate::solve::{Ending, Monitor, Options, Rule, Status, Watch, stopping};
 use crate::{Certificate, Lambda, Objective};
 pub(crate) use nearby::radius_near;
 use nearby::{farthest, merged};
 
 const DEFAULT_ITERATIONS: usize = 1000;
-/// The radius about a point, in units of the largest change of a margin that is expected.
-const AMPLE: f64 = 2.0;
 
 /// The proximal point method along a path of lambdas.
 pub(crate) struct ProximalNewton {
@@ -129,20 +128,12 @@ impl ProximalNewton {
             }
             left.into_iter().for_each(|i| alone[i] = true);
         };
-        self.expect(farthest(point, &best.point));
+        self.radius = next_radius(self.radius, farthest(point, &best.point));
         let mut ending = monitor.end(status, certificate);
         ending.certificate.gradient_norm = best.gradient_norm(evaluator, lambda);
         *point = best.point;
         self.duals = Some(best.duals);
         ending
-    }
-
-    /// Sets the radius for the next lambda by how far margins have moved at this one.
-    fn expect(&mut self, moved: f64) {
-        /// The smallest factor by which the radius shrinks from lambda to lambda.
-        const SHRINK: f64 = 0.25;
-        let least = if self.radius.is_finite() { SHRINK * self.radius } else { 0.0 };
-        self.radius = (AMPLE * moved).max(least);
     }
 
     /// Solves a merged problem, which improves the best point and duals; returns the samples that have
@@ -183,13 +174,6 @@ impl ProximalNewton {
         best.improve(&duals, &next, certificate);
         left
     }
-}
-
-/// Returns the unit of sigma, given a mean dual: with it the mean slack `sigma s` is 1. A far
-/// smaller slack is lost in the rounding of the margins.
-fn unit(mean_dual: f64) -> f64 {
-    const LARGEST: f64 = 1e15;
-    (1.0 / mean_dual).clamp(1.0, LARGEST)
 }
 
 /// The progress of the last proximal steps.
@@ -248,19 +232,15 @@ pub(crate) struct ProximalSteps {
 }
 
 impl ProximalSteps {
-    /// The factor by which the first step for a problem is stronger than the last for the problem
-    /// before, whose steps have made sigma too small for this one.
-    const STRONGER: f64 = 16.0;
-
     /// Returns steps of which the first has a given strength, and the first for each later problem
     /// at least another one.
     pub(crate) fn new(system: System, first: f64, least: f64) -> Self {
-        ProximalSteps { system, sigma: first / Self::STRONGER, least }
+        ProximalSteps { system, sigma: first / STRONGER, least }
     }
 
     /// Sets the strength that the next search begins with.
     fn begin_with(&mut self, strength: f64) {
-        self.sigma = strength / Self::STRONGER;
+        self.sigma = strength / STRONGER;
     }
 
     /// Improves duals and point until the monitor ends it, from the better one of the point of the
@@ -277,7 +257,8 @@ impl ProximalSteps {
         const SHARE: f64 = 0.1;
         /// The largest number of Newton steps of a proximal step: more of them creep along kinks.
         const MOST: usize = 100;
-        self.sigma = (Self::STRONGER * self.sigma).clamp(self.least, 1.0);
+        // The steps of the problem before have made sigma too small for this one.
+        self.sigma = (STRONGER * self.sigma).clamp(self.least, 1.0);
         // The point of the duals of another lambda may be far off.
         let mut smallest = evaluator.value_at(lambda, &given);
         let is_nearer = smallest <= best.certificate.objective;
@@ -298,7 +279,9 @@ impl ProximalSteps {
             best.improve(&duals, &point, certificate);
             centres = if ending.status == Status::Converged { duals } else { best.duals.clone() };
             progress.see(&ending, self.sigma, certificate.duality_gap);
-            self.adapt(&ending);
+            // Without a step the point is the minimum for a far smaller sigma, too.
+            let weaker = if ending.iterations == 0 { 0.01 } else { 0.25 };
+            self.sigma = next_strength(self.sigma, &ending, weaker);
             let margins = || evaluator.samples.summary();
             let passes = evaluator.passes;
             let judged =
@@ -330,20 +313,6 @@ impl ProximalSteps {
         }
         // Numbers that overflowed on the second way are not those of the point kept.
         (if status == Status::NumericalTrouble { end.0 } else { status }, end.1)
-    }
-
-    /// Sets the strength of the next step by how Newton's method ended in this one.
-    fn adapt(&mut self, ending: &Ending) {
-        /// The largest number of Newton steps at which sigma becomes smaller.
-        const FEW: usize = 12;
-        self.sigma = match (ending.status == Status::Converged, ending.iterations) {
-            // Steps as long as this one magnify the rounding of the scores.
-            (false, _) => f64::min(1.0, 16.0 * self.sigma),
-            // The point is the minimum for a smaller sigma, too.
-            (true, 0) => 0.01 * self.sigma,
-            (true, 1..=FEW) => 0.25 * self.sigma,
-            (true, _) => self.sigma,
-        };
     }
 
     /// Takes a point to the minimum of F with the losses smoothed about the centres; returns the

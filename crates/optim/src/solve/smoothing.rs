@@ -15,6 +15,7 @@ use crate::certificate::{Evaluator, Valued, dual};
 use crate::problem::summation::norm;
 use crate::problem::{MergedProblem, Point, Products, Samples};
 use crate::solve::newton::{Newton, System};
+use crate::solve::proximal::{STRONGER, next_radius, next_strength, unit};
 use crate::solve::proximal_newton::radius_near;
 use crate::solve::{Ending, Monitor, Options, Status};
 use crate::{Certificate, Lambda};
@@ -22,22 +23,6 @@ use crate::{Certificate, Lambda};
 const DEFAULT_ITERATIONS: usize = 1000;
 /// The factor from a part of the samples to the next larger one.
 const LARGER: usize = 8;
-/// The factor to a larger strength, where Newton's method has failed.
-const STRONGER: f64 = 16.0;
-
-/// Returns the unit of strengths at a point whose margins are set, with the loss itself: with it the mean
-/// slack `sigma s` of the margins is about 1, for a far smaller one is lost in their rounding. Where the
-/// hinge separates the classes, F is the mean dual to a factor.
-fn unit<S: Samples>(
-    evaluator: &mut Evaluator<S>,
-    lambda: Lambda,
-    point: &Point<S::Products>,
-) -> f64 {
-    const LARGEST: f64 = 1e15;
-    let Valued { objective, sums, .. } = evaluator.valued(lambda, point);
-    (1.0 / objective.max(sums.slopes)).clamp(1.0, LARGEST)
-}
-
 /// Fits to losses with kinks along a path of lambdas.
 pub(crate) struct SmoothedNewton {
     /// The strength that the next search begins with, in [units](unit) that the point sets.
@@ -146,13 +131,9 @@ impl SmoothedNewton {
         from: &Point<S::Products>,
         to: &Point<S::Products>,
     ) {
-        /// The radius in units of the largest change.
-        const AMPLE: f64 = 2.0;
-        /// The smallest factor by which the radius shrinks from lambda to lambda.
-        const SHRINK: f64 = 0.25;
         if let Some(Nearness { radius, samples }) = &mut self.nearness {
             let moved = evaluator.samples.farthest(from, to);
-            *radius = (AMPLE * moved).max(SHRINK * *radius);
+            *radius = next_radius(*radius, moved);
             *samples = evaluator.samples.shape().0;
         }
     }
@@ -168,13 +149,17 @@ impl SmoothedNewton {
     ) -> (Status, Certificate) {
         /// The number of steps in a row that may bring no smaller gap.
         const PATIENCE: usize = 6;
+        /// The smallest factor from one strength to the next: a minimum is a good start for one this near.
+        const LEAST: f64 = 0.25;
         let tolerance = monitor.within(1.0).tolerance;
         let mut next = best.point.clone();
         let mut gap = best.certificate.map_or(f64::INFINITY, |best| best.relative_gap());
         let mut idle = 0;
         evaluator.intercept_slope(&next);
         loop {
-            let sigma = self.strength * unit(evaluator, lambda, &next);
+            // Where the hinge separates the classes, F is the mean dual to a factor.
+            let Valued { objective, sums, .. } = evaluator.valued(lambda, &next);
+            let sigma = self.strength * unit(objective.max(sums.slopes));
             let (ending, certificate) =
                 step(evaluator, system, lambda, &mut next, monitor, sigma, gap);
             monitor.count(ending.iterations.max(1).min(monitor.left()));
@@ -199,22 +184,8 @@ impl SmoothedNewton {
             }
             // With the same centres the gap would fall like the square of the strength.
             let enough = (0.5 * tolerance / gap).sqrt();
-            self.adapt(&ending, enough);
+            self.strength = next_strength(self.strength, &ending, enough.clamp(LEAST, 1.0));
         }
-    }
-
-    /// Sets the strength of the next step by how Newton's method ended in this one, and by the factor
-    /// that may be enough.
-    fn adapt(&mut self, ending: &Ending, enough: f64) {
-        /// The smallest factor from one strength to the next: a minimum is a good start for one this near.
-        const LEAST: f64 = 0.25;
-        /// The largest number of Newton steps at which the strength becomes smaller.
-        const FEW: usize = 12;
-        self.strength = match (ending.status == Status::Converged, ending.iterations) {
-            (false, _) => f64::min(1.0, STRONGER * self.strength),
-            (true, ..=FEW) => enough.clamp(LEAST, 1.0) * self.strength,
-            (true, _) => self.strength,
-        };
     }
 }
 
