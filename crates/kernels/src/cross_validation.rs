@@ -169,14 +169,10 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     gram: &Gram,
     lambdas: &[Lambda],
 ) -> Result<Vec<KernelFit>, Error> {
-    let risk = training.risk(data)?;
     match Route::of(training.loss, training.options.solver)? {
-        Route::SupportVectors => {
-            let path = svm_path(training, &risk, gram, lambdas, 1.0)?;
-            Ok(path.into_iter().map(|scored| scored.fit).collect())
-        }
+        Route::SupportVectors => svm_path_of_rows(training, data, gram, None, lambdas),
         _ => {
-            let objective = KernelObjective::from_risk(risk, gram)?;
+            let objective = KernelObjective::from_risk(training.risk(data)?, gram)?;
             path(&objective, lambdas, &training.options, training.observer)
         }
     }
