@@ -1,6 +1,7 @@
 //! Parts that the tests of several crates share: short names for what cannot fail, and the
 //! independently computed minimisers.
 
+mod samples;
 mod tables;
 
 use std::fs;
@@ -10,6 +11,7 @@ use margins_optim::{Lambda, Report, Solver, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+pub use samples::{any_lambda, dense, kernel, on_threads, rows_and_signs, sparse};
 pub use tables::{Column, Table, tables};
 
 /// The convex losses of the standard registry, those with kinks first.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
-use margins_data::read::{Format, ReadOptions, Stream, dataset};
+use margins_data::read::{Format, ReadOptions, Stream, dataset_from};
 use margins_data::{Dataset, Design, Labels, Memory};
 use margins_estimators::massart::{
     FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling,
@@ -37,10 +37,8 @@ fn stream(text: &str, weights_column: Option<String>) -> Stream<'_> {
 }
 
 fn data(rows: usize) -> Dataset {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.csv");
-    std::fs::write(&path, text(rows, false)).unwrap();
-    dataset(&path, &ReadOptions::default()).unwrap()
+    let text = text(rows, false);
+    dataset_from(text.as_bytes(), "x.csv", Format::Csv, &ReadOptions::default()).unwrap()
 }
 
 fn problem() -> Problem {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use margins_data::read::{Format, ReadOptions, Stream, dataset};
+use margins_data::read::{Format, ReadOptions, Stream, dataset_from};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::stream::{
     FittedStream, Projection, State, StepSchedule, StreamMethod, StreamSettings,
@@ -39,10 +39,8 @@ fn stream(text: &str) -> Stream<'_> {
 }
 
 fn data(rows: usize) -> Dataset {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.csv");
-    std::fs::write(&path, text(rows)).unwrap();
-    dataset(&path, &ReadOptions::default()).unwrap()
+    let text = text(rows);
+    dataset_from(text.as_bytes(), "x.csv", Format::Csv, &ReadOptions::default()).unwrap()
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Random Fourier features against the kernel that they stand for.
 
-use crate::common::{dense, matrix, on_threads, sparse};
+use crate::common::matrix;
 use margins_data::Design;
 use margins_kernel_functions::{Gaussian, RandomFourierMap};
+use margins_test_support::{dense, on_threads, sparse};
 
 /// Rows of three features with zeros among them.
 fn rows(n: usize) -> Vec<Vec<f64>> {

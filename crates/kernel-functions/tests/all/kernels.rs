@@ -1,12 +1,12 @@
 //! Kernels, their values, specifications and the width of a kernel from data.
 
-use crate::common::{dense, kernel, matrix, sparse};
+use crate::common::matrix;
 use margins_data::{Design, Sample};
 use margins_kernel_functions::{
     Anova, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Polynomial,
     SigmaRange, Sigmoid, combine,
 };
-use margins_test_support::{KERNELS, relatively_close, rows_with_zeros};
+use margins_test_support::{KERNELS, dense, kernel, relatively_close, rows_with_zeros, sparse};
 use nalgebra::DMatrix;
 
 #[test]

@@ -2,10 +2,9 @@
 
 use margins_data::Design;
 use margins_kernel_functions::linear_scores;
+use margins_test_support::on_threads;
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
-
-use crate::common::on_threads;
 
 /// Large enough to be shared among threads, whose number changes no bit.
 #[test]

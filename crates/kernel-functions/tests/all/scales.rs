@@ -1,8 +1,9 @@
 //! Kernels and widths at feature scales far from 1.
 
-use crate::common::{dense, kernel, matrix, sparse};
+use crate::common::matrix;
 use margins_data::Design;
 use margins_kernel_functions::{Gaussian, Kernel, SigmaRange, combine};
+use margins_test_support::{dense, kernel, sparse};
 
 /// `2^k`.
 fn power(k: i32) -> f64 {

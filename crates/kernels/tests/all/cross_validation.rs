@@ -1,7 +1,7 @@
 //! Errors of kernel classifiers on samples that they were not fitted to: by folds and by leaving
 //! one out.
 
-use crate::common::{circles, gram, on_threads};
+use crate::common::{circles, gram};
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::{
     Gaussian, Gram, KernelObjective, combine, cross_validate, fit, leave_one_out,
@@ -9,7 +9,7 @@ use margins_kernels::{
 };
 use margins_losses::MarginLoss;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training, lambda_grid};
-use margins_test_support::{close, lambda, loss};
+use margins_test_support::{close, lambda, loss, on_threads};
 
 /// Coarse fits bound how far their errors are from those of fine ones, for every way to solve on a
 /// kernel matrix.

@@ -1,9 +1,10 @@
 //! Statements of the leaky hockey stick paper that `docs/errata.md` corrects, on the examples there.
 
 use margins_losses::{LeakyHockeyStick, MarginLoss};
+use margins_test_support::dense;
 use nalgebra::{DMatrix, DVector, SymmetricEigen, dmatrix};
 
-use crate::common::{dense, gram};
+use crate::common::gram;
 
 /// Appendix C after (20): Sherman and Morrison's formula needs the first row of U, where the paper
 /// prints its first column.

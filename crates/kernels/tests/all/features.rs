@@ -1,11 +1,11 @@
 //! Nystrom features against the kernels that they stand for.
 
-use crate::common::{kernel, on_threads};
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::features::{LandmarkSampling, NystromMap};
 use margins_kernels::{Gram, combine};
 use margins_losses::LeakyHockeyStick;
 use margins_optim::{Lambda, Objective, Options, fit};
+use margins_test_support::{kernel, on_threads};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 

@@ -1,17 +1,8 @@
 //! The kernel matrix of samples, its parts, and matrices from elsewhere.
 
-use crate::common::{dense, kernel};
-use margins_data::Design;
 use margins_kernels::{Error, Gaussian, Gram, Kernel};
-use margins_test_support::{KERNELS, relatively_close, rows_with_zeros};
+use margins_test_support::{KERNELS, dense, kernel, relatively_close, rows_with_zeros, sparse};
 use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
-
-fn sparse(rows: &[Vec<f64>]) -> Design {
-    let matrix =
-        DMatrix::from_row_iterator(rows.len(), rows[0].len(), rows.iter().flatten().copied());
-    Design::sparse(CsrMatrix::from(&matrix)).unwrap()
-}
 
 /// Whether kernel values agree, in which sums of terms of both signs may cancel.
 fn agree(kernel: &dyn Kernel, diagonal: f64, a: f64, b: f64) -> bool {

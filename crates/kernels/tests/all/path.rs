@@ -6,7 +6,7 @@ use margins_data::{Design, Labels};
 use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
 use margins_losses::MarginLoss;
 use margins_optim::{Objective, Observed, Options, Report, Solver, Status, lambda_grid};
-use margins_test_support::{close, lambda, loss, losses_of};
+use margins_test_support::{any_lambda, close, lambda, loss, losses_of};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -65,10 +65,6 @@ fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
 
 fn any_loss() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(losses_of(Solver::Newton))
-}
-
-fn any_lambda() -> impl Strategy<Value = f64> {
-    (-4.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
 }
 
 fn any_kernel() -> impl Strategy<Value = &'static str> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::common::{dense, kernel};
 use margins_data::{Design, Labels, Memory};
 use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, KnownFunction,
@@ -11,7 +10,9 @@ use margins_kernels::{
 use margins_losses::{LeakyHockeyStick, MarginLoss, Squared};
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{Objective, Options, Solver, Status};
-use margins_test_support::{CONVEX_LOSSES, Column, Table, lambda, loss, tables};
+use margins_test_support::{
+    CONVEX_LOSSES, Column, Table, dense, kernel, lambda, loss, sparse, tables,
+};
 use proptest::prelude::*;
 
 /// `2^k`.
@@ -26,13 +27,6 @@ fn rows(unit: f64) -> Vec<Vec<f64>> {
         if value.abs() < 0.5 { 0.0 } else { value * unit }
     };
     (0..30).map(|i| (0..3).map(|j| entry(f64::from(3 * i + j))).collect()).collect()
-}
-
-fn sparse(rows: &[Vec<f64>]) -> Design {
-    let stored =
-        |row: &Vec<f64>| row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect();
-    let rows: Vec<Vec<(usize, f64)>> = rows.iter().map(stored).collect();
-    Design::from_sparse_rows(&rows, 3).unwrap()
 }
 
 #[test]

@@ -6,29 +6,20 @@ use margins_optim::{
     ClassWeights, Error, Objective, Options, Solver, Status, Training, cross_validate, fit,
     lambda_grid, path,
 };
-use margins_test_support::{SOLVERS, close, lambda, loss, losses_of};
+use margins_test_support::{
+    SOLVERS, any_lambda, close, lambda, loss, losses_of, on_threads, rows_and_signs,
+};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 
 /// Rows and labels of both classes.
 fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
-    (4usize..25, 1usize..8).prop_flat_map(|(n, p)| {
-        let rows = proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), n);
-        let signs = proptest::collection::vec(prop_oneof![Just(-1.0), Just(1.0)], n - 2);
-        (rows, signs).prop_map(|(rows, mut signs)| {
-            signs.extend([1.0, -1.0]);
-            (rows, signs)
-        })
-    })
+    rows_and_signs(4..25, 1..8, -2.0..2.0f64)
 }
 
 fn any_loss() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(losses_of(Solver::MM))
-}
-
-fn any_lambda() -> impl Strategy<Value = f64> {
-    (-4.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
 }
 
 /// The dual objective from the conjugate, and by how much its constraint is violated.
@@ -334,10 +325,8 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
     let training = Training { standardize: true, ..Training::new(&*loss) };
     let folds: Vec<usize> = (0..60).map(|i| i % 4).collect();
     let grid = lambda_grid(1.0, 1e-4, 12).unwrap();
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| cross_validate(&training, &data, &folds, &grid)).unwrap()
-    };
+    let on =
+        |threads| on_threads(threads, || cross_validate(&training, &data, &folds, &grid)).unwrap();
     let cv = on(1);
     assert_eq!(cv, on(3));
     assert!(cv.curve.certified.iter().all(|&certified| certified));

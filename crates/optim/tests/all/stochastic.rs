@@ -17,36 +17,17 @@ use margins_optim::online::{
 };
 use margins_optim::solve::{Iteration, Watch};
 use margins_optim::{Error, Objective, Options, Solver, Status, StepRule};
-use margins_test_support::{lambda, loss};
+use margins_test_support::{close, lambda, loss, rows_and_signs, sparse};
 use proptest::prelude::*;
 
-fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
-}
-
 fn same(a: &LinearClassifier, b: &LinearClassifier) -> bool {
-    close(a.intercept, b.intercept) && a.coef.iter().zip(&b.coef).all(|(a, b)| close(*a, *b))
+    close(a.intercept, b.intercept, 1e-9)
+        && a.coef.iter().zip(&b.coef).all(|(a, b)| close(*a, *b, 1e-9))
 }
 
 /// Rows, about half of their entries zero, and signs, both of which occur.
 fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
-    (4usize..30, 1usize..7).prop_flat_map(|(n, p)| {
-        let entry = prop_oneof![Just(0.0), -2.0..2.0f64];
-        let rows = proptest::collection::vec(proptest::collection::vec(entry, p), n);
-        let signs = proptest::collection::vec(prop_oneof![Just(-1.0), Just(1.0)], n - 2);
-        (rows, signs).prop_map(|(rows, mut signs)| {
-            signs.extend([1.0, -1.0]);
-            (rows, signs)
-        })
-    })
-}
-
-fn sparse(rows: &[Vec<f64>]) -> Design {
-    let stored = |row: &Vec<f64>| -> Vec<(usize, f64)> {
-        row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect()
-    };
-    let stored: Vec<_> = rows.iter().map(stored).collect();
-    Design::from_sparse_rows(&stored, rows[0].len()).expect("finite")
+    rows_and_signs(4..30, 1..7, prop_oneof![Just(0.0), -2.0..2.0f64].boxed())
 }
 
 /// Stochastic gradient as its formulas say, every coefficient touched at every step.
@@ -189,7 +170,7 @@ proptest! {
             prop_assert!(same(&classifier, &plain), "{settings:?} {classifier:?} {plain:?}");
             prop_assert_eq!(learner.steps(), rows.len().div_ceil(settings.batch) as u64);
             for x in design.samples() {
-                prop_assert!(close(learner.score(&x), classifier.score(&x)));
+                prop_assert!(close(learner.score(&x), classifier.score(&x), 1e-9));
             }
         }
     }
@@ -266,7 +247,7 @@ proptest! {
         let mean = LinearClassifier::mean(&all).unwrap();
         prop_assert!(same(&averaged.snapshot(), &mean));
         for x in &rows {
-            prop_assert!(close(averaged.score(&Sample::Dense(x)), mean.score(&Sample::Dense(x))));
+            prop_assert!(close(averaged.score(&Sample::Dense(x)), mean.score(&Sample::Dense(x)), 1e-9));
         }
     }
 
@@ -296,12 +277,12 @@ proptest! {
                 let tau = (after - before) / square;
                 let slack = 1.0 - after;
                 match kind {
-                    Aggressiveness::Full => prop_assert!(close(after, 1.0)),
+                    Aggressiveness::Full => prop_assert!(close(after, 1.0, 1e-9)),
                     // Optimality: slack at the cap alone; slack = tau/(2 C).
                     Aggressiveness::Capped(c) => {
-                        prop_assert!(close(tau, c) && slack > -1e-9 || close(slack, 0.0) && tau <= c + 1e-9);
+                        prop_assert!(close(tau, c, 1e-9) && slack > -1e-9 || close(slack, 0.0, 1e-9) && tau <= c + 1e-9);
                     }
-                    Aggressiveness::Damped(c) => prop_assert!(close(slack, tau / (2.0 * c))),
+                    Aggressiveness::Damped(c) => prop_assert!(close(slack, tau / (2.0 * c), 1e-9)),
                 }
             }
         }

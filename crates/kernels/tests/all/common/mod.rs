@@ -1,22 +1,11 @@
 //! Kernel matrices and data for tests.
 
 use margins_data::{Dataset, Design, Labels};
-use margins_kernels::{Gram, Kernel, KernelRegistry};
-
-pub(crate) fn kernel(specification: &str) -> Box<dyn Kernel> {
-    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
-}
+use margins_kernels::Gram;
+use margins_test_support::kernel;
 
 pub(crate) fn gram(specification: &str, design: &Design) -> Gram {
     Gram::new(&*kernel(specification), design).expect("finite values")
-}
-
-pub(crate) fn dense(rows: &[Vec<f64>]) -> Design {
-    Design::from_rows(rows).unwrap()
-}
-
-pub(crate) fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
 /// Sixty samples of two classes that no line separates, some on the wrong side.
