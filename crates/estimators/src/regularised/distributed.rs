@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use margins_data::metrics::Measure;
-use margins_model::{Member, Model, Scheme};
+use margins_model::Scheme;
 use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
@@ -17,15 +17,15 @@ use super::data_summary::DataSummary;
 use super::fit::check_time;
 use super::fitted::{Choice, FittedClassifier, Path, TrainingData};
 use super::landmarks::LandmarkFeatures;
+use super::model::model_of_functions;
 use super::prepared::constant_fits;
 use super::progress::Count;
-use super::search::{Found, Search};
+use super::search::{Found, Search, by_lambda};
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 #[cfg(feature = "serde")]
 use super::stored_points::StoredPoints;
 use super::time_limit::TimeLimit;
 use crate::Error;
-use crate::certificate::summary;
 
 /// The search for lambda on distributed samples.
 struct Distributed<'s> {
@@ -226,23 +226,15 @@ impl<'s> Distributed<'s> {
         let fits = path.pop().unwrap_or_default();
         let errors = self.training_errors(std::slice::from_ref(&fits))?;
         let (basis, coefs) = match features {
-            Some(features) => features.basis(&fits).map(|(basis, coefs)| (Some(basis), coefs))?,
+            Some(features) => features.basis(&fits)?,
             None => (None, fits.iter().map(|fit| fit.coef.clone()).collect()),
         };
         let choice = Choice { curve, kernels: Vec::new(), folds: self.folds() };
         let Distributed { settings, table, scheme, note, .. } = self;
-        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
-            lambda: Some(fit.lambda.get()),
-            intercept: fit.intercept,
-            coef,
-            training: summary(&fit.report, table.rows(), settings.standardize),
-            platt: None,
-        };
-        let members = fits.iter().zip(coefs).map(member).collect();
+        let (loss, standardize) = (&*settings.loss, settings.standardize);
         let kernel = basis.as_ref().map(|basis| basis.kernel().to_owned());
-        let (classes, names) = (table.classes.clone(), table.feature_names.clone());
-        let model = Model::from_members(&*settings.loss, classes, scheme, names, basis, members)?;
-        let model = model.with_encoding(table.encoding.clone())?;
+        let model =
+            model_of_functions(loss, table, scheme, (basis, coefs), standardize, &fits, None)?;
         let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
         let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
         fitted.report.notes.extend(note);
@@ -286,14 +278,14 @@ impl<'s> Distributed<'s> {
         lambdas: &[Lambda],
         deadline: Option<Instant>,
     ) -> Result<Vec<Vec<Fit>>, Error> {
-        let mut path: Vec<Vec<Fit>> = lambdas.iter().map(|_| Vec::new()).collect();
-        for member in 0..self.members.len() {
+        let count = self.members.len();
+        let of_member = |member: usize| {
             let class = if self.scheme == Scheme::Binary { 1 } else { member as u32 };
             let problem = BinaryProblem { class, ..self.problem(held_out) };
-            let fits = self.path(member, &problem, lambdas, deadline)?;
-            path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
-        }
-        Ok(path)
+            self.path(member, &problem, lambdas, deadline)
+        };
+        let of_members: Result<_, Error> = (0..count).map(of_member).collect();
+        Ok(by_lambda(of_members?))
     }
 
     /// Returns the fits of a member at each lambda.

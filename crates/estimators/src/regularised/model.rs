@@ -1,12 +1,13 @@
 //! Models of fits.
 
 use margins_calibration::probability::PlattScaling;
-use margins_data::{ClassLabels, Classes, Dataset};
+use margins_data::{Classes, Dataset};
 use margins_kernels::{Kernel, KernelFit};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::Fit;
 
+use super::data_summary::DataSummary;
 use super::prepared::{Prepared, into_fit, used_sections};
 use crate::Error;
 use crate::certificate::summary;
@@ -69,8 +70,7 @@ pub fn model_of_kernel_fit(
     let fits = [into_fit(fit.clone())];
     let (sections, coefs) = used_sections(data.design(), &fits);
     let functions = (Some(Basis::new(kernel, None, sections)?), coefs);
-    let classes = data.relabelled(Classes::from(data.labels()))?;
-    model_of_functions(loss, &classes, Scheme::Binary, functions, false, &fits, None)
+    model_of_functions(loss, &DataSummary::of(data), Scheme::Binary, functions, false, &fits, None)
 }
 
 /// Refuses another number of coefficients than there are places for.
@@ -93,14 +93,14 @@ pub(super) fn model_of_fits(
     fits: &[Fit],
     platt: Option<&[PlattScaling]>,
 ) -> Result<Model, Error> {
-    let functions = prepared.basis(fits)?;
-    model_of_functions(loss, data, scheme, functions, standardize, fits, platt)
+    let (table, functions) = (DataSummary::of(data), prepared.basis(fits)?);
+    model_of_functions(loss, &table, scheme, functions, standardize, fits, platt)
 }
 
 /// Returns the model of functions, with the coefficients of each member for them.
-fn model_of_functions(
+pub(super) fn model_of_functions(
     loss: &dyn MarginLoss,
-    data: &Dataset<Classes>,
+    table: &DataSummary,
     scheme: Scheme,
     (basis, coefs): (Option<Basis>, Vec<Vec<f64>>),
     standardize: bool,
@@ -111,14 +111,13 @@ fn model_of_functions(
         lambda: Some(fit.lambda.get()),
         intercept: fit.intercept,
         coef,
-        training: summary(&fit.report, data.rows(), standardize),
+        training: summary(&fit.report, table.rows(), standardize),
         platt: platt.map(|scalings| scalings[m]),
     };
     let members = fits.iter().zip(coefs).enumerate().map(member).collect();
-    let names = data.feature_names().map(<[String]>::to_vec);
-    let classes = data.labels().names().to_vec();
+    let (classes, names) = (table.classes.clone(), table.feature_names.clone());
     let model = Model::from_members(loss, classes, scheme, names, basis, members)?;
-    Ok(model.with_encoding(data.encoding().cloned())?)
+    Ok(model.with_encoding(table.encoding.clone())?)
 }
 
 impl Prepared<'_> {

@@ -309,7 +309,7 @@ impl ClassifierSettings {
 }
 
 /// Returns the fits of several members at each lambda, one per member.
-fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
+pub(super) fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
     let count = of_members.first().map_or(0, Vec::len);
     let mut path = vec![Vec::new(); count];
     for fits in of_members {
