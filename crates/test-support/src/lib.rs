@@ -11,7 +11,9 @@ use margins_optim::{Lambda, Report, Solver, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub use samples::{any_lambda, dense, kernel, on_threads, rows_and_signs, sparse};
+pub use samples::{
+    any_lambda, dense, kernel, mixture, on_threads, plane, rows_and_signs, sparse, weighted,
+};
 pub use tables::{Column, Table, tables};
 
 /// The convex losses of the standard registry, those with kinks first.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use margins_data::Design;
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Dataset, Design};
 use margins_kernel_functions::{Kernel, KernelRegistry};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -32,6 +33,33 @@ pub fn sparse(rows: &[Vec<f64>]) -> Design {
         |row: &Vec<f64>| row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect();
     let stored: Vec<Vec<(usize, f64)>> = rows.iter().map(stored).collect();
     Design::from_sparse_rows(&stored, rows[0].len()).expect("finite rows of one length")
+}
+
+/// Returns rows of two overlapping classes in p features.
+///
+/// # Panics
+/// If the number of features is odd, or there are no rows.
+pub fn mixture(rows: usize, p: usize) -> Dataset {
+    let mixture = GaussianMixture::example(Example::Three { p }, 3).expect("an example");
+    mixture.sample(rows, 5).expect("samples")
+}
+
+/// Returns rows of two overlapping classes in the plane.
+///
+/// # Panics
+/// If there are no rows.
+pub fn plane(rows: usize) -> Dataset {
+    let mixture = GaussianMixture::example(Example::One, 1).expect("an example");
+    mixture.sample(rows, 2).expect("samples")
+}
+
+/// Returns the data with weights from 0.5 to 3.5.
+///
+/// # Panics
+/// If they have no rows.
+pub fn weighted(data: Dataset) -> Dataset {
+    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
+    data.with_weights(weights).expect("weights")
 }
 
 /// Returns rows of such entries with labels of both classes.

@@ -5,7 +5,6 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
     Approximation, ClassifierSettings, CrossValidation, FileRows, FittedClassifier, KernelChoice,
@@ -15,7 +14,7 @@ use margins_estimators::{Error, focused, massart, on_threads, stream};
 use margins_massart::{Problem, Target};
 use margins_model::{Format, Model, Registry, Scheme};
 use margins_optim::{Lambda, lambda_grid};
-use margins_test_support::{SOLVERS, lambda, loss, losses_of};
+use margins_test_support::{SOLVERS, lambda, loss, losses_of, mixture};
 
 /// The learners of games.
 const LEARNERS: [&str; 7] = [
@@ -43,11 +42,6 @@ fn large() -> Dataset {
 
 fn few() -> Dataset {
     mixture(150, 10)
-}
-
-fn mixture(rows: usize, p: usize) -> Dataset {
-    let mixture = GaussianMixture::example(Example::Three { p }, 3).expect("an example");
-    mixture.sample(rows, 5).expect("samples")
 }
 
 /// The rows with three classes, by the quadrant of the first two features.

@@ -1,7 +1,6 @@
 //! Fits to rows of a block file agree with fits to the same rows in memory.
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
@@ -11,14 +10,14 @@ use margins_estimators::regularised::{
 use margins_losses::{Hinge, Logistic, ZeroOne};
 use margins_model::Registry;
 use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
+use margins_test_support::mixture;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns samples of three classes with weights and folds.
 fn three() -> Dataset<Classes> {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(300, 5).expect("samples");
+    let data = mixture(300, 10);
     let class = |i: usize| (data.labels().index(i) + usize::from(i.is_multiple_of(7))) as u32;
     let names = ["ape", "bee", "cat"].map(str::to_owned).to_vec();
     let classes = Classes::from_indices((0..300).map(class).collect(), names).expect("classes");

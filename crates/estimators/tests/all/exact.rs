@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Memory};
 use margins_estimators::regularised::{
     Approximation, ClassifierSettings, CrossValidation, Regularisation,
@@ -10,6 +9,7 @@ use margins_estimators::regularised::{
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{Solver, lambda_grid};
+use margins_test_support::plane;
 
 fn settings(loss: Arc<dyn MarginLoss>, approximation: Approximation) -> ClassifierSettings {
     let mut settings =
@@ -28,7 +28,7 @@ fn nystrom(landmarks: usize) -> Approximation {
 /// landmarks the gap is smaller.
 #[test]
 fn the_exact_minimum_lies_within_the_gap() {
-    let data = GaussianMixture::example(Example::One, 1).unwrap().sample(200, 2).unwrap();
+    let data = plane(200);
     let losses: [Arc<dyn MarginLoss>; 3] =
         [Arc::new(LeakyHockeyStick), Arc::new(Logistic), Arc::new(Hinge)];
     for loss in losses {
@@ -58,7 +58,7 @@ fn the_exact_minimum_lies_within_the_gap() {
 /// and on all rows.
 #[test]
 fn the_hinge_on_features_has_one_minimum_whatever_the_solver() {
-    let data = GaussianMixture::example(Example::One, 1).unwrap().sample(200, 2).unwrap();
+    let data = plane(200);
     let by = |solver: Solver, memory: Option<Memory>| {
         let mut settings = settings(Arc::new(Hinge), nystrom(30));
         settings.options.solver = solver;
@@ -89,8 +89,7 @@ fn the_hinge_on_features_has_one_minimum_whatever_the_solver() {
 /// Every member has its certificate, over the rows that take part.
 #[test]
 fn several_classes_are_certified_one_by_one() {
-    let mixture = GaussianMixture::example(Example::One, 1).unwrap();
-    let two = mixture.sample(90, 2).unwrap();
+    let two = plane(90);
     let names: Vec<String> = (0..90).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect();
     let data = Dataset::new(two.design().clone(), margins_data::Classes::new(&names).unwrap());
     let data = data.unwrap();
@@ -110,7 +109,7 @@ fn several_classes_are_certified_one_by_one() {
 /// by every solver and for every member.
 #[test]
 fn losses_with_kinks_are_certified_for_the_kernel() {
-    let two = GaussianMixture::example(Example::One, 1).unwrap().sample(60, 2).unwrap();
+    let two = plane(60);
     let names: Vec<String> = (0..60).map(|i| ["a", "b", "c"][i % 3].to_owned()).collect();
     let three = Dataset::new(two.design().clone(), margins_data::Classes::new(&names).unwrap());
     let three = three.unwrap();

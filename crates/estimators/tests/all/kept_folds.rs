@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Measure;
 use margins_data::{Classes, Dataset};
 use margins_estimators::regularised::{
@@ -16,9 +15,10 @@ use margins_estimators::regularised::{
 };
 use margins_losses::Hinge;
 use margins_optim::lambda_grid;
+use margins_test_support::plane;
 
 fn data() -> Dataset {
-    GaussianMixture::example(Example::One, 1).unwrap().sample(80, 2).unwrap()
+    plane(80)
 }
 
 /// Returns the samples in three classes.

@@ -4,7 +4,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
     ClassifierSettings, CrossValidation, DataSummary, FittedClassifier, KernelChoice,
@@ -15,6 +14,7 @@ use margins_losses::{Hinge, Logistic, MarginLoss};
 use margins_model::Registry;
 use margins_optim::shards::{Block, Failure, Message, Reply, Resident, Shard, Threads, Workers};
 use margins_optim::{Lambda, Options, lambda_grid};
+use margins_test_support::mixture;
 
 type Loss = Arc<dyn MarginLoss>;
 type Partitions = LandmarkBlocks<Resident>;
@@ -23,8 +23,7 @@ const ROWS: usize = 240;
 
 /// Returns weighted samples of two classes with folds.
 fn data() -> Dataset<Classes> {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(ROWS, 5).expect("samples");
+    let data = mixture(ROWS, 10);
     let indices = (0..ROWS).map(|i| data.labels().index(i) as u32).collect();
     let names = ["ape", "bee"].map(str::to_owned).to_vec();
     let classes = Classes::from_indices(indices, names).expect("classes");

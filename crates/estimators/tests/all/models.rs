@@ -1,6 +1,5 @@
 //! Models of fits that other crates have made.
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_estimators::Error;
 use margins_estimators::regularised::{model_of_fit, model_of_kernel_fit};
@@ -8,9 +7,10 @@ use margins_kernels::{Gaussian, Gram, KernelObjective, combine};
 use margins_losses::Logistic;
 use margins_model::Predictor;
 use margins_optim::{Lambda, Objective, Options};
+use margins_test_support::plane;
 
 fn data() -> Dataset {
-    GaussianMixture::example(Example::One, 1).unwrap().sample(40, 2).unwrap()
+    plane(40)
 }
 
 #[test]

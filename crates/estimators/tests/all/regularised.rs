@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
     Approximation, ClassCosts, ClassifierSettings, CrossValidation, FittedClassifier,
@@ -14,13 +13,14 @@ use margins_losses::{GargRoth, Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, Training, lambda_grid};
 use margins_robust::RobustLearner;
+use margins_test_support::plane;
 
 fn lambdas(count: usize) -> Vec<Lambda> {
     lambda_grid(1.0, 1e-3, count).unwrap()
 }
 
 fn two() -> Dataset {
-    GaussianMixture::example(Example::One, 1).unwrap().sample(60, 2).unwrap()
+    plane(60)
 }
 
 /// Points around the corners of a triangle.

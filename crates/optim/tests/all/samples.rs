@@ -1,6 +1,5 @@
 //! Samples in several places: the same solver, the same certificate.
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_losses::{HomogeneousTail, LeakyHockeyStick, Logistic, MarginLoss, SquaredHinge};
 use margins_optim::path::path_over;
@@ -9,6 +8,7 @@ use margins_optim::problem::{
     settle,
 };
 use margins_optim::{ClassWeights, Error, Objective, Options, Training, lambda_grid, path};
+use margins_test_support::{mixture, weighted};
 use nalgebra::DMatrix;
 
 /// What the parts keep: one vector a part.
@@ -220,10 +220,7 @@ fn part(data: &Dataset, rows: std::ops::Range<usize>) -> Dataset {
 
 #[test]
 fn samples_in_parts_have_the_path_of_all() {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(240, 5).expect("samples");
-    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
-    let data = data.with_weights(weights).expect("weights");
+    let data = weighted(mixture(240, 10));
     let lambdas = lambda_grid(1.0, 1e-6, 15).expect("a grid");
     let parts: Vec<Dataset> =
         [0..70, 70..71 + 50, 121..240].map(|rows| part(&data, rows)).into_iter().collect();
@@ -268,10 +265,7 @@ fn losses_with_a_kink_are_refused() {
 /// `gap/lambda` of those of the minimiser.
 #[test]
 fn rows_that_are_left_out_weigh_nothing() {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(240, 5).expect("samples");
-    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
-    let data = data.with_weights(weights).expect("weights");
+    let data = weighted(mixture(240, 10));
     let rows: Vec<usize> = (0..data.rows()).filter(|i| i % 5 != 2).collect();
     let losses: [&dyn MarginLoss; 3] = [&LeakyHockeyStick, &Logistic, &SquaredHinge];
     let lambdas = lambda_grid(1.0, 1e-4, 5).expect("a grid");

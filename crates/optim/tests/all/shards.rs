@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use margins_data::blocks::{BlockFile, BlockSettings};
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::{self, Judged, Measure};
 use margins_data::{Dataset, Design, Labels, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
@@ -18,8 +17,9 @@ use margins_optim::shards::{
     Workers, errors_over_shards, path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Measured, Options, Training, lambda_grid, path};
+use margins_test_support::{mixture, weighted};
 
-use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads, weighted};
+use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads};
 
 fn options() -> Options<'static> {
     Options { tolerance: 1e-9, ..Options::default() }
@@ -508,8 +508,7 @@ impl Workers for Careless {
 
 #[test]
 fn sampled_rows_whose_parts_do_not_fit_are_refused() {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let (data, loss) = (mixture.sample(14_000, 5).expect("samples"), loss("logistic"));
+    let (data, loss) = (mixture(14_000, 10), loss("logistic"));
     let mut workers = Careless(threads(&data, &loss, 2));
     let problem = BinaryProblem::default();
     let refused = path_over_shards(&mut workers, &training(&loss), &problem, &grid(), None);
@@ -578,11 +577,10 @@ fn a_file_has_the_bits_of_memory() {
 /// out for any number of shards.
 #[test]
 fn many_samples_begin_with_some_of_them() {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
     let loss = loss("logistic");
     let lambda = [Lambda::new(1e-3).expect("positive")];
     let report = |rows: usize, count: usize| {
-        let data = mixture.sample(rows, 5).expect("samples");
+        let data = mixture(rows, 10);
         let problem = BinaryProblem::default();
         let mut workers = threads(&data, &loss, count);
         let fits = path_over_shards(&mut workers, &training(&loss), &problem, &lambda, None)

@@ -1,20 +1,18 @@
 //! Samples far from the kinks of a loss, which shards merge.
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_optim::shards::{BinaryProblem, Workers, path_over_shards};
 use margins_optim::{Fit, Lambda, Options, Training};
-use margins_test_support::lambda;
+use margins_test_support::{lambda, mixture, weighted};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::support::{Forgetful, Loss, bits, loss, sparse, threads, weighted};
+use super::support::{Forgetful, Loss, bits, loss, sparse, threads};
 
 /// Rows enough that a fit begins with a part of them. A rare feature tells apart a few, most of which the
 /// part lacks.
 fn rows() -> Dataset {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(16_000, 5).expect("samples");
+    let data = mixture(16_000, 10);
     let values = data.design().samples().enumerate().map(|(i, sample)| {
         let mut row = vec![0.0; 11];
         sample.for_each(|j, x| row[j] = x);
@@ -121,8 +119,7 @@ fn take_no_more_iterations_than_the_limit() {
 /// may have: with few rows for so many features, a fit to a part does not predict how far margins move.
 fn wide_rows() -> Dataset {
     const FEATURES: usize = 3600;
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    let data = mixture.sample(1600, 5).expect("samples");
+    let data = mixture(1600, 10);
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let stretch = (FEATURES - 10) / 3;
     let values = data.design().samples().map(|sample| {

@@ -2,24 +2,18 @@
 
 use std::sync::Arc;
 
-use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::Fit;
 use margins_optim::shards::{
     Block, Failure, MOST_SAMPLED, Message, Reply, Resident, Shard, Threads, Workers,
 };
+use margins_test_support::mixture;
 
 pub(crate) type Loss = Arc<dyn MarginLoss>;
 
 pub(crate) fn data() -> Dataset {
-    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
-    mixture.sample(240, 5).expect("samples")
-}
-
-pub(crate) fn weighted(data: Dataset) -> Dataset {
-    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
-    data.with_weights(weights).expect("weights")
+    mixture(240, 10)
 }
 
 /// Returns the data with most values zero and not stored.
