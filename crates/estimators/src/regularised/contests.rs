@@ -1,38 +1,21 @@
 //! Several classes as binary problems.
 
+mod fitting;
+
 use std::borrow::Cow;
 use std::time::Instant;
 
-use margins_calibration::probability::PlattScaling;
 use margins_data::metrics::mistake_rate;
-use margins_data::split::Splits;
 use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
-use margins_losses::MarginLoss;
 use margins_model::Scheme;
-use margins_optim::path::TimeShares;
+use margins_optim::Fit;
 use margins_optim::solve::is_over;
-use margins_optim::{
-    ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
-};
 use margins_robust::RobustLearner;
-use nalgebra::DMatrix;
 
-use super::judge::Judge;
-use super::platt::platt_scaling;
+pub(super) use fitting::Fitting;
+
 use super::prepared::{Prepared, decided_sign};
 use crate::Error;
-
-/// The most scores that are held at the same time; so few in tests that rows take several turns.
-const SCORES: usize = if cfg!(test) { 100 } else { 1 << 20 };
-
-/// Returns the number of rows whose scores under so many fits are held at the same time.
-fn rows_at_a_time(fits: usize) -> usize {
-    (SCORES / fits.max(1)).max(1)
-}
-
-/// A function that sees every fit of a contest, given by its index; the observer of the training
-/// sees none.
-pub(super) type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
 
 /// The binary problems that the classes of a data set are broken into, one per member of the scheme.
 #[derive(Debug)]
@@ -93,13 +76,6 @@ impl Contest {
         rows.sort_unstable();
         Some(rows)
     }
-}
-
-/// Returns paths without the lambdas that some of them end before.
-fn equally_long(mut paths: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
-    let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
-    paths.iter_mut().for_each(|path| path.truncate(shortest));
-    paths
 }
 
 impl Contests {
@@ -182,125 +158,6 @@ impl Contests {
         }
     }
 
-    /// Returns the fits of every contest at every lambda, largest first, to the rows named or to
-    /// all, up to the end of the shortest path. After the first one, a contest that begins after the
-    /// deadline has the origin for its fits.
-    pub(super) fn paths<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        watcher: &Watcher<'_>,
-        rows: Option<&[usize]>,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Vec<Fit>>, Error> {
-        let paths = self.paths_in_time(prepared, training, watcher, rows, lambdas)?;
-        let data = &self.first;
-        let origin = || training.origin(data, prepared.coefficients(), lambdas);
-        Ok(equally_long(paths.into_iter().map(|path| path.unwrap_or_else(origin)).collect()))
-    }
-
-    /// Returns the fits of every contest; `None` for one but the first that begins after the deadline.
-    /// Contests run in parallel, share the time, and share their rows where all take part.
-    fn paths_in_time<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        watcher: &Watcher<'_>,
-        rows: Option<&[usize]>,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Option<Vec<Fit>>>, Error> {
-        let all_take_part = self.scheme != Scheme::OneVersusOne;
-        let shared = all_take_part.then(|| prepared.subset(rows));
-        let by_class = if all_take_part { Vec::new() } else { self.rows_by_class(rows) };
-        let shares = TimeShares::new(training.options.deadline, self.len(), parallel::threads());
-        parallel::try_map_large(0..self.len(), |member| {
-            let deadline = shares.begin();
-            if member > 0 && training.options.is_late() {
-                return Ok(None);
-            }
-            let contest = &self.each[member];
-            let observer = |made: &Observed<'_>| watcher(member, made);
-            let options = Options { deadline, ..training.options };
-            let training = &Training { observer: &observer, options, ..*training };
-            let learner = self.learner.as_ref();
-            let path = match (&shared, prepared.linear_design()) {
-                (Some(subset), _) => {
-                    subset.path(training, learner, &*self.data_of(member)?, lambdas)
-                }
-                (None, Some(design)) => {
-                    // All rows take longer to label for each pair than those of a pair to fit.
-                    let own = contest.rows(&by_class).unwrap_or_default();
-                    let pair = self.first.select_as(&own, design.select(&own))?;
-                    let pair = pair.relabelled(contest.labels(self.data.labels(), Some(&own)))?;
-                    Prepared::linear(&pair).subset(None).path(training, learner, &pair, lambdas)
-                }
-                (None, None) => {
-                    let own = contest.rows(&by_class);
-                    let subset = prepared.subset(own.as_deref());
-                    subset.path(training, learner, &*self.data_of(member)?, lambdas)
-                }
-            };
-            path.map(Some)
-        })
-    }
-
-    /// Returns the fits of every contest at the last of the lambdas.
-    pub(super) fn fits<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        watcher: &Watcher<'_>,
-        rows: Option<&[usize]>,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Fit>, Error> {
-        let paths = self.paths(prepared, training, watcher, rows, lambdas)?;
-        Ok(paths.into_iter().filter_map(|mut path| path.pop()).collect())
-    }
-
-    /// Returns the cross-validated error along the lambdas of the class that all contests together
-    /// decide.
-    pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        watcher: &Watcher<'_>,
-        splits: Splits<'_>,
-        lambdas: &[Lambda],
-    ) -> Result<ErrorCurve, Error> {
-        held_out_curve(training, &self.data, splits, lambdas, |fold, lambdas, deadline| {
-            let FoldRows { fold, rows, held_out: test } = fold;
-            let options = Options { deadline, ..training.options };
-            let training = &Training { options, ..*training };
-            let of_fold = |member: usize, made: &Observed<'_>| {
-                watcher(member, &made.without(fold));
-            };
-            let learned = prepared.learned_on(rows)?;
-            let prepared = learned.as_ref().unwrap_or(prepared);
-            let paths = self.paths_in_time(prepared, training, &of_fold, Some(rows), lambdas)?;
-            let Some(paths) = paths.into_iter().collect::<Option<Vec<_>>>().map(equally_long)
-            else {
-                return Ok(Vec::new());
-            };
-            let judge = || Judge::new(training, self.scheme, &self.data);
-            let mut judges: Vec<_> = paths[0].iter().map(|_| judge()).collect();
-            for rows in test.chunks(rows_at_a_time(paths.len() * judges.len())) {
-                let scores = paths.iter().map(|fits| prepared.scores_of(fits, rows));
-                let scores: Vec<Vec<Vec<f64>>> = scores.collect::<Result<_, Error>>()?;
-                for (k, judge) in judges.iter_mut().enumerate() {
-                    for (t, &row) in rows.iter().enumerate() {
-                        let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
-                        judge.add(row, of_row);
-                    }
-                }
-            }
-            let of_lambda = |(k, judge): (usize, Judge<'_, L>)| {
-                let reports: Vec<&Report> = paths.iter().map(|fits| &fits[k].report).collect();
-                judge.held_out(test, &reports)
-            };
-            Ok(judges.into_iter().enumerate().map(of_lambda).collect())
-        })
-    }
-
     /// Returns the share of samples whose class the fits, one per contest, together do not decide, by
     /// the weights of the samples; `None` if the deadline comes first. Costs of classes do not count.
     pub(super) fn training_error(
@@ -340,70 +197,6 @@ impl Contests {
         };
         let mistakes = mistakes.concat();
         Ok(Some(mistake_rate(&mistakes, self.data.own_weights())?.rate))
-    }
-
-    /// Calls `take` for some rows after others, with the scores that they get from the fits at the last
-    /// of the lambdas to the rows of the other folds, one list a contest.
-    fn each_held_out<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        folds: &[usize],
-        lambdas: &[Lambda],
-        take: impl FnMut(&[usize], Vec<Vec<f64>>),
-    ) -> Result<(), Error> {
-        let fits = |prepared: &Prepared<'_>, train: &[usize]| {
-            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
-        };
-        prepared.each_held_out(folds, rows_at_a_time(self.len()), fits, take)
-    }
-
-    /// Returns the scores of all rows from fits at the last of the lambdas to the rows of the other
-    /// folds: a row per sample, a column per contest.
-    pub(super) fn held_out_scores<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        folds: &[usize],
-        lambdas: &[Lambda],
-    ) -> Result<DMatrix<f64>, Error> {
-        let mut all = DMatrix::zeros(self.data.rows(), self.len());
-        self.each_held_out(prepared, training, folds, lambdas, |rows, scores| {
-            for (contest, scores) in scores.iter().enumerate() {
-                rows.iter().zip(scores).for_each(|(&row, &score)| all[(row, contest)] = score);
-            }
-        })?;
-        Ok(all)
-    }
-
-    /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold
-    /// is held out, from fits at the last of the lambdas. A sample of weight k counts as k samples;
-    /// costs of classes are for the fits alone.
-    pub(super) fn platt<L: MarginLoss + ?Sized>(
-        &self,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, L>,
-        folds: &[usize],
-        lambdas: &[Lambda],
-    ) -> Result<Vec<PlattScaling>, Error> {
-        let labels = self.data.labels();
-        // The rows that take part in each contest, with their scores.
-        let mut scored: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.len()];
-        self.each_held_out(prepared, training, folds, lambdas, |rows, scores| {
-            for ((contest, scored), scores) in self.each.iter().zip(&mut scored).zip(scores) {
-                let own = rows.iter().copied().zip(scores);
-                scored.extend(own.filter(|&(row, _)| contest.has(labels.index(row))));
-            }
-        })?;
-        let scale = |(contest, mut scored): (&Contest, Vec<(usize, f64)>)| {
-            scored.sort_unstable_by_key(|&(row, _)| row);
-            let (rows, scores): (Vec<usize>, Vec<f64>) = scored.into_iter().unzip();
-            let own = contest.data(&self.data)?;
-            let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
-            let weights = self.data.own_weights().map(of);
-            platt_scaling(&scores, &of(own.labels().signs()), weights.as_deref())
-        };
-        self.each.iter().zip(scored).map(scale).collect()
     }
 }
 

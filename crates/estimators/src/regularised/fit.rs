@@ -6,7 +6,7 @@ use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
 
-use super::contests::Contests;
+use super::contests::{Contests, Fitting};
 use super::cross_validation::{DEFAULT_FOLDS, Folds};
 use super::fitted::{Choice, FittedClassifier, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
@@ -120,7 +120,8 @@ impl ClassifierSettings {
             let folds = PlattFolds::new(contests.classes(), folds, self.seed)?;
             let deadline = limit.and_then(|limit| limit.of_fit());
             let training = self.training(rows, deadline);
-            platt = Some(contests.platt(&prepared, &training, &folds.of_rows, &approach)?);
+            let fitting = Fitting::unseen(&contests, &prepared, &training);
+            platt = Some(fitting.platt(&folds.of_rows, &approach)?);
             note = folds.note;
         }
         let prepared = prepared.into_owned();

@@ -7,7 +7,7 @@ use margins_model::Model;
 use margins_optim::{Certificate, ErrorCurve, Fit, Lambda, Report};
 use nalgebra::DMatrix;
 
-use super::contests::Contests;
+use super::contests::{Contests, Fitting};
 use super::cross_validation::Folds;
 use super::model::model_of_fits;
 use super::prepared::{Prepared, linear_norm};
@@ -167,7 +167,8 @@ impl FittedClassifier {
             curve.lambdas.iter().copied().filter(|lambda| *lambda >= chosen).collect();
         settings.on_threads(|| {
             let training = settings.training(rows, None);
-            contests.held_out_scores(prepared, &training, &folds.of_rows, &lambdas).map(Some)
+            let fitting = Fitting::unseen(contests, prepared, &training);
+            fitting.held_out_scores(&folds.of_rows, &lambdas).map(Some)
         })
     }
 

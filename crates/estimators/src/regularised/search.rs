@@ -5,12 +5,11 @@ use std::time::Instant;
 use margins_data::split::Splits;
 use margins_data::{ClassLabels, Dataset, Memory, parallel};
 use margins_kernels::PlannedPaths;
-use margins_losses::MarginLoss;
 use margins_optim::path::untrained_classes;
 use margins_optim::solve::is_over;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
-use super::contests::{Contests, Watcher};
+use super::contests::{Contests, Fitting};
 use super::cross_validation::{CrossValidation, Folds};
 #[cfg(feature = "serde")]
 use super::kept_folds::KeptFolds;
@@ -87,11 +86,8 @@ impl Found {
 
 /// The search for lambda in one space, on rows in memory.
 struct InMemory<'a> {
-    contests: &'a Contests,
-    prepared: &'a Prepared<'a>,
-    /// The settings of fits, with the deadline of the last fit.
-    training: Training<'a, dyn MarginLoss>,
-    watcher: &'a Watcher<'a>,
+    /// The fits, with the deadline of the last one.
+    fitting: Fitting<'a>,
     folds: Option<&'a Folds>,
     /// The folds that are finished in this space, if they are kept.
     kept: Option<&'a dyn FinishedFolds>,
@@ -144,11 +140,9 @@ impl<'d> Common<'_, 'd> {
         #[cfg(feature = "serde")]
         let kept = self.kept.map(|kept| kept.of_space(space));
         let deadline = limit.and_then(|limit| limit.of_fit());
+        let training = &settings.training(contests.any().rows(), deadline);
         let mut search = InMemory {
-            contests,
-            prepared: &prepared,
-            training: settings.training(contests.any().rows(), deadline),
-            watcher: &watcher,
+            fitting: Fitting { contests, prepared: &prepared, training, watcher: &watcher },
             folds,
             #[cfg(feature = "serde")]
             kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
@@ -263,7 +257,7 @@ impl ClassifierSettings {
     ) -> Result<Vec<Fit>, Error> {
         let deadline = limit.and_then(|limit| limit.of_fit());
         let training = self.training(contests.any().rows(), deadline);
-        contests.fits(prepared, &training, &|_, _| {}, None, approach)
+        Fitting::unseen(contests, prepared, &training).fits(None, approach)
     }
 
     /// Returns the data made ready for the space.
@@ -320,15 +314,15 @@ pub(super) fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
 
 impl Search for InMemory<'_> {
     fn along(&mut self, approach: Vec<Lambda>) -> Result<Found, Error> {
-        let InMemory { contests, prepared, watcher, .. } = *self;
-        let of_members = contests.paths(prepared, &self.training, watcher, None, &approach)?;
+        let of_members = self.fitting.paths(None, &approach)?;
         Ok(Found { approach, path: Some(by_lambda(of_members)), curve: None })
     }
 
     fn cross_validate(&mut self, how: &CrossValidation) -> Result<Found, Error> {
-        let InMemory { contests, prepared, watcher, limit, .. } = *self;
+        let InMemory { fitting, limit, .. } = *self;
+        let Fitting { contests, prepared, training, watcher } = fitting;
         let observer = |made: &Observed<'_>| watcher(0, made);
-        let options = self.training.options;
+        let options = training.options;
         let deadline = limit.map_or(options.deadline, |limit| limit.of_folds());
         let training = &Training {
             options: Options { deadline, ..options },
@@ -336,7 +330,7 @@ impl Search for InMemory<'_> {
             abandon_hopeless: how.abandon_hopeless,
             finished: self.kept,
             observer: &observer,
-            ..self.training
+            ..*training
         };
         let (splits, lambdas, is_one) = (self.splits(), &how.lambdas, contests.len() == 1);
         let (mut curve, fits) = match how.leave_one_out {
@@ -345,7 +339,7 @@ impl Search for InMemory<'_> {
             None if is_one && !self.lacks_a_class()? => {
                 prepared.cross_validate(training, splits, lambdas)?
             }
-            None => (contests.cross_validate(prepared, training, watcher, splits, lambdas)?, None),
+            None => (Fitting { training, ..fitting }.cross_validate(splits, lambdas)?, None),
         };
         let is_late = limit.is_some_and(|limit| limit.is_late());
         let leaves_one_out = how.leave_one_out.is_some();
@@ -368,10 +362,7 @@ impl Search for InMemory<'_> {
 impl InMemory<'_> {
     /// Returns the fits at the lambda that the rule takes among those that the path on all rows reaches.
     fn choose_on_path(&self, how: &CrossValidation, mut curve: ErrorCurve) -> Result<Found, Error> {
-        let InMemory { contests, prepared, watcher, .. } = *self;
-        let lambdas = &curve.lambdas;
-        let mut path =
-            by_lambda(contests.paths(prepared, &self.training, watcher, None, lambdas)?);
+        let mut path = by_lambda(self.fitting.paths(None, &curve.lambdas)?);
         curve.leave_out(|k| k >= path.len());
         let at = how.selection.of(&curve);
         let (approach, path) = (curve.lambdas[..=at].to_vec(), Some(vec![path.swap_remove(at)]));
@@ -381,8 +372,8 @@ impl InMemory<'_> {
     /// Returns true if all samples, or the training samples of a fold, are of one class; contests take
     /// constants then.
     fn lacks_a_class(&self) -> Result<bool, Error> {
-        let untrained = untrained_classes(self.contests.any(), self.splits())?;
-        Ok(self.contests.first_is_decided() || !untrained.is_empty())
+        let untrained = untrained_classes(self.fitting.contests.any(), self.splits())?;
+        Ok(self.fitting.contests.first_is_decided() || !untrained.is_empty())
     }
 
     /// Returns the splits of the rows.
