@@ -13,74 +13,46 @@ pub struct Sum(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
 #[derive(Debug)]
 pub struct Product(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
 
-impl Kernel for Sum {
-    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
-        self.0.value(x, z) + self.1.value(x, z)
-    }
-    fn name(&self) -> &str {
-        "sum"
-    }
-    fn specification(&self) -> String {
-        format!("{}+{}", operand(&*self.0, &[]), operand(&*self.1, &['+']))
-    }
-    fn is_positive_semidefinite(&self) -> bool {
-        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
-    }
-    fn adapt_to(
-        &mut self,
-        design: &Design,
-        weights: Option<&[f64]>,
-        seed: u64,
-    ) -> Result<(), Error> {
-        self.0.adapt_to(design, weights, seed)?;
-        self.1.adapt_to(design, weights, seed)
-    }
-    fn needs_data(&self) -> bool {
-        self.0.needs_data() || self.1.needs_data()
-    }
-    fn is_interrupted(&self) -> bool {
-        self.0.is_interrupted() || self.1.is_interrupted()
-    }
-    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
-        self.0.fill(block, out);
-        let mut other = vec![0.0; out.len()];
-        self.1.fill(block, &mut other);
-        out.iter_mut().zip(&other).for_each(|(a, b)| *a += b);
-    }
+macro_rules! combine {
+    ($type:ident, $name:literal, $sign:tt, $assign:tt, $left:expr, $right:expr) => {
+        impl Kernel for $type {
+            fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+                self.0.value(x, z) $sign self.1.value(x, z)
+            }
+            fn name(&self) -> &str {
+                $name
+            }
+            fn specification(&self) -> String {
+                let (left, right) = (operand(&*self.0, $left), operand(&*self.1, $right));
+                format!(concat!("{}", stringify!($sign), "{}"), left, right)
+            }
+            fn is_positive_semidefinite(&self) -> bool {
+                self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+            }
+            fn adapt_to(
+                &mut self,
+                design: &Design,
+                weights: Option<&[f64]>,
+                seed: u64,
+            ) -> Result<(), Error> {
+                self.0.adapt_to(design, weights, seed)?;
+                self.1.adapt_to(design, weights, seed)
+            }
+            fn needs_data(&self) -> bool {
+                self.0.needs_data() || self.1.needs_data()
+            }
+            fn is_interrupted(&self) -> bool {
+                self.0.is_interrupted() || self.1.is_interrupted()
+            }
+            fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+                self.0.fill(block, out);
+                let mut other = vec![0.0; out.len()];
+                self.1.fill(block, &mut other);
+                out.iter_mut().zip(&other).for_each(|(a, b)| *a $assign b);
+            }
+        }
+    };
 }
 
-impl Kernel for Product {
-    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
-        self.0.value(x, z) * self.1.value(x, z)
-    }
-    fn name(&self) -> &str {
-        "product"
-    }
-    fn specification(&self) -> String {
-        format!("{}*{}", operand(&*self.0, &['+']), operand(&*self.1, &['+', '*']))
-    }
-    fn is_positive_semidefinite(&self) -> bool {
-        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
-    }
-    fn adapt_to(
-        &mut self,
-        design: &Design,
-        weights: Option<&[f64]>,
-        seed: u64,
-    ) -> Result<(), Error> {
-        self.0.adapt_to(design, weights, seed)?;
-        self.1.adapt_to(design, weights, seed)
-    }
-    fn needs_data(&self) -> bool {
-        self.0.needs_data() || self.1.needs_data()
-    }
-    fn is_interrupted(&self) -> bool {
-        self.0.is_interrupted() || self.1.is_interrupted()
-    }
-    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
-        self.0.fill(block, out);
-        let mut other = vec![0.0; out.len()];
-        self.1.fill(block, &mut other);
-        out.iter_mut().zip(&other).for_each(|(a, b)| *a *= b);
-    }
-}
+combine!(Sum, "sum", +, +=, &[], &['+']);
+combine!(Product, "product", *, *=, &['+'], &['+', '*']);
