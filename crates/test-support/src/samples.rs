@@ -19,7 +19,7 @@ pub fn kernel(specification: &str) -> Box<dyn Kernel> {
 /// Returns rows as a dense design.
 ///
 /// # Panics
-/// If they are none, of different lengths, or not finite.
+/// If there are no rows, or they are of different lengths, or not finite.
 pub fn dense(rows: &[Vec<f64>]) -> Design {
     Design::from_rows(rows).expect("finite rows of one length")
 }
