@@ -15,6 +15,23 @@ pub enum Exactness {
 ///
 /// The caller has the matrix, the preconditioner, the solution and the rule that ends the steps. A
 /// step is [`along`](Self::along) the direction, then a [`turn`](Self::turn) to the next one.
+///
+/// ```
+/// use margins_optim::problem::summation::dot;
+/// use margins_optim::solve::{ConjugateGradients, Exactness};
+///
+/// let (matrix, right) = ([[4.0, 1.0], [1.0, 3.0]], vec![1.0, 2.0]);
+/// let mut solution = [0.0; 2];
+/// let mut state = ConjugateGradients::new(right.clone(), right);
+/// while state.energy > 1e-20 {
+///     state.image = matrix.iter().map(|row| dot(row, &state.direction)).collect();
+///     let curvature = dot(&state.direction, &state.image);
+///     let Some(step) = state.along(curvature) else { break };
+///     solution.iter_mut().zip(&state.direction).for_each(|(x, d)| *x += step * d);
+///     state.turn(&state.residual.clone(), Exactness::Exact);
+/// }
+/// assert!((solution[0] - 1.0 / 11.0).abs() < 1e-12 && (solution[1] - 7.0 / 11.0).abs() < 1e-12);
+/// ```
 #[derive(Debug)]
 pub struct ConjugateGradients {
     /// The residual `r = b - H x`.
