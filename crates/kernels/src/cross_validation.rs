@@ -7,7 +7,8 @@ use margins_data::split::Splits;
 use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{
-    ErrorCurve, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Training, error_curve,
+    ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, ScoredFold, Sensitivity, Training,
+    error_curve,
 };
 use nalgebra::DMatrix;
 
@@ -56,6 +57,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
             let scores = outside.scores_of(&fits);
             (fits, scores)
         };
+        let fits = fits.into_iter().map(Fit::from).collect();
         Ok(ScoredFold { fits, scores, sensitivity })
     })
 }

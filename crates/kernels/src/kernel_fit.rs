@@ -1,6 +1,6 @@
 //! A kernel classifier with its certificate.
 
-use margins_optim::{Lambda, PathFit, Report};
+use margins_optim::{Fit, Lambda, Report};
 use nalgebra::{DMatrix, DVector};
 
 /// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
@@ -16,13 +16,11 @@ pub struct KernelFit {
     pub report: Report,
 }
 
-impl PathFit for KernelFit {
-    fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    fn report(&self) -> &Report {
-        &self.report
+/// The fit with coefficients for kernel sections at the training samples.
+impl From<KernelFit> for Fit {
+    fn from(fit: KernelFit) -> Self {
+        let KernelFit { lambda, intercept, coef, report } = fit;
+        Fit { lambda, intercept, coef, report }
     }
 }
 

@@ -57,8 +57,8 @@ pub use certificate::Certificate;
 pub use error::Error;
 pub use path::{
     ClassWeights, CrossValidatedPath, ErrorCurve, FinishedFolds, FoldOutcome, FoldRows, Measured,
-    PathFit, ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve,
-    fit, held_out_curve, path,
+    ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve, fit,
+    held_out_curve, path,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
 pub use solve::{Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule};

@@ -47,7 +47,7 @@ pub use cross_validation::{
     held_out_curve,
 };
 pub(crate) use engine::fit_to_part;
-pub use error_curve::{ErrorCurve, FoldError, FoldErrors, PathFit};
+pub use error_curve::{ErrorCurve, FoldError, FoldErrors};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
 pub use over::path_over;

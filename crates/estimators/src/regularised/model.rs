@@ -8,7 +8,7 @@ use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::Fit;
 
 use super::data_summary::DataSummary;
-use super::prepared::{Prepared, into_fit, used_sections};
+use super::prepared::{Prepared, used_sections};
 use crate::Error;
 use crate::certificate::summary;
 
@@ -67,7 +67,7 @@ pub fn model_of_kernel_fit(
     fit: &KernelFit,
 ) -> Result<Model, Error> {
     check_count(fit.coef.len(), "rows", data.rows())?;
-    let fits = [into_fit(fit.clone())];
+    let fits = [Fit::from(fit.clone())];
     let (sections, coefs) = used_sections(data.design(), &fits);
     let functions = (Some(Basis::new(kernel, None, sections)?), coefs);
     model_of_functions(loss, &DataSummary::of(data), Scheme::Binary, functions, false, &fits, None)

@@ -18,7 +18,7 @@ use margins_robust::RobustLearner;
 
 pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
-pub(super) use kernel::{into_fit, kernel_features, used_sections};
+pub(super) use kernel::{kernel_features, used_sections};
 
 use super::approximation::Approximation;
 use crate::Error;

@@ -6,7 +6,7 @@ use margins_data::split::{Split, Splits};
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, FoldErrors, PathFit};
+use super::error_curve::{ErrorCurve, FoldErrors};
 use super::fold::{Fold, hopeless};
 use super::held_out::FoldOutcome;
 use super::judge::Judge;
@@ -28,9 +28,9 @@ pub struct FoldRows<'a> {
 
 /// The fits to the rows outside a fold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ScoredFold<F> {
+pub struct ScoredFold {
     /// The fits, largest lambda first.
-    pub fits: Vec<F>,
+    pub fits: Vec<Fit>,
     /// The scores that each fit gives to the rows held out.
     pub scores: Vec<Vec<f64>>,
     /// How far these scores can move with the functions of the fits.
@@ -107,7 +107,7 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
     splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
     on_all: impl FnOnce() -> Result<Vec<Fit>, E> + Send,
-    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
+    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold, E> + Sync,
 ) -> Result<CrossValidatedPath, E> {
     let splits = splits.into();
     check_training(data, splits)?;
@@ -146,12 +146,12 @@ pub fn cross_validate_by<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
-pub fn error_curve<'s, L: MarginLoss + ?Sized, F: PathFit, E: From<Error> + Send>(
+pub fn error_curve<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset,
     splits: impl Into<Splits<'s>>,
     lambdas: &[Lambda],
-    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold<F>, E> + Sync,
+    solve: impl Fn(&Training<'_, L>, FoldRows<'_>, &[Lambda]) -> Result<ScoredFold, E> + Sync,
 ) -> Result<ErrorCurve, E> {
     let splits = splits.into();
     check_training(data, splits)?;
@@ -163,10 +163,10 @@ pub fn error_curve<'s, L: MarginLoss + ?Sized, F: PathFit, E: From<Error> + Send
         let held_out = fold.held_out;
         scores.iter().try_for_each(|of| Error::check_scores(of, held_out.iter().copied()))?;
         let judge = Judge::new(training, data, held_out);
-        let at = |(fit, scores): (&F, &Vec<f64>)| {
+        let at = |(fit, scores): (&Fit, &Vec<f64>)| {
             let unproven = sensitivity.unproven(fit, training.intercept, scores);
             let (wrong, measured) = judge.judge(scores);
-            FoldOutcome::new(wrong, Some(unproven), measured, &[fit.report()])
+            FoldOutcome::new(wrong, Some(unproven), measured, &[&fit.report])
         };
         Ok(fits.iter().zip(&scores).map(at).collect())
     })

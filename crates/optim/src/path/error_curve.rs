@@ -5,26 +5,7 @@ use margins_data::{ClassLabels, Dataset};
 use margins_losses::MarginLoss;
 
 use super::held_out::Measured;
-use crate::{Error, Fit, Lambda, Report};
-
-/// An element of a path.
-pub trait PathFit: Send {
-    /// Returns the regularisation.
-    fn lambda(&self) -> Lambda;
-
-    /// Returns how good the fit is.
-    fn report(&self) -> &Report;
-}
-
-impl PathFit for Fit {
-    fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    fn report(&self) -> &Report {
-        &self.report
-    }
-}
+use crate::{Error, Fit, Lambda};
 
 /// The errors of a fold along a lambda path.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,16 +87,16 @@ impl ErrorCurve {
     /// # Panics
     /// The function panics unless there is one list of scores and one `converged` a fit, and one
     /// score per sample.
-    pub fn of_scores<L: MarginLoss + ?Sized, F: PathFit>(
+    pub fn of_scores<L: MarginLoss + ?Sized>(
         loss: &L,
         data: &Dataset,
-        fits: &[F],
+        fits: &[Fit],
         scores: &[Vec<f64>],
         converged: &[bool],
     ) -> Result<Self, Error> {
         assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one per fit");
         scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
-        let lambdas: Vec<Lambda> = fits.iter().map(PathFit::lambda).collect();
+        let lambdas: Vec<Lambda> = fits.iter().map(|fit| fit.lambda).collect();
         let signs = data.labels().signs();
         let fold = |i: usize| {
             let weight = data.weights().map_or(1.0, |weights| weights[i]);
@@ -183,11 +164,11 @@ impl ErrorCurve {
     }
 
     /// Takes the fits on all of the data, one per lambda, into the gaps.
-    pub(super) fn include<F: PathFit>(&mut self, fits: &[F]) {
+    pub(super) fn include(&mut self, fits: &[Fit]) {
         for (k, fit) in fits.iter().enumerate() {
             // Gaps are never NaN: without a bound they are infinite.
-            self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report().relative_gap);
-            self.certified[k] &= fit.report().converged();
+            self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report.relative_gap);
+            self.certified[k] &= fit.report.converged();
         }
     }
 }

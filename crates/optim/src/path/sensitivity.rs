@@ -1,7 +1,6 @@
 //! Bounds how far scores can move with the gap of a fit.
 
-use super::error_curve::PathFit;
-use crate::Lambda;
+use crate::{Fit, Lambda};
 
 /// How far scores of samples can move with the function that gives them:
 /// `|f(x) - g(x)| <= ||f - g|| ||x||`, in the norm that the penalty is the square of.
@@ -30,13 +29,8 @@ impl Sensitivity {
     /// given the scores of a fit.
     ///
     /// The class is certain if the size of the score is above the distance to that of the minimiser.
-    pub(super) fn unproven(
-        &self,
-        fit: &impl PathFit,
-        has_intercept: bool,
-        scores: &[f64],
-    ) -> Vec<bool> {
-        let distances = self.distances(fit.report().duality_gap, fit.lambda(), has_intercept);
+    pub(super) fn unproven(&self, fit: &Fit, has_intercept: bool, scores: &[f64]) -> Vec<bool> {
+        let distances = self.distances(fit.report.duality_gap, fit.lambda, has_intercept);
         let is_open = |(score, distance): (&f64, f64)| distance > 0.0 && score.abs() <= distance;
         scores.iter().zip(distances).map(is_open).collect()
     }

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
 use margins_kernels::features::{LandmarkSampling, NystromMap, RandomFourierMap};
-use margins_kernels::{
-    Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, PlannedPaths, Watched,
-};
+use margins_kernels::{Gram, Kernel, KernelRegistry, PivotedCholesky, PlannedPaths, Watched};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
 use margins_optim::{
@@ -355,9 +353,4 @@ pub(in super::super) fn kernel_features(
 /// Returns the settings without scaling, for features that were scaled before the map.
 fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<'a, L> {
     Training { standardize: false, ..*training }
-}
-
-pub(in crate::regularised) fn into_fit(fit: KernelFit) -> Fit {
-    let KernelFit { lambda, intercept, coef, report } = fit;
-    Fit { lambda, intercept, coef, report }
 }

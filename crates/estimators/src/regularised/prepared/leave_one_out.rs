@@ -4,7 +4,6 @@ use margins_kernels::KernelObjective;
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, Lambda, Training};
 
-use super::kernel::into_fit;
 use super::{Form, Prepared};
 use crate::Error;
 use crate::regularised::cross_validation::LeaveOneOut;
@@ -46,7 +45,8 @@ impl Prepared<'_> {
             scores.push(without);
             converged.push(all);
         }
+        let fits: Vec<Fit> = fits.into_iter().map(Fit::from).collect();
         let curve = ErrorCurve::of_scores(training.loss, &self.data, &fits, &scores, &converged)?;
-        Ok((curve, Some(fits.into_iter().map(into_fit).collect())))
+        Ok((curve, Some(fits)))
     }
 }

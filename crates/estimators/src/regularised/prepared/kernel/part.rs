@@ -9,7 +9,7 @@ use margins_optim::{Fit, Lambda, Training};
 use margins_robust::RobustLearner;
 
 use super::super::Subset;
-use super::{FeatureSpace, KernelBasis, into_fit};
+use super::{FeatureSpace, KernelBasis};
 use crate::Error;
 use crate::regularised::margin_distribution::margin_distribution;
 
@@ -53,7 +53,7 @@ impl Part<'_> {
                     None => training.risk(data)?,
                 };
                 let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;
-                return Ok(fits.into_iter().map(into_fit).collect());
+                return Ok(fits.into_iter().map(Fit::from).collect());
             }
             (Part::Gram(gram), None) => {
                 training_path(training, &subset.chosen(data)?, gram, lambdas)?
@@ -74,6 +74,6 @@ impl Part<'_> {
                 fit.coef = coef;
             }
         }
-        Ok(fits.into_iter().map(into_fit).collect())
+        Ok(fits.into_iter().map(Fit::from).collect())
     }
 }
