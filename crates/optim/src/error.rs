@@ -77,6 +77,41 @@ pub enum Error {
         /// The weight.
         value: f64,
     },
+    /// More features are to be free of the penalty than a fit takes.
+    #[error(
+        "{found} features have a penalty factor of 0, and a fit takes at most {limit}: give the others \
+         a small positive factor"
+    )]
+    FreeColumns {
+        /// The number of such features.
+        found: usize,
+        /// The largest number.
+        limit: usize,
+    },
+    /// A penalty factor is negative, NaN or infinite.
+    #[error(
+        "the penalty factor of feature {feature} is {value}, but must be a finite number of at least 0"
+    )]
+    PenaltyFactor {
+        /// The name of the feature, or its number counted from 1.
+        feature: String,
+        /// The factor.
+        value: f64,
+    },
+    /// Two penalty factors for one feature.
+    #[error("feature '{0}' has two penalty factors: give one")]
+    TwoPenaltyFactors(String),
+    /// A penalty factor for a feature that the data do not have.
+    #[error("there is no feature '{name}' to give a penalty factor. The features are: {features}")]
+    NoSuchFeature {
+        /// The name.
+        name: String,
+        /// The features of the data.
+        features: String,
+    },
+    /// The solver does not fit features without a penalty.
+    #[error("features with a penalty factor of 0 take the solver auto or newton")]
+    FreeSolver,
     /// Shards could not be asked, or did not fit together.
     #[error("{0}")]
     Shards(Box<dyn std::error::Error + Send + Sync>),

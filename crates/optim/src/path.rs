@@ -22,7 +22,7 @@ mod rounds;
 mod sensitivity;
 mod splits;
 mod time_shares;
-mod training;
+pub(crate) mod training;
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::method::{Plan, choose};
 use crate::problem::summation::dot;
-use crate::problem::{Extent, Objective, Point, RowSpace};
+use crate::problem::{Extent, InMemory, Objective, Point, RowSpace};
 use crate::solve::{
     Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
     Options, Solver, Status, StepRule,
@@ -110,6 +110,9 @@ fn path_by<L: MarginLoss + ?Sized>(
         return Err(Error::Lambda(0.0));
     }
     options.solver.check_loss(objective.risk.loss)?;
+    if !objective.free.is_empty() && !options.solver.takes_free_columns() {
+        return Err(Error::FreeSolver);
+    }
     if objective.risk.is_unbounded() {
         return Ok(lambdas
             .iter()
@@ -121,14 +124,22 @@ fn path_by<L: MarginLoss + ?Sized>(
         return published(rule, objective, &lambdas, options, observer);
     }
     let extent = Extent::of(&objective.design);
+    let solve = |objective: &Objective<'_, L>, extent: Extent| {
+        if objective.free.is_empty() {
+            return solve(plan, objective, extent, &lambdas, options, observer);
+        }
+        let objective = objective.with_independent_free();
+        let samples = InMemory::with_extent(&objective, Rc::new(extent));
+        path_over(samples, &lambdas, options, observer)
+    };
     match extent.offsets().filter(|_| objective.risk.intercept) {
-        None => solve(plan, objective, extent, &lambdas, options, observer),
+        None => solve(objective, extent),
         Some(offsets) => {
             let mut design = Design::clone(&objective.design);
             design.shift_columns(&offsets);
             let extent = Extent::of_shifted(&design, &offsets);
             let shifted = objective.over(design);
-            let mut fits = solve(plan, &shifted, extent, &lambdas, options, observer)?;
+            let mut fits = solve(&shifted, extent)?;
             fits.iter_mut().for_each(|fit| fit.intercept -= dot(&offsets, &fit.coef));
             Ok(fits)
         }

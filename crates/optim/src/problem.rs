@@ -7,6 +7,8 @@
 //! * [`Samples`]: the interface by which Newton and the certificate see the samples, wherever these
 //!   are; [`InMemory`]: samples in memory.
 //! * [`Need`]: the properties of a loss that methods need, and the refusal of a loss without them.
+//! * [`PenaltyFactors`]: how strongly the penalty acts on each feature; [`FreeColumns`]: those that
+//!   it does not act on.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
 //! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more
@@ -16,6 +18,7 @@
 mod balance;
 mod extent;
 mod fenchel_young;
+mod free;
 mod in_memory;
 mod intercept;
 mod lambda;
@@ -24,6 +27,7 @@ mod margins;
 mod merged;
 mod needs;
 mod objective;
+mod penalty_factors;
 mod per_sample;
 mod point;
 mod reflections;
@@ -36,6 +40,8 @@ pub(crate) use balance::{Balance, is_unbounded};
 pub use extent::Extent;
 pub(crate) use fenchel_young::CONJUGATE_ERROR;
 pub use fenchel_young::FenchelYoung;
+pub(crate) use free::{Block, BlockSums, balance};
+pub use free::{BlockMove, FreeColumns, FreePart, Mobility};
 pub use in_memory::InMemory;
 pub use intercept::settle;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
@@ -47,6 +53,7 @@ pub use needs::Need;
 pub(crate) use needs::curvature;
 pub use objective::Objective;
 pub(crate) use objective::{MOST_OF_A_PART, part_of};
+pub use penalty_factors::{Penalty, PenaltyFactors};
 pub(crate) use per_sample::{Room, Signs, Weights};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;

@@ -25,21 +25,22 @@ impl FenchelYoung {
 ///
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`.
 ///
-/// The sum suffers no cancellation. The imbalance that rounding left counts times the size of
-/// intercept and margins.
-fn certificate<S: Samples>(
+/// The sum suffers no cancellation. The imbalance that rounding left in the intercept, and the one in
+/// the free columns relative to their sizes, count times the size of intercept and margins.
+fn certificate<S: Samples, P>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
-    point: &Point<S::Products>,
+    point: &Point<P>,
     duals: &S::Duals,
     distance: f64,
+    of_columns: f64,
 ) -> Certificate {
     let Valued { objective, rounding, sums, .. } = evaluator.valued(lambda, point);
     let samples = &mut evaluator.samples;
     let unbalanced = if samples.has_intercept() { samples.imbalance(duals).abs() } else { 0.0 };
     let size = sums.largest.max(point.intercept.abs()).max(1.0);
     let apart = (lambda.get().sqrt() * distance).powi(2);
-    let rest = apart + unbalanced * size;
+    let rest = apart + (unbalanced + of_columns) * size;
     samples.fenchel_young(duals).certificate(objective, rounding, rest)
 }
 
@@ -124,7 +125,7 @@ impl DualPoint {
         let mut point = Point { intercept, products: evaluator.samples.products(&coef), coef };
         evaluator.passes += 1;
         evaluator.settle_intercept(&mut point);
-        let certificate = certificate(evaluator, lambda, &point, &duals, error);
+        let certificate = certificate(evaluator, lambda, &point, &duals, error, 0.0);
         DualPoint { duals, point, certificate }
     }
 
@@ -230,11 +231,46 @@ pub(crate) fn certify<S: Samples>(
     duals: &S::Duals,
 ) -> (Certificate, Vec<f64>) {
     evaluator.intercept_slope(point);
+    certify_set(evaluator, lambda, point, duals)
+}
+
+/// Does what [`certify`] does for a point to which the margins are set already.
+pub(crate) fn certify_set<S: Samples, P>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    point: &Point<P>,
+    duals: &S::Duals,
+) -> (Certificate, Vec<f64>) {
     let (coef, error) = coefficients(&mut evaluator.samples, lambda, duals);
     evaluator.passes += 1;
-    let apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
-    let certificate = certificate(evaluator, lambda, point, duals, norm(&apart) + error);
+    let of_columns = imbalance_of_columns(evaluator, lambda, duals, &coef);
+    let mut apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
+    evaluator.free.get().iter().for_each(|&j| apart[j] = 0.0);
+    let distance = norm(&apart) + error;
+    let certificate = certificate(evaluator, lambda, point, duals, distance, of_columns);
     (certificate, apart)
+}
+
+/// Returns the sum of `|v_j|` over the free columns, each relative to the largest size of its feature;
+/// infinity if it is more than rounding, so that the duals are not feasible.
+fn imbalance_of_columns<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    duals: &S::Duals,
+    coef: &[f64],
+) -> f64 {
+    /// The share of the mean dual that rounding stays below.
+    const ROUNDING: f64 = 1e-10;
+    let Evaluator { samples, free, .. } = evaluator;
+    if free.is_empty() {
+        return 0.0;
+    }
+    let relative = |&j: &usize| {
+        let size = samples.extent().size(j);
+        if size > 0.0 { 2.0 * lambda.get() * coef[j].abs() / size } else { 0.0 }
+    };
+    let sum: f64 = free.get().iter().map(relative).sum();
+    if sum <= ROUNDING * samples.total_dual(duals) { sum } else { f64::INFINITY }
 }
 
 /// Returns a multiple of a point, a few units of rounding larger, with its certificate by the same duals,

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use margins_losses::MarginLoss;
 
 use crate::Lambda;
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, dual};
 use crate::problem::summation::{UNIT, dot, norm};
-use crate::problem::{Extent, InMemory, Objective, Point, Products, Samples, Sums};
+use crate::problem::{Extent, FreeColumns, InMemory, Objective, Point, Products, Samples, Sums};
 
 /// Evaluates an objective at one point after another, in memory of its own.
 ///
@@ -24,6 +24,8 @@ pub struct Evaluator<S> {
     /// scratch: the root of the sum of the squared rounding of the scores of each point certified
     /// since.
     drift: f64,
+    /// The features that no penalty acts on.
+    pub(crate) free: FreeColumns,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<InMemory<'o, 'a, L>> {
@@ -41,8 +43,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<InMemory<'o, 'a, L>> {
 impl<S: Samples> Evaluator<S> {
     /// Returns an evaluator over samples.
     pub fn new(samples: S) -> Self {
-        let gradient = vec![0.0; samples.shape().1];
-        Evaluator { samples, gradient, passes: 0, drift: 0.0 }
+        let (gradient, free) = (vec![0.0; samples.shape().1], samples.free());
+        Evaluator { samples, gradient, passes: 0, drift: 0.0, free }
     }
 
     /// Returns the samples.
@@ -105,7 +107,13 @@ impl<S: Samples> Evaluator<S> {
     /// Returns `F` at any point.
     pub fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
         let risk = self.samples.risk_at(&point.products, point.intercept);
-        risk + lambda.get() * dot(&point.coef, &point.coef)
+        risk + lambda.get() * self.square(&point.coef)
+    }
+
+    /// Returns the squared norm of the penalised coefficients.
+    fn square(&self, coef: &[f64]) -> f64 {
+        let penalised = self.free.penalised(coef);
+        dot(&penalised, &penalised)
     }
 
     /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the
@@ -114,14 +122,16 @@ impl<S: Samples> Evaluator<S> {
         /// The share of F from which on rounding shows.
         const VISIBLE: f64 = 1e-9;
         let sums = self.samples.sums();
-        let (objective, rounding) = valued(&sums, self.samples.extent(), lambda, &point.coef);
+        let objective = sums.risk + lambda.get() * self.square(&point.coef);
+        let extent = self.samples.extent();
+        let rounding = sums.rounding(objective, extent.score_error(&point.coef, sums.largest));
         let shows = rounding.is_finite() && 2.0 * rounding > VISIBLE * objective.abs();
         if !(shows && self.samples.set_accurately(point.intercept, &point.coef)) {
             return Valued { objective, rounding, sums, is_accurate: false };
         }
         self.passes += 1;
         let sums = self.samples.sums();
-        let objective = sums.risk + lambda.get() * dot(&point.coef, &point.coef);
+        let objective = sums.risk + lambda.get() * self.square(&point.coef);
         let error = self.samples.extent().accurate_score_error(&point.coef);
         // Each margin is rounded once.
         let rounding = sums.rounding(objective, error) + UNIT * sums.arguments;
@@ -132,7 +142,7 @@ impl<S: Samples> Evaluator<S> {
     pub(crate) fn set_gradient<P>(&mut self, lambda: Lambda, point: &Point<P>) {
         self.samples.gradient(&mut self.gradient);
         self.passes += 1;
-        for (g, w) in self.gradient.iter_mut().zip(&point.coef) {
+        for (g, w) in self.gradient.iter_mut().zip(self.free.penalised(&point.coef).iter()) {
             *g += 2.0 * lambda.get() * w;
         }
     }
@@ -167,7 +177,15 @@ impl<S: Samples> Evaluator<S> {
         let score_error = extent.score_error(&point.coef, sums.largest);
         self.drift = self.drift.hypot(score_error);
         let norm = norm(&self.gradient) + extent.pull_error(sums.slopes);
-        sums.certificate(lambda, objective, rounding, norm, extent.radius)
+        if self.free.is_empty() {
+            return sums.certificate(lambda, objective, rounding, norm, extent.radius);
+        }
+        // The slopes are no feasible duals where the gradient in the free part is not zero.
+        let mut duals = self.samples.duals();
+        self.samples.balance(&mut duals);
+        self.passes += 1;
+        let certificate = dual::certify_set(self, lambda, point, &duals).0;
+        Certificate { gradient_norm: norm.hypot(sums.residual), ..certificate }
     }
 
     /// Returns the derivative of `t -> F(point + t direction)`, setting the margins to that point.
@@ -179,8 +197,8 @@ impl<S: Samples> Evaluator<S> {
         t: f64,
     ) -> f64 {
         let risk = self.samples.along(point, direction, t);
-        let cross = dot(&point.coef, &direction.coef);
-        let square = dot(&direction.coef, &direction.coef);
+        let along = self.free.penalised(&direction.coef);
+        let (cross, square) = (dot(&point.coef, &along), dot(&along, &along));
         risk + 2.0 * lambda.get() * (cross + t * square)
     }
 }
@@ -194,10 +212,4 @@ pub(crate) struct Valued {
     pub(crate) sums: Sums,
     /// True if the margins are set to scores computed in twice the working precision.
     pub(crate) is_accurate: bool,
-}
-
-/// Returns `F` of a point from its sums, and how far rounding can have moved it.
-fn valued(sums: &Sums, extent: &Extent, lambda: Lambda, coef: &[f64]) -> (f64, f64) {
-    let objective = sums.risk + lambda.get() * dot(coef, coef);
-    (objective, sums.rounding(objective, extent.score_error(coef, sums.largest)))
 }

@@ -74,7 +74,7 @@ pub fn cross_validate<'s, L: MarginLoss + ?Sized>(
         let (chosen, design) = (data.select(fold.rows), data.design().select(fold.held_out));
         let fits = training.path(&chosen, lambdas)?;
         let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
-        let sensitivity = training.sensitivity(&chosen, &design);
+        let sensitivity = training.sensitivity(&chosen, &design)?;
         Ok(ScoredFold { fits, scores, sensitivity })
     })
 }

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use margins_losses::HomogeneousTail;
 
-use crate::Error;
 use crate::certificate::Evaluator;
 use crate::path::follow::{Minimizer, follow, lower};
-use crate::problem::{Lambda, Point, Samples};
+use crate::problem::{Lambda, Point, Products, Samples};
 use crate::solve::{
-    Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, System,
+    Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, Status, System,
 };
+use crate::{Certificate, Error};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first
 /// for any order of `lambdas`, over samples in memory or distributed; `observer` sees every fit as it
@@ -56,7 +56,14 @@ pub(crate) fn path_from<S: Samples>(
     let system = System::for_features(samples.shape().1);
     let smoothing = SmoothedNewton::new(start.point.is_some(), start.nearness);
     let evaluator = Evaluator::new(samples);
-    let mut solver = NewtonPath { evaluator, system, start: start.point, smoothing, rounds: 0 };
+    let mut solver = NewtonPath {
+        evaluator,
+        system,
+        start: start.point,
+        smoothing,
+        rounds: 0,
+        no_minimum: None,
+    };
     let mut fits = Vec::with_capacity(lambdas.len());
     let mut failure = None;
     let mut finish =
@@ -85,16 +92,92 @@ pub(crate) fn path_from<S: Samples>(
 }
 
 /// A path by Newton's method in progress.
-struct NewtonPath<S> {
+struct NewtonPath<S: Samples> {
     evaluator: Evaluator<S>,
     system: System,
     start: Option<(f64, Vec<f64>)>,
     smoothing: SmoothedNewton,
     /// The rounds of messages of all fits so far.
     rounds: usize,
+    /// The direction in the free columns along which F has no minimum, whatever lambda, with the status
+    /// that this is.
+    no_minimum: Option<(Point<S::Products>, Status)>,
 }
 
 impl<S: Samples> NewtonPath<S> {
+    fn solve(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point<S::Products>,
+        options: &Options,
+    ) -> Ending {
+        let NewtonPath { evaluator, system, smoothing, .. } = self;
+        if evaluator.samples.is_smoothed() {
+            smoothing.minimize(evaluator, system, lambda, point, options)
+        } else {
+            Newton::new(evaluator, system).minimize(lambda, point, options)
+        }
+    }
+
+    /// Returns a direction in the free columns along which F has no minimum, with the status that this
+    /// is, if the steps so far, or those that follow, have gone far along one.
+    fn recede(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<S::Products>,
+        options: &Options,
+    ) -> Option<(Point<S::Products>, Status)> {
+        const STEPS: usize = 10;
+        /// The change of a margin that is far for these steps, and for all before them.
+        const FAR: [f64; 2] = [0.5, 1e3];
+        let mut next = point.clone();
+        let (max_iterations, watch) = (Some(STEPS), None);
+        self.solve(
+            lambda,
+            &mut next,
+            &Options { max_iterations, watch, history: false, ..*options },
+        );
+        // Parts that do not recede fade in the change, and are small beside a point that is far out.
+        let change = next.step(-1.0, point);
+        [(change, FAR[0]), (next, FAR[1])].iter().find_map(|(to, far)| self.receding(to, *far))
+    }
+
+    /// Returns the direction to a point in the free columns, with margins of at most 1 there, if the
+    /// point is far and F has no minimum along it.
+    ///
+    /// Along a direction d that separates the classes, `y_i <d, z_i> >= 0` for all samples, no loss ever
+    /// rises. One without a lower bound may also fall along a direction that does not.
+    fn receding(
+        &mut self,
+        to: &Point<S::Products>,
+        far: f64,
+    ) -> Option<(Point<S::Products>, Status)> {
+        /// The size of a margin of the wrong sign that counts as rounding.
+        const NONE: f64 = 1e-6;
+        /// Two points along a direction, far out.
+        const OUT: [f64; 2] = [1e4, 1e8];
+        let Evaluator { samples, free, .. } = &mut self.evaluator;
+        let mut coef = vec![0.0; to.coef.len()];
+        free.get().iter().for_each(|&j| coef[j] = to.coef[j]);
+        let to = Point { intercept: to.intercept, products: samples.products(&coef), coef };
+        samples.set(&to.products, to.intercept);
+        let largest = samples.sums().largest;
+        if !(largest >= far && largest.is_finite()) {
+            return None;
+        }
+        let direction = to.scaled(1.0 / largest);
+        let is_bounded = samples.has_lower_bound();
+        if samples.all_beyond(&direction, -NONE) {
+            return Some((
+                direction,
+                if is_bounded { Status::NoMinimum } else { Status::Unbounded },
+            ));
+        }
+        let [near, far] = OUT
+            .map(|out| samples.risk_at(&direction.products.times(out), out * direction.intercept));
+        (!is_bounded && far < near - 1.0).then_some((direction, Status::Unbounded))
+    }
+
     fn fit(
         &mut self,
         lambda: Lambda,
@@ -151,12 +234,23 @@ impl<S: Samples> Minimizer for NewtonPath<S> {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
-        let NewtonPath { evaluator, system, smoothing, .. } = self;
-        if evaluator.samples.is_smoothed() {
-            smoothing.minimize(evaluator, system, lambda, point, options)
-        } else {
-            Newton::new(evaluator, system).minimize(lambda, point, options)
-        }
+        let (ending, to) = match &self.no_minimum {
+            Some(_) => (Ending::unbounded(f64::NAN), self.no_minimum.clone()),
+            None => {
+                let ending = self.solve(lambda, point, options);
+                let is_open = !matches!(
+                    ending.status,
+                    Status::Converged | Status::TimeLimit | Status::Interrupted
+                );
+                let is_free = is_open && !self.evaluator.free.is_empty();
+                (ending, is_free.then(|| self.recede(lambda, point, options)).flatten())
+            }
+        };
+        let Some((direction, status)) = to else { return ending };
+        let value = self.evaluator.value_at(lambda, &direction);
+        self.no_minimum = Some((direction.clone(), status));
+        *point = direction;
+        Ending { status, certificate: Certificate::without_bound(value, f64::NAN), ..ending }
     }
 
     fn large_lambda(&self) -> f64 {

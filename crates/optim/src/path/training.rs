@@ -9,7 +9,7 @@ use margins_losses::MarginLoss;
 use super::held_out::FinishedFolds;
 use super::sensitivity::Sensitivity;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
-use crate::problem::EmpiricalRisk;
+use crate::problem::{EmpiricalRisk, Penalty, PenaltyFactors};
 use crate::solve::Ending;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, Status, path};
 
@@ -36,6 +36,9 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// sparse. Coefficients are reported for the features as given; the penalty acts on the
     /// coefficients of the scaled ones.
     pub standardize: bool,
+    /// How strongly the penalty acts on each feature; by default on all alike. Of features that are
+    /// scaled first, it acts on the scaled ones.
+    pub penalty: Option<&'a PenaltyFactors>,
     /// The weights of the classes.
     pub class_weights: ClassWeights,
     /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses
@@ -65,6 +68,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             loss,
             intercept: true,
             standardize: false,
+            penalty: None,
             class_weights: ClassWeights::AsGiven,
             of_rows: None,
             options: Options::default(),
@@ -121,6 +125,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
         let objective = Objective::from_risk(self.risk_of_rows(data, rows)?, features)?;
+        let penalty = self.penalty_on(None, features.columns())?;
+        let objective = objective.with_free(penalty.free().clone())?;
         path(&objective, lambdas, &self.options, self.observer)
     }
 
@@ -134,9 +140,11 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         solve: impl FnOnce(&Objective<'_, L>) -> Result<Vec<Fit>, E>,
     ) -> Result<Vec<Fit>, E> {
         let (mut fits, scales) = self.on_scaled(data, |data| {
-            solve(&Objective::from_risk(self.risk(data)?, data.design())?)
+            let objective = Objective::from_risk(self.risk(data)?, data.design())?;
+            let penalty = self.penalty_on(data.feature_names(), data.columns())?;
+            solve(&objective.with_free(penalty.free().clone())?)
         })?;
-        fits.iter_mut().for_each(|fit| unscale(fit, scales.as_ref()));
+        fits.iter_mut().for_each(|fit| unscale(fit, &scales));
         Ok(fits)
     }
 
@@ -155,7 +163,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
             stochastic::fit_and_learner(&objective, lambda, settings, &self.options)
         })?;
-        unscale(&mut fit, scales.as_ref());
+        unscale(&mut fit, &scales);
         Ok((fit, learner))
     }
 
@@ -176,19 +184,47 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
             stochastic::fit_rescaled(&objective, lambda, settings, &self.options, at, rule)
         })?;
-        unscale(&mut fit, scales.as_ref());
+        unscale(&mut fit, &scales);
         Ok((fit, loss))
+    }
+
+    /// Returns the penalty factors of the features of data.
+    ///
+    /// # Errors
+    /// The errors of [`PenaltyFactors::on`].
+    pub(crate) fn penalty_on(
+        &self,
+        names: Option<&[String]>,
+        columns: usize,
+    ) -> Result<Penalty, Error> {
+        self.penalty.map_or_else(|| Ok(Penalty::default()), |factors| factors.on(names, columns))
+    }
+
+    /// Returns the scalings before a fit, one after another: to unit deviation if the settings say so,
+    /// and by the roots of the penalty factors.
+    fn scalings(&self, data: &Dataset) -> Result<Vec<Standardizer>, Error> {
+        let standardizer =
+            self.standardize.then(|| Standardizer::fit(data.design(), data.weights()));
+        let penalty = self.penalty_on(data.feature_names(), data.columns())?;
+        Ok(standardizer.into_iter().chain(penalty.roots().cloned()).collect())
     }
 
     /// Returns the maximal number of copies of a table during a path: scaled, and shifted.
     pub(super) fn copies(&self, design: &Design) -> usize {
-        usize::from(self.standardize) + usize::from(self.intercept && !design.is_sparse())
+        let is_scaled = self.standardize || self.penalty.is_some();
+        usize::from(is_scaled) + usize::from(self.intercept && !design.is_sparse())
     }
 
     /// Returns how far scores can move with the functions of linear fits to these rows.
-    pub(super) fn sensitivity(&self, rows: &Dataset, held_out: &Design) -> Sensitivity {
-        let factors =
-            self.standardize.then(|| Standardizer::fit(rows.design(), rows.weights()).factors());
+    ///
+    /// # Errors
+    /// The errors of [`PenaltyFactors::on`].
+    pub(super) fn sensitivity(
+        &self,
+        rows: &Dataset,
+        held_out: &Design,
+    ) -> Result<Sensitivity, Error> {
+        let factors = factors(&self.scalings(rows)?);
         let norms = |design: &Design| -> Vec<f64> {
             let norm = |sample: Sample<'_>| {
                 let Some(factors) = &factors else { return sample.squared_norm().sqrt() };
@@ -199,7 +235,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             design.samples().map(norm).collect()
         };
         let training = norms(rows.design()).into_iter().fold(0.0, f64::max);
-        Sensitivity { held_out: norms(held_out), training }
+        Ok(Sensitivity { held_out: norms(held_out), training })
     }
 
     /// Applies `solve` to the data, with features scaled if the settings say so; returns its result
@@ -208,14 +244,17 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         &self,
         data: &Dataset,
         solve: impl FnOnce(&Dataset) -> Result<T, E>,
-    ) -> Result<(T, Option<Standardizer>), E> {
-        if !self.standardize {
-            return Ok((solve(data)?, None));
+    ) -> Result<(T, Vec<Standardizer>), E> {
+        let scalings = self.scalings(data)?;
+        if scalings.is_empty() {
+            return Ok((solve(data)?, scalings));
         }
-        let standardizer = Standardizer::fit(data.design(), data.weights());
-        let scaled = standardizer.scale(data.design().clone()).map_err(Error::from)?;
+        let mut scaled = data.design().clone();
+        for scaling in &scalings {
+            scaled = scaling.scale(scaled).map_err(Error::from)?;
+        }
         let data = data.clone().with_design(scaled).map_err(Error::from)?;
-        Ok((solve(&data)?, Some(standardizer)))
+        Ok((solve(&data)?, scalings))
     }
 
     /// Returns the first part of the objective: the weighted samples with their loss.
@@ -271,9 +310,18 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 }
 
-fn unscale(fit: &mut Fit, scales: Option<&Standardizer>) {
-    if let Some(scales) = scales {
-        fit.coef = scales.unscale_coefficients(&fit.coef);
+/// Returns the factors of the features in scalings, one after another; `None` if there are none.
+pub(crate) fn factors(scalings: &[Standardizer]) -> Option<Vec<f64>> {
+    scalings.iter().map(Standardizer::factors).reduce(|mut all, next| {
+        all.iter_mut().zip(next).for_each(|(factor, next)| *factor *= next);
+        all
+    })
+}
+
+/// Takes the coefficients back to the features as given.
+pub(crate) fn unscale(fit: &mut Fit, scalings: &[Standardizer]) {
+    for scaling in scalings.iter().rev() {
+        fit.coef = scaling.unscale_coefficients(&fit.coef);
     }
 }
 

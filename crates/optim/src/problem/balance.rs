@@ -115,7 +115,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     }
 
     /// Returns the distance of a dual to the nearer end of the domain; 1 if there is no end.
-    fn room_of(&self, s: f64) -> f64 {
+    pub(crate) fn room_of(&self, s: f64) -> f64 {
         let domain = self.domain();
         let room = (s - domain.lower).min(domain.upper - s);
         if room.is_finite() { room } else { 1.0 }

@@ -145,6 +145,11 @@ impl Extent {
         whole.with_least_and_largest()
     }
 
+    /// Returns the largest size of a feature.
+    pub(crate) fn size(&self, feature: usize) -> f64 {
+        self.sizes[feature]
+    }
+
     /// Returns the sum of the squares of each feature.
     pub(crate) fn squares(&self) -> impl Iterator<Item = f64> {
         self.squares.iter().copied()

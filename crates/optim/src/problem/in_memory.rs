@@ -1,5 +1,6 @@
 //! Samples in memory, for the solvers that are generic over samples.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use margins_data::Design;
@@ -10,7 +11,8 @@ use crate::Error;
 use crate::problem::margins::weighted;
 use crate::problem::summation::sum;
 use crate::problem::{
-    Extent, FenchelYoung, MarginSummary, Margins, Objective, Point, Samples, Sums,
+    Block, Extent, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point, Samples,
+    Sums,
 };
 use crate::products::weighted_gram;
 
@@ -21,6 +23,10 @@ pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
     pub(crate) extent: Rc<Extent>,
     /// The curvatures `D` that are kept.
     curvatures: Vec<f64>,
+    /// The values of the free columns, if there are any.
+    block: Option<Block>,
+    /// The duals about which the loss is smoothed; by default zeros.
+    centres: Option<Vec<f64>>,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
@@ -32,7 +38,9 @@ impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
     /// Returns the samples of an objective over a design whose extent is known.
     pub fn with_extent(objective: &'o Objective<'a, L>, extent: Rc<Extent>) -> Self {
         let margins = objective.risk.margins();
-        InMemory { objective, margins, extent, curvatures: Vec::new() }
+        let block = (!objective.free.is_empty())
+            .then(|| Block::of(&objective.design, &objective.free_part()));
+        InMemory { objective, margins, extent, curvatures: Vec::new(), block, centres: None }
     }
 
     /// Returns the change of the best intercept with these changes of the scores, to first order; 0 if the
@@ -73,8 +81,16 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
         self.objective.risk.intercept
     }
 
+    fn free(&self) -> FreeColumns {
+        self.objective.free.clone()
+    }
+
     fn tail(&self) -> Option<HomogeneousTail> {
         self.objective.risk.loss.homogeneous_tail()
+    }
+
+    fn has_lower_bound(&self) -> bool {
+        self.objective.risk.loss.lower_bound().is_some()
     }
 
     fn extent(&self) -> &Extent {
@@ -168,7 +184,10 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     }
 
     fn balance(&mut self, duals: &mut Vec<f64>) {
-        self.objective.risk.balance(duals);
+        match &self.block {
+            Some(block) => self.objective.risk.balance_block(block, duals),
+            None => self.objective.risk.balance(duals),
+        }
     }
 
     fn total_dual(&mut self, duals: &Vec<f64>) -> f64 {
@@ -192,15 +211,44 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     }
 
     fn fenchel_young(&mut self, duals: &Vec<f64>) -> FenchelYoung {
-        self.objective.risk.fenchel_young(self.margins.get(), duals)
+        self.margins.risk.fenchel_young(self.margins.get(), duals)
     }
 
     fn mean_square(&self) -> f64 {
         self.objective.mean_square()
     }
 
+    /// Losses with kinks have other methods in memory, but where there are free columns.
     fn check_loss(&self) -> Result<(), Error> {
-        self.objective.risk.check_loss()
+        match self.block {
+            Some(_) => self.objective.risk.check_convex(),
+            None => self.objective.risk.check_loss(),
+        }
+    }
+
+    fn is_smoothed(&self) -> bool {
+        self.block.is_some() && !self.objective.risk.loss.is_differentiable()
+    }
+
+    fn smooth(&mut self, strength: f64) {
+        if !self.is_smoothed() {
+            return;
+        }
+        let risk = &self.objective.risk;
+        self.margins = if strength == 0.0 {
+            risk.margins()
+        } else {
+            let zeros = || vec![0.0; risk.sample_count()];
+            let centres = self.centres.clone().unwrap_or_else(zeros);
+            Margins::of(Cow::Owned(risk.clone().smoothed(centres, strength)))
+        };
+    }
+
+    fn centre(&mut self, at: Option<&Point>) {
+        self.centres = at.map(|point| {
+            self.margins.set(&point.products, point.intercept);
+            self.margins.duals()
+        });
     }
 
     fn is_unbounded(&self) -> bool {

@@ -1,8 +1,9 @@
 //! Margins at a point with the slopes there, computed block by block.
 
-use margins_losses::MarginLoss;
-
+use std::borrow::Cow;
 use std::ops::Range;
+
+use margins_losses::MarginLoss;
 
 use crate::problem::intercept::settle;
 use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks};
@@ -10,7 +11,7 @@ use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room, Sums};
 
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {
-    pub(crate) risk: &'r EmpiricalRisk<'r, L>,
+    pub(crate) risk: Cow<'r, EmpiricalRisk<'r, L>>,
     /// The margins `u_i`.
     margins: Vec<f64>,
     /// The slopes `L'(u_i)`.
@@ -66,14 +67,15 @@ pub fn weighted(c: f64, l: f64) -> f64 {
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns memory to evaluate the risk in.
     pub fn margins(&self) -> Margins<'_, L> {
-        let n = self.weights.len();
-        Margins {
-            risk: self,
-            margins: vec![0.0; n],
-            slopes: vec![0.0; n],
-            residual: 0.0,
-            size: 0.0,
-        }
+        Margins::of(Cow::Borrowed(self))
+    }
+}
+
+impl<'r, L: MarginLoss + ?Sized> Margins<'r, L> {
+    /// Returns memory to evaluate a risk in.
+    pub(crate) fn of(risk: Cow<'r, EmpiricalRisk<'r, L>>) -> Self {
+        let n = risk.weights.len();
+        Margins { risk, margins: vec![0.0; n], slopes: vec![0.0; n], residual: 0.0, size: 0.0 }
     }
 }
 

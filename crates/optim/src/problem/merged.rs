@@ -122,7 +122,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         let all_signs = of_alone.chain(lines.groups.iter().map(|(sign, _)| *sign)).collect();
         let design = self.stacked(&lines, &shares)?;
         let objective =
-            Objective { risk: self.risk.of_samples(all_signs, totals), design: Cow::Owned(design) };
+            Objective::made_of(self.risk.of_samples(all_signs, totals), Cow::Owned(design));
         Some(Merged { objective, lines, shares })
     }
 

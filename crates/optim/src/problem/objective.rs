@@ -9,8 +9,8 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
-use crate::problem::EmpiricalRisk;
 use crate::problem::margins::weighted;
+use crate::problem::{Block, EmpiricalRisk, FreeColumns, FreePart, Mobility};
 
 /// The stored features of a part of the samples, 32 MB of them, beyond which it is made smaller.
 pub(crate) const MOST_OF_A_PART: usize = 1 << 22;
@@ -38,11 +38,12 @@ pub(crate) fn part_of((n, p): (usize, usize), stored: usize, most: usize) -> Opt
 pub struct Objective<'a, L: MarginLoss + ?Sized> {
     pub(crate) risk: EmpiricalRisk<'a, L>,
     pub(crate) design: Cow<'a, Design>,
+    pub(crate) free: FreeColumns,
 }
 
 impl<L: MarginLoss + ?Sized> Clone for Objective<'_, L> {
     fn clone(&self) -> Self {
-        Objective { risk: self.risk.clone(), design: self.design.clone() }
+        Objective { risk: self.risk.clone(), design: self.design.clone(), free: self.free.clone() }
     }
 }
 
@@ -61,7 +62,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
             });
         }
         let risk = EmpiricalRisk::new(loss, labels)?;
-        Ok(Objective { risk, design: Cow::Borrowed(design) })
+        Ok(Objective::made_of(risk, Cow::Borrowed(design)))
     }
 
     /// Returns the objective of a data set with its weights, if it has any, and an intercept.
@@ -85,7 +86,12 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         if expected != found {
             return Err(Error::Shape { what: "rows", expected, found });
         }
-        Ok(Objective { risk, design: Cow::Borrowed(design) })
+        Ok(Objective::made_of(risk, Cow::Borrowed(design)))
+    }
+
+    /// Returns the objective of a risk over a design of as many rows, all features penalised.
+    pub(crate) fn made_of(risk: EmpiricalRisk<'a, L>, design: Cow<'a, Design>) -> Self {
+        Objective { risk, design, free: FreeColumns::default() }
     }
 
     /// Returns the objective with another loss.
@@ -93,7 +99,11 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     where
         'a: 'b,
     {
-        Objective { risk: self.risk.with_loss(loss), design: self.design.clone() }
+        Objective {
+            risk: self.risk.with_loss(loss),
+            design: self.design.clone(),
+            free: self.free.clone(),
+        }
     }
 
     /// Multiplies the loss of sample i by `weights[i]`.
@@ -108,6 +118,57 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     #[must_use]
     pub fn without_intercept(self) -> Self {
         Objective { risk: self.risk.without_intercept(), ..self }
+    }
+
+    /// Takes the penalty off some features: F has `lambda sum w_j^2` over all others.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]: there is no such column.
+    ///
+    /// ```
+    /// use margins_data::{Design, Labels};
+    /// use margins_losses::Logistic;
+    /// use margins_optim::problem::FreeColumns;
+    /// use margins_optim::{Lambda, Objective, Options, fit};
+    ///
+    /// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 1.0]])?;
+    /// let labels = Labels::from_signs(vec![-1.0, 1.0, -1.0, 1.0])?;
+    /// let objective =
+    ///     Objective::new(&Logistic, &design, &labels)?.with_free(FreeColumns::new(vec![0])?)?;
+    /// // However large lambda is, the coefficient of the first feature stays what it is without others.
+    /// let fit = fit(&objective, Lambda::new(1e6)?, &Options::default())?;
+    /// assert!(fit.converged() && fit.coef[0] > 0.4 && fit.coef[1].abs() < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_free(self, free: FreeColumns) -> Result<Self, Error> {
+        match free.get().last() {
+            Some(&last) if last >= self.design.columns() => Err(Error::Shape {
+                what: "features, one of which is to be free of the penalty",
+                expected: last + 1,
+                found: self.design.columns(),
+            }),
+            _ => Ok(Objective { free, ..self }),
+        }
+    }
+
+    /// Returns the features that no penalty acts on.
+    pub fn free(&self) -> &FreeColumns {
+        &self.free
+    }
+
+    /// Returns the free columns with the intercept.
+    pub(crate) fn free_part(&self) -> FreePart {
+        FreePart { columns: self.free.clone(), intercept: self.risk.intercept }
+    }
+
+    /// Returns the objective with those free columns that the others do not
+    /// [make up](FreeColumns::independent).
+    pub(crate) fn with_independent_free(&self) -> Self {
+        let block = Block::of(&self.design, &self.free_part());
+        let duals = vec![0.0; self.design.rows()];
+        let gram = self.risk.block_sums(&block, &duals, Mobility::All).gram;
+        let free = self.free.independent(self.risk.intercept, &gram);
+        Objective { free, ..self.clone() }
     }
 
     /// Returns the first part of F, as a function of scores.
@@ -133,7 +194,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     #[must_use]
     pub fn over(&self, design: Design) -> Self {
         assert_eq!(design.rows(), self.design.rows(), "an objective keeps its samples");
-        Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
+        Objective { risk: self.risk.clone(), design: Cow::Owned(design), free: self.free.clone() }
     }
 
     /// Returns the objective on a [part](part_of) of the samples, drawn at random; `None` if there is
@@ -149,6 +210,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         let mut rows = index::sample(&mut random, n, count).into_vec();
         rows.sort_unstable();
         let risk = self.risk.select(&rows)?;
-        Some(Objective { risk, design: Cow::Owned(self.design.select(&rows)) })
+        let design = Cow::Owned(self.design.select(&rows));
+        Some(Objective { risk, design, free: self.free.clone() })
     }
 }

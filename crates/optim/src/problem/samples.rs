@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::summation::{SUM_ERROR, UNIT};
-use crate::problem::{Extent, FenchelYoung, Lambda, MarginSummary, Point, Products};
+use crate::problem::{Extent, FenchelYoung, FreeColumns, Lambda, MarginSummary, Point, Products};
 
 /// The samples of a problem `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`,
 /// wherever they are.
@@ -38,8 +38,16 @@ pub trait Samples {
     /// Returns true if the problem has an intercept.
     fn has_intercept(&self) -> bool;
 
+    /// Returns the features that no penalty acts on.
+    fn free(&self) -> FreeColumns {
+        FreeColumns::default()
+    }
+
     /// Returns the tail on which the loss is homogeneous, if there is one.
     fn tail(&self) -> Option<HomogeneousTail>;
+
+    /// Returns true if the loss is bounded from below.
+    fn has_lower_bound(&self) -> bool;
 
     /// Returns how large the samples are.
     fn extent(&self) -> &Extent;
@@ -127,7 +135,7 @@ pub trait Samples {
     fn duals(&mut self) -> Self::Duals;
 
     /// Moves duals in the domain of the conjugate to where `sum c_i s_i y_i = 0`, if the problem
-    /// has an intercept.
+    /// has an intercept, and `sum c_i s_i y_i x_ij = 0` for every free column j.
     fn balance(&mut self, duals: &mut Self::Duals);
 
     /// Returns `(1/n) sum c_i |s_i|`.

@@ -12,7 +12,7 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, weighted};
+use crate::problem::{Block, EmpiricalRisk, Extent, FreePart, Margins, Mobility, Scores, weighted};
 use crate::products::weighted_gram;
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
@@ -52,6 +52,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Normal { at, shift, vector } => self.normal(at, *shift, vector)?,
             Ask::Gram(at) => self.gram(at)?,
             Ask::Duals(steps) => self.dual_sums(steps)?,
+            Ask::Block { free, duals, by } => self.block_sums(free, duals, *by)?,
             Ask::Pull { duals, accurately } => self.pull(duals, *accurately)?,
             Ask::FenchelYoung { at, duals } => return self.fenchel_young(at, duals),
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
@@ -256,16 +257,39 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(columns.flat_map(|(j, column)| column.as_slice()[j..].to_vec()).collect())
     }
 
-    fn dual_sums(&self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
+    fn dual_sums(&mut self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
         let duals = self.duals(steps)?;
         let sizes = self.risk.weights().iter().zip(&duals);
         let size: f64 = sizes.map(|(&c, s)| weighted(c, s.abs())).sum();
         Ok(vec![size, self.risk.imbalance(&duals), self.risk.room(&duals)])
     }
 
+    fn block_sums(
+        &mut self,
+        free: &FreePart,
+        steps: &[DualStep],
+        by: Mobility,
+    ) -> Result<Vec<f64>, Failure> {
+        let duals = self.duals(steps)?;
+        let block = self.block(free)?;
+        Ok(self.risk.block_sums(&block, &duals, by).into_list())
+    }
+
+    /// Returns the values of the free columns.
+    fn block(&mut self, free: &FreePart) -> Result<Block, Failure> {
+        let design = self.design()?;
+        match free.columns.get().last() {
+            Some(&last) if last >= design.columns() => {
+                Err(format!("feature {last} is free, of {} features", design.columns()).into())
+            }
+            _ => Ok(Block::of(&design, free)),
+        }
+    }
+
     fn pull(&mut self, duals: &[DualStep], accurately: bool) -> Result<Vec<f64>, Failure> {
         let design = self.design()?;
-        let pulls = self.risk.pulls(&self.duals(duals)?);
+        let duals = self.duals(duals)?;
+        let pulls = self.risk.pulls(&duals);
         let mut out = vec![0.0; design.columns()];
         if accurately {
             design.multiply_transposed_accurately(&pulls, &mut out);
@@ -276,7 +300,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
     }
 
     /// Returns the duals that steps make.
-    fn duals(&self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
+    fn duals(&mut self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
         let mut duals = vec![0.0; self.part.rows.len()];
         for step in steps {
             match step {
@@ -289,15 +313,20 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
                 }
                 DualStep::PullIn(factor) => self.risk.pull_in(&mut duals, *factor),
                 DualStep::Shift(by) => self.risk.shift(&mut duals, *by),
+                DualStep::Block { free, by } => {
+                    let block = self.block(free)?;
+                    self.risk.move_block(&block, &mut duals, by);
+                }
                 DualStep::Kept(slot) => duals = self.state.slot(*slot)?.to_vec(),
             }
         }
         Ok(duals)
     }
 
-    fn fenchel_young(&self, at: &Spot, duals: &[DualStep]) -> Result<Answer, Failure> {
+    fn fenchel_young(&mut self, at: &Spot, duals: &[DualStep]) -> Result<Answer, Failure> {
+        let duals = self.duals(duals)?;
         let (margins, _) = self.at(at)?;
-        let sum = self.risk.fenchel_young(margins.get(), &self.duals(duals)?);
+        let sum = margins.risk.fenchel_young(margins.get(), &duals);
         Ok(Answer::Sums(Partial {
             added: vec![sum.sum, sum.rounding],
             largest: vec![f64::from(u8::from(sum.contradicted))],

@@ -83,9 +83,9 @@ impl Merging {
         if values as f64 > most {
             return Ok(Err(values as f64));
         }
-        let whole = Objective { risk: risk.clone(), design: Cow::Borrowed(design) };
+        let whole = Objective::made_of(risk.clone(), Cow::Borrowed(design));
         let merged = whole.merged(lines).ok_or("means of samples overflow")?;
-        let Objective { risk, design } = merged.objective;
+        let Objective { risk, design, .. } = merged.objective;
         let rows = StoredRows::of(&design, 0..design.rows());
         let (signs, weights) = (risk.signs().to_vec(), risk.weights().to_vec());
         Ok(Ok(SampledRows { rows, signs, weights }))
@@ -169,7 +169,7 @@ impl Sharded<'_> {
         let none = EmpiricalRisk::of_part(self.loss, &[], Vec::new());
         let risk = none.of_samples(signs, weights);
         let risk = if self.intercept { risk } else { risk.without_intercept() };
-        Ok(Objective { risk, design: Cow::Owned(design) })
+        Ok(Objective::made_of(risk, Cow::Owned(design)))
     }
 
     /// Returns a place as shards know it, without the factors of features.

@@ -5,8 +5,9 @@ use margins_data::metrics::{self, Measure};
 use margins_losses::MarginLoss;
 
 use crate::Error;
+use crate::path::training::{factors, unscale};
 use crate::path::{ClassWeights, Measured, Training, path_from};
-use crate::problem::{Extent, Lambda, Samples};
+use crate::problem::{Extent, FreeColumns, Lambda, Samples};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
@@ -51,7 +52,7 @@ pub fn path_over_shards(
     lambdas: &[Lambda],
     points: Option<&dyn PointStore>,
 ) -> Result<Vec<Fit>, Error> {
-    let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
+    let (mut sharded, scalings) = Sharded::open(workers, training, problem)?;
     let first = Lambda::descending(lambdas)?[0];
     sharded.points = points;
     let few = sharded.sample()?;
@@ -62,9 +63,7 @@ pub fn path_over_shards(
     start.point = sharded.known(first).or(start.point);
     sharded.few = few.filter(|_| sharded.has_many_features());
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
-    if let Some(standardizer) = standardizer {
-        fits.iter_mut().for_each(|fit| fit.coef = standardizer.unscale_coefficients(&fit.coef));
-    }
+    fits.iter_mut().for_each(|fit| unscale(fit, &scalings));
     Ok(fits)
 }
 
@@ -77,8 +76,8 @@ pub fn spreads_over_shards(
     loss: &dyn MarginLoss,
 ) -> Result<Option<Standardizer>, Error> {
     let training = Training { standardize: true, ..Training::new(loss) };
-    let (_, spreads) = Sharded::open(workers, &training, &BinaryProblem::default())?;
-    Ok(spreads)
+    let (_, mut scalings) = Sharded::open(workers, &training, &BinaryProblem::default())?;
+    Ok(scalings.pop())
 }
 
 /// How a rule decides samples.
@@ -190,7 +189,7 @@ struct Whole {
 }
 
 impl<'a> Sharded<'a> {
-    /// Returns the samples of shards, and how their features are scaled if the settings say so.
+    /// Returns the samples of shards, and how their features are scaled, one scaling after another.
     ///
     /// # Errors
     /// [`Error::Shards`]: the shards cannot be asked, or do not fit together. [`Error::OneClass`]:
@@ -199,7 +198,7 @@ impl<'a> Sharded<'a> {
         workers: &'a mut dyn Workers,
         training: &Training<'a, dyn MarginLoss + 'a>,
         problem: &BinaryProblem,
-    ) -> Result<(Self, Option<Standardizer>), Error> {
+    ) -> Result<(Self, Vec<Standardizer>), Error> {
         let BinaryProblem { class, draw, held_out, .. } = *problem;
         let costs = problem.costs.clone();
         let mut sharded = Sharded {
@@ -207,6 +206,7 @@ impl<'a> Sharded<'a> {
             loss: training.loss,
             weighting: Weighting { class, positive: 1.0, negative: 1.0, costs, draw, held_out },
             intercept: training.intercept,
+            free: FreeColumns::default(),
             partitions: 0,
             shape: (0, 0),
             sparse: false,
@@ -225,18 +225,21 @@ impl<'a> Sharded<'a> {
             failure: None,
         };
         let mut whole = sharded.whole(held_out).map_err(Error::Shards)?;
-        let standardizer = if training.standardize {
-            let standardizer = sharded.spreads(&whole).map_err(Error::Shards)?;
-            sharded.factors = Some(standardizer.factors());
-            whole = sharded.whole(held_out).map_err(Error::Shards)?;
-            Some(standardizer)
-        } else {
-            None
+        let standardizer = match training.standardize {
+            true => Some(sharded.spreads(&whole).map_err(Error::Shards)?),
+            false => None,
         };
+        let penalty = training.penalty_on(None, whole.features)?;
+        let scalings: Vec<_> = standardizer.into_iter().chain(penalty.roots().cloned()).collect();
+        sharded.factors = factors(&scalings);
+        if sharded.factors.is_some() {
+            whole = sharded.whole(held_out).map_err(Error::Shards)?;
+        }
         sharded.weigh(&whole, training.class_weights, training.of_rows.unwrap_or(whole.rows))?;
         (sharded.shape, sharded.sparse) = ((whole.rows, whole.features), whole.sparse);
         (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
-        Ok((sharded, standardizer))
+        sharded.set_free(penalty.free().clone());
+        Ok((sharded, scalings))
     }
 
     /// Returns all partitions in short.

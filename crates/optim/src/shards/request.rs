@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Extent;
+use crate::problem::{BlockMove, Extent, FreePart, Mobility};
 use crate::shards::{Landmarks, StoredRows};
 
 /// A message to all shards: what they are to keep and to drop, and a question.
@@ -177,6 +177,13 @@ pub enum DualStep {
     PullIn(f64),
     /// Moves all duals by this amount, as far as the domain lets them.
     Shift(f64),
+    /// Moves duals by a function of the free columns.
+    Block {
+        /// The free columns.
+        free: FreePart,
+        /// The function.
+        by: BlockMove,
+    },
     /// Begins with the duals of a slot.
     Kept(u64),
 }
@@ -233,6 +240,16 @@ pub enum Ask {
     Gram(Spot),
     /// The sums of `c |s|`, `c s y` and `c room(s)` for duals.
     Duals(Vec<DualStep>),
+    /// The sums of duals over the free columns: `c s y z`, `c |s z|` and the lower triangle of
+    /// `c m z z'`, column after column.
+    Block {
+        /// The free columns.
+        free: FreePart,
+        /// The duals.
+        duals: Vec<DualStep>,
+        /// The mobility m.
+        by: Mobility,
+    },
     /// The sum `(1/n) sum c_i s_i y_i x_i` for duals.
     Pull {
         /// The duals.

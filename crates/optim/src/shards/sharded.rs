@@ -4,7 +4,7 @@ mod samples;
 
 use margins_losses::{Interval, MarginLoss};
 
-use crate::problem::{Extent, Point, Sums};
+use crate::problem::{BlockMove, BlockSums, Extent, FreeColumns, FreePart, Mobility, Point, Sums};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
@@ -26,6 +26,8 @@ pub struct Sharded<'a> {
     pub(super) loss: &'a dyn MarginLoss,
     pub(super) weighting: Weighting,
     pub(super) intercept: bool,
+    /// The features that no penalty acts on.
+    pub(super) free: FreeColumns,
     pub(super) partitions: usize,
     pub(super) shape: (usize, usize),
     pub(super) sparse: bool,
@@ -97,6 +99,8 @@ pub enum DualMove {
     PullIn(f64),
     /// Moves by an amount.
     Shift(f64),
+    /// Moves by a function of the free columns.
+    Block(FreePart, BlockMove),
     /// Begins with the duals of a merged problem.
     Spread(Spread),
 }
@@ -116,6 +120,7 @@ fn steps(duals: &[DualMove]) -> Vec<DualStep> {
         DualMove::Predict(at, change) => DualStep::Predict { at: at.spot(), change: change.spot() },
         DualMove::PullIn(factor) => DualStep::PullIn(*factor),
         DualMove::Shift(by) => DualStep::Shift(*by),
+        DualMove::Block(free, by) => DualStep::Block { free: free.clone(), by: by.clone() },
         DualMove::Spread(spread) => DualStep::Kept(spread.number()),
     };
     duals.iter().map(step).collect()
@@ -301,6 +306,29 @@ impl Sharded<'_> {
         let sums = [sums[0], sums[1], sums[2]];
         self.state.duals = Some((steps, sums));
         sums
+    }
+
+    /// Returns the free columns with the intercept.
+    fn free_part(&self) -> FreePart {
+        FreePart { columns: self.free.clone(), intercept: self.intercept }
+    }
+
+    /// Takes the penalty off some features, but for those that others of them
+    /// [make up](FreeColumns::independent).
+    pub(super) fn set_free(&mut self, free: FreeColumns) {
+        self.free = free;
+        if !self.free.is_empty() {
+            let gram = self.block_sums(&[], Mobility::All).gram;
+            self.free = self.free.independent(self.intercept, &gram);
+        }
+    }
+
+    /// Returns the sums of duals over the free columns.
+    fn block_sums(&mut self, duals: &[DualMove], by: Mobility) -> BlockSums {
+        let free = self.free_part();
+        let width = free.width();
+        let ask = Ask::Block { free, duals: steps(duals), by };
+        BlockSums::from_list(&self.added(ask, BlockSums::count(width)), width)
     }
 
     fn domain(&self) -> Interval {

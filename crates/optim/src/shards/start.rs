@@ -53,7 +53,8 @@ impl Sharded<'_> {
         }
         let risk = few.risk(self.loss);
         let risk = if self.intercept { risk } else { risk.without_intercept() };
-        let part = Objective { risk, design: Cow::Borrowed(&*few.design) };
+        let free = self.free.clone();
+        let part = Objective::made_of(risk, Cow::Borrowed(&*few.design)).with_free(free).ok()?;
         let fit = if is_all {
             let tolerance = SHARE * options.tolerance;
             fit(&part, lambda, &Options { tolerance, watch: None, history: false, ..*options })

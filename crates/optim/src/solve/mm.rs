@@ -45,7 +45,7 @@ pub(crate) struct Majorizer {
 
 impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
-        let Objective { risk, design } = objective;
+        let Objective { risk, design, .. } = objective;
         let (weights, with_intercept) = (risk.weights(), risk.intercept);
         let curvature = curvature(risk.loss)?;
         let order = design.columns() + 1;

@@ -67,15 +67,32 @@ impl<'e, S: Samples> Newton<'e, S> {
         0.25 * error * error / lambda.get() > SHARE * tolerance * sums.risk.abs()
     }
 
+    /// Returns the factors of the free columns in the equation of a step (Levenberg and Marquardt): in
+    /// proportion to the gradient in the free part, so that they fade towards the minimum, and to the
+    /// sizes of the features.
+    ///
+    /// Where every margin is on a straight part of the loss, there is no curvature, and H would be
+    /// singular: the intercept is settled exactly, but free columns are not.
+    fn damping(&self, gradient: &[f64]) -> Vec<(usize, f64)> {
+        /// The factor in units of slope and size: the first steps move scores by at most about 30.
+        const SHARE: f64 = 0.03;
+        let Evaluator { samples, free, .. } = &*self.evaluator;
+        let size = |j: usize| samples.extent().size(j);
+        let relative = |&j: &usize| if size(j) > 0.0 { gradient[j].abs() / size(j) } else { 0.0 };
+        let slope = free.get().iter().map(relative).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+        free.get().iter().map(|&j| (j, SHARE * slope * size(j) * size(j))).collect()
+    }
+
     /// Returns the duals that the equations of the step ask for, given the distance of w from the
     /// `v/(2 lambda)` of other duals: the equations are solved once more for the residual that
     /// rounding left.
     fn correct(&mut self, lambda: Lambda, duals: S::Duals, apart: &[f64]) -> S::Duals {
         let ridge = 2.0 * lambda.get();
         let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
+        let damping = self.damping(&gradient);
         let Evaluator { samples, passes, .. } = &mut *self.evaluator;
-        let (gradient, deadline) = (&*gradient, self.deadline);
-        let mut equation = Equation { samples, ridge, gradient, enough: 0.0, deadline };
+        let (gradient, damping, deadline) = (&*gradient, &*damping, self.deadline);
+        let mut equation = Equation { samples, ridge, damping, gradient, enough: 0.0, deadline };
         let (intercept, coef) = self.system.solve_again(&mut equation, passes);
         let products = samples.products(&coef);
         *passes += 1;
@@ -195,12 +212,14 @@ impl<S: Samples> Descent for Newton<'_, S> {
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point<S::Products>, f64) {
+        let damping = &*self.damping(&self.evaluator.gradient);
         let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
         samples.keep_curvatures();
         // This is half of the gradient norm at which the gap reaches the tolerance.
         let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
         let ridge = 2.0 * lambda.get();
-        let mut equation = Equation { samples, ridge, gradient, enough, deadline: self.deadline };
+        let deadline = self.deadline;
+        let mut equation = Equation { samples, ridge, damping, gradient, enough, deadline };
         let (intercept, coef) = self.system.solve(&mut equation, passes);
         samples.forget_curvatures();
         let products = samples.products(&coef);

@@ -136,6 +136,11 @@ impl Solver {
         matches!(self, Solver::MmPublished { .. })
     }
 
+    /// Returns true if the method fits features that no penalty acts on.
+    pub(crate) fn takes_free_columns(&self) -> bool {
+        matches!(self, Solver::Auto | Solver::Newton)
+    }
+
     /// Returns true if the method is for linear classifiers only.
     pub fn is_linear_only(&self) -> bool {
         matches!(

@@ -327,10 +327,8 @@ impl ProximalSteps {
         options: &Options,
     ) -> (Ending, Vec<f64>) {
         let objective = evaluator.samples.objective;
-        let smoothed = Objective {
-            risk: objective.risk.clone().smoothed(centres.to_vec(), sigma),
-            design: Cow::Borrowed(&*objective.design),
-        };
+        let risk = objective.risk.clone().smoothed(centres.to_vec(), sigma);
+        let smoothed = Objective::made_of(risk, Cow::Borrowed(&*objective.design));
         let extent = Rc::clone(&evaluator.samples.extent);
         let mut inner = Evaluator::with_extent(&smoothed, extent);
         inner.go_on_from(evaluator);

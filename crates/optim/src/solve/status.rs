@@ -30,10 +30,12 @@ pub enum Status {
     RoundingLimit,
     /// The objective has no minimum: it falls without bound along the intercept, because no dual
     /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
-    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
+    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet. Or it falls along
+    /// features that no penalty acts on: the fit is then the direction.
     Unbounded,
-    /// The mean loss has no minimum without a penalty: the classes are separated, and every multiple
-    /// of a classifier that separates them is better.
+    /// The mean loss has no minimum: a classifier that no penalty acts on separates the classes, and every
+    /// multiple of it is better. Where only some features are without a penalty, the fit is that
+    /// classifier.
     NoMinimum,
     /// Cutting planes under Massart noise excluded every halfspace.
     Infeasible,
@@ -88,12 +90,13 @@ impl Status {
             Status::Unbounded => (
                 "unbounded",
                 "the objective falls without bound along the intercept, because the weights of \
-                 the classes differ by more than the slopes of the loss",
+                 the classes differ by more than the slopes of the loss, or along features \
+                 without a penalty, because they separate the classes",
             ),
             Status::NoMinimum => (
                 "no-minimum",
-                "the classes are separated, except perhaps for samples on the boundary, so the \
-                 mean loss has no minimum without a penalty",
+                "the classes are separated by a classifier that no penalty acts on, except perhaps \
+                 for samples on the boundary, so the mean loss has no minimum",
             ),
             Status::Infeasible => (
                 "infeasible",

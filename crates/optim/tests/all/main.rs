@@ -4,6 +4,7 @@ mod adaptive;
 mod choice;
 mod dual;
 mod erm_solutions;
+mod free;
 mod properties;
 mod samples;
 mod scales;

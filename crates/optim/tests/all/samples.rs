@@ -75,6 +75,10 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
     fn tail(&self) -> Option<HomogeneousTail> {
         self.risk.loss().homogeneous_tail()
     }
+    fn has_lower_bound(&self) -> bool {
+        self.parts[0].has_lower_bound()
+    }
+
     fn extent(&self) -> &Extent {
         &self.extent
     }

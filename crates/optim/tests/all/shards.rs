@@ -11,6 +11,7 @@ use margins_data::metrics::{self, Judged, Measure};
 use margins_data::{Dataset, Design, Labels, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
     Answer, Ask, BinaryProblem, Block, Failure, FeatureSource, FoldDraw, Message, OnDisk,
     PointStore, Reply, Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting,
@@ -113,6 +114,34 @@ fn standardisation_and_class_weights_are_those_in_memory() {
                 for (a, b) in one.coef.iter().zip(&other.coef) {
                     assert!((a - b).abs() <= 1e-3 * (1.0 + b.abs()), "{a} and {b}");
                 }
+            }
+        }
+    }
+}
+
+/// Penalty factors, those of 0 too, dense and sparse, with kinks and without.
+#[test]
+fn penalty_factors_are_those_in_memory() {
+    let data = weighted(data());
+    let factors: Vec<f64> =
+        (0..data.columns()).map(|j| [1.0, 0.0, 3.0, 0.0, 0.5][j.min(4)]).collect();
+    let factors = PenaltyFactors::of_columns(factors).expect("factors");
+    for name in ["logistic", "lhs", "hinge", "margin-pursuit:gamma=1,scale=1"] {
+        let loss = loss(name);
+        for (intercept, standardize) in [(true, false), (true, true), (false, false)] {
+            for data in [&data, &sparse(&data)] {
+                let training =
+                    Training { intercept, standardize, penalty: Some(&factors), ..training(&loss) };
+                let fits = solve(data, &loss, &training, 3);
+                let expected = training.path(data, &grid()).expect("a path");
+                let statuses =
+                    |fits: &[Fit]| fits.iter().map(|fit| fit.report.status).collect::<Vec<_>>();
+                assert_eq!(
+                    statuses(&fits),
+                    statuses(&expected),
+                    "{name} {intercept} {standardize}"
+                );
+                assert_agree(&fits, &expected, &format!("{name} {intercept} {standardize}"));
             }
         }
     }

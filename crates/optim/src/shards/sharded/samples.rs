@@ -10,8 +10,8 @@ use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, Extent, FenchelYoung, Lambda, MarginSummary, MergedProblem, Need, Point, Products,
-    SampledCurvatures, Samples, Sums, is_unbounded, settle,
+    Balance, BlockMove, Extent, FenchelYoung, FreeColumns, Lambda, MarginSummary, MergedProblem,
+    Need, Point, Products, SampledCurvatures, Samples, Sums, balance, is_unbounded, settle,
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
@@ -33,8 +33,16 @@ impl Samples for Sharded<'_> {
         self.intercept
     }
 
+    fn free(&self) -> FreeColumns {
+        self.free.clone()
+    }
+
     fn tail(&self) -> Option<HomogeneousTail> {
         self.loss.homogeneous_tail()
+    }
+
+    fn has_lower_bound(&self) -> bool {
+        self.loss.lower_bound().is_some()
     }
 
     fn extent(&self) -> &Extent {
@@ -193,6 +201,16 @@ impl Samples for Sharded<'_> {
     }
 
     fn balance(&mut self, duals: &mut Vec<DualMove>) {
+        if !self.free.is_empty() {
+            let free = self.free_part();
+            let moved = |moves: &[BlockMove]| {
+                let moves = moves.iter().map(|by| DualMove::Block(free.clone(), by.clone()));
+                duals.iter().cloned().chain(moves).collect::<Vec<_>>()
+            };
+            let moves = balance(|moves, by| self.block_sums(&moved(moves), by));
+            *duals = moved(&moves);
+            return;
+        }
         let [_, excess, room] = self.dual_sums(duals);
         if !self.intercept || excess == 0.0 || excess.is_nan() {
             return;
@@ -294,7 +312,7 @@ impl Samples for Sharded<'_> {
         const LARGEST: f64 = 4.0;
         /// The number of radii that are tried, each half of the one before.
         const COUNT: i32 = 16;
-        let share = self.share_merged();
+        let share = if self.free.is_empty() { self.share_merged() } else { 0.0 };
         if share == 0.0 || share == 1.0 {
             return (share == 1.0).then_some(MergedProblem::ALL);
         }

@@ -12,12 +12,25 @@ pub(super) struct Equation<'a, S> {
     pub(super) samples: &'a mut S,
     /// The factor `2 lambda`.
     pub(super) ridge: f64,
+    /// The factors of the free columns, which have none but what keeps H definite.
+    pub(super) damping: &'a [(usize, f64)],
     /// The gradient in the coefficients; the one in the intercept is zero.
     pub(super) gradient: &'a [f64],
     /// The norm of a residual that is small enough.
     pub(super) enough: f64,
     /// The time at which steps end.
     pub(super) deadline: Option<Instant>,
+}
+
+/// Adds `R v` for the diagonal matrix R of the ridges, `v` a vector of ones if none is given.
+pub(super) fn add_ridges(ridge: f64, damping: &[(usize, f64)], v: Option<&[f64]>, out: &mut [f64]) {
+    let of_free: Vec<f64> =
+        damping.iter().map(|&(j, factor)| out[j] + factor * v.map_or(1.0, |v| v[j])).collect();
+    match v {
+        Some(v) => out.iter_mut().zip(v).for_each(|(o, d)| *o += ridge * d),
+        None => out.iter_mut().for_each(|o| *o += ridge),
+    }
+    damping.iter().zip(of_free).for_each(|(&(j, _), value)| out[j] = value);
 }
 
 /// The result of conjugate gradients.
@@ -44,7 +57,7 @@ impl<S: Samples> Equation<'_, S> {
     pub(super) fn diagonal(&mut self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.gradient.len() + 1];
         self.samples.diagonal(&mut diagonal);
-        diagonal[1..].iter_mut().for_each(|entry| *entry += self.ridge);
+        add_ridges(self.ridge, self.damping, None, &mut diagonal[1..]);
         if !self.samples.has_intercept() || diagonal[0] <= 0.0 {
             diagonal[0] = f64::INFINITY;
         }
@@ -56,9 +69,7 @@ impl<S: Samples> Equation<'_, S> {
         let (first, rest) = out.split_at_mut(1);
         let (shift, direction) = (direction[0], &direction[1..]);
         first[0] = self.samples.normal(shift, direction, rest);
-        for (o, d) in rest.iter_mut().zip(direction) {
-            *o += self.ridge * d;
-        }
+        add_ridges(self.ridge, self.damping, Some(direction), rest);
     }
 
     /// Returns the result of preconditioned conjugate gradients, which end when the norm of the

@@ -5,6 +5,7 @@ use margins_data::Design;
 use crate::problem::SampledCurvatures;
 use crate::problem::summation::dot;
 use crate::solve::{ConjugateGradients, Exactness};
+use crate::solve::newton::equation::add_ridges;
 
 /// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
 /// conjugate gradients, each step of which takes a round of messages
@@ -16,6 +17,8 @@ pub(super) struct SampledInverse {
     sample: SampledCurvatures,
     /// The factor of the penalty, plus a term for the samples outside the subsample.
     ridge: f64,
+    /// The factors of the free columns, with the same term.
+    damping: Vec<(usize, f64)>,
     /// The diagonal of H; infinite where the intercept does not move.
     diagonal: Vec<f64>,
 }
@@ -25,7 +28,12 @@ impl SampledInverse {
     ///
     /// Each of m samples of n stands for n/m. Along a sample outside the subsample H has the term
     /// `d_i ||x_i||^2`, which this matrix lacks: the mean of these terms is added to the ridge.
-    pub(super) fn new(sample: SampledCurvatures, ridge: f64, moves_intercept: bool) -> Self {
+    pub(super) fn new(
+        sample: SampledCurvatures,
+        ridge: f64,
+        damping: &[(usize, f64)],
+        moves_intercept: bool,
+    ) -> Self {
         let SampledCurvatures { design, curvatures, share } = &sample;
         let mut diagonal = vec![0.0; design.columns() + 1];
         let (mut own, mut count) = (0.0, 0);
@@ -35,10 +43,12 @@ impl SampledInverse {
         }
         let total: f64 = curvatures.iter().sum();
         let of_one = share * own / count.max(1) as f64;
-        let ridge = ridge + (1.0 - share) * of_one;
-        diagonal[1..].iter_mut().for_each(|entry| *entry += ridge);
+        let outside = (1.0 - share) * of_one;
+        let ridge = ridge + outside;
+        let damping: Vec<_> = damping.iter().map(|&(j, factor)| (j, factor + outside)).collect();
+        add_ridges(ridge, &damping, None, &mut diagonal[1..]);
         diagonal[0] = if moves_intercept && total > 0.0 { total } else { f64::INFINITY };
-        SampledInverse { sample, ridge, diagonal }
+        SampledInverse { sample, ridge, damping, diagonal }
     }
 
     /// Returns `H^(-1) right`, roughly.
@@ -79,6 +89,6 @@ impl SampledInverse {
         if self.diagonal[0].is_infinite() {
             first[0] = 0.0;
         }
-        rest.iter_mut().zip(&direction[1..]).for_each(|(o, d)| *o += self.ridge * d);
+        add_ridges(self.ridge, &self.damping, Some(&direction[1..]), rest);
     }
 }

@@ -10,7 +10,7 @@ use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::curved::CurvedFactor;
-use super::equation::{Equation, Iterated};
+use super::equation::{Equation, Iterated, add_ridges};
 use super::sampled::SampledInverse;
 use crate::problem::Samples;
 use crate::solve::Exactness;
@@ -160,7 +160,8 @@ fn by_sampled<S: Samples>(
         counts.by_diagonal = Some(steps);
         return solution;
     };
-    let inverse = SampledInverse::new(sample, equation.ridge, equation.samples.has_intercept());
+    let moves_intercept = equation.samples.has_intercept();
+    let inverse = SampledInverse::new(sample, equation.ridge, equation.damping, moves_intercept);
     let target = target(equation);
     let precondition = |r: &[f64]| inverse.solve(r);
     let Iterated { solution, steps, .. } =
@@ -180,7 +181,9 @@ fn iterate<S: Samples>(
 ) -> (f64, Vec<f64>) {
     /// The steps that a factor of other curvatures may take before it is rebuilt.
     const PATIENCE: usize = 20;
-    let Some(price) = factor.price(equation.samples) else {
+    // The inverse by way of the samples with curvature divides by every ridge.
+    let price = equation.damping.is_empty().then(|| factor.price(equation.samples)).flatten();
+    let Some(price) = price else {
         return by_sampled(counts, equation, passes);
     };
     if !factor.is_factored() {
@@ -266,7 +269,7 @@ impl Factor {
             self.matrix = DMatrix::zeros(self.order, self.order);
         }
         equation.samples.gram(&mut self.matrix);
-        self.regularise(equation.ridge, equation.samples.has_intercept());
+        self.regularise(equation);
         self.scale();
         self.steps = 0;
         self.is_made = cholesky(&mut self.matrix);
@@ -274,12 +277,12 @@ impl Factor {
     }
 
     /// Adds the penalty to the second derivatives of the risk.
-    fn regularise(&mut self, ridge: f64, has_intercept: bool) {
+    fn regularise<S: Samples>(&mut self, equation: &Equation<'_, S>) {
         let matrix = &mut self.matrix;
-        for j in 1..matrix.nrows() {
-            matrix[(j, j)] += ridge;
-        }
-        if has_intercept {
+        let mut diagonal: Vec<f64> = (1..matrix.nrows()).map(|j| matrix[(j, j)]).collect();
+        add_ridges(equation.ridge, equation.damping, None, &mut diagonal);
+        diagonal.into_iter().enumerate().for_each(|(j, entry)| matrix[(j + 1, j + 1)] = entry);
+        if equation.samples.has_intercept() {
             // No curvature at all in the intercept (every margin on a straight part of the loss)
             // leaves it where it is: its slope is zero already.
             let floor = f64::EPSILON * (1.0 + matrix[(0, 0)]);

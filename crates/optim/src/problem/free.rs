@@ -1,0 +1,417 @@
+//! The free part of a classifier: the intercept with the features that no penalty acts on.
+//!
+//! In `F(b, w) = (1/n) sum c_i L(y_i (b + <w, x_i>)) + lambda sum_(j penalised) w_j^2` the free
+//! coefficients have derivative 0 at the minimum, so that dual points are feasible where
+//! `sum c_i s_i y_i z_i = 0`, `z_i` the values of the free columns, 1 for the intercept.
+//! [`balance`] moves duals there.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::{DMatrix, DVector};
+
+use crate::Error;
+use crate::problem::EmpiricalRisk;
+use crate::problem::summation::sum_of_blocks;
+
+/// The features that are never penalised, by their columns; by default none.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FreeColumns(Arc<Vec<usize>>);
+
+impl FreeColumns {
+    /// The largest number of columns.
+    pub const MOST: usize = 64;
+
+    /// Returns these columns.
+    ///
+    /// # Errors
+    /// [`Error::FreeColumns`]: there are more than [`MOST`](Self::MOST).
+    ///
+    /// ```
+    /// use margins_optim::problem::FreeColumns;
+    ///
+    /// let free = FreeColumns::new(vec![3, 1, 3])?;
+    /// assert_eq!(free.get(), [1, 3]);
+    /// assert!(FreeColumns::new((0..100).collect()).is_err());
+    /// # Ok::<(), margins_optim::Error>(())
+    /// ```
+    pub fn new(mut columns: Vec<usize>) -> Result<Self, Error> {
+        columns.sort_unstable();
+        columns.dedup();
+        if columns.len() > Self::MOST {
+            return Err(Error::FreeColumns { found: columns.len(), limit: Self::MOST });
+        }
+        Ok(FreeColumns(columns.into()))
+    }
+
+    /// Returns the columns, ascending.
+    pub fn get(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns a vector over the features with zeros in place of the free ones.
+    pub(crate) fn penalised<'v>(&self, vector: &'v [f64]) -> Cow<'v, [f64]> {
+        let mut vector = Cow::Borrowed(vector);
+        for &j in self.get() {
+            vector.to_mut()[j] = 0.0;
+        }
+        vector
+    }
+
+    /// Returns those of the columns that are not linear combinations of the ones before them and the
+    /// intercept. To penalise the others leaves the minimum as it is, for the columns returned can take
+    /// their place, and makes it unique: their coefficients are 0 there.
+    ///
+    /// `gram` is the weighted matrix of inner products of the [block](Block) of these columns.
+    #[must_use]
+    pub(crate) fn independent(&self, has_intercept: bool, gram: &DMatrix<f64>) -> Self {
+        /// The share of its square that a column must have left beside the ones before it.
+        const LEFT: f64 = 1e-10;
+        let first = usize::from(has_intercept);
+        let mut basis: Vec<usize> = (0..first).collect();
+        let mut kept = Vec::new();
+        for (k, &column) in self.get().iter().enumerate() {
+            let at = first + k;
+            let square = gram[(at, at)];
+            let explained = Pivoted::of(&sub(gram, &basis)).map_or(0.0, |factor| {
+                let cross =
+                    DVector::from_iterator(basis.len(), basis.iter().map(|&i| gram[(at, i)]));
+                cross.dot(&factor.solve(&cross))
+            });
+            if square > 0.0 && square - explained > LEFT * square {
+                basis.push(at);
+                kept.push(column);
+            }
+        }
+        FreeColumns(kept.into())
+    }
+}
+
+/// Returns the rows and columns of a matrix with these numbers.
+fn sub(matrix: &DMatrix<f64>, of: &[usize]) -> DMatrix<f64> {
+    DMatrix::from_fn(of.len(), of.len(), |i, j| matrix[(of[i], of[j])])
+}
+
+/// The values `z_i` of the free columns, for every sample one after another, 1 for the intercept first.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl Block {
+    /// Returns the values in a design.
+    pub(crate) fn of(design: &Design, free: &FreePart) -> Self {
+        let (first, width) = (usize::from(free.intercept), free.width());
+        let columns = free.columns.get();
+        let mut values = vec![0.0; width * design.rows()];
+        for (sample, z) in design.samples().zip(values.chunks_exact_mut(width.max(1))) {
+            z[..first].fill(1.0);
+            sample.for_each(|column, x| {
+                if let Ok(k) = columns.binary_search(&column) {
+                    z[first + k] = x;
+                }
+            });
+        }
+        Block { width, values }
+    }
+
+    fn sample(&self, i: usize) -> &[f64] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+}
+
+/// The free columns with the intercept, as duals are balanced over them.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FreePart {
+    /// The columns.
+    pub columns: FreeColumns,
+    /// True if there is an intercept.
+    pub intercept: bool,
+}
+
+impl FreePart {
+    /// Returns the number of columns, with the intercept's.
+    pub(crate) fn width(&self) -> usize {
+        usize::from(self.intercept) + self.columns.get().len()
+    }
+}
+
+/// A move of all duals at once by a linear function of their free columns, `d_i = <delta, z_i>`.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum BlockMove {
+    /// Every dual moves by `y_i d_i` times its distance to the nearer end of the domain, and by no
+    /// more than half of it: duals that are at an end, which near an optimum are right, stay there.
+    PullIn(Vec<f64>),
+    /// Every dual moves by `y_i d_i`, as far as the domain lets it.
+    Shift(Vec<f64>),
+}
+
+/// The weight of a sample in the matrix that a [move](BlockMove) is made by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Mobility {
+    /// Its own weight `c_i`.
+    All,
+    /// That times the distance of its dual to the nearer end of the domain.
+    Room,
+    /// That, or 0 if its dual is at an end of the domain.
+    Inside,
+}
+
+/// Sums of duals over the free columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BlockSums {
+    /// The sums `(1/n) sum c_i s_i y_i z_i`.
+    pub(crate) excess: Vec<f64>,
+    /// The sums `(1/n) sum c_i |s_i z_i|`, to which the rounding of those is relative.
+    pub(crate) sizes: Vec<f64>,
+    /// The matrix `(1/n) sum c_i m_i z_i z_i'` with the [mobility](Mobility) m.
+    pub(crate) gram: DMatrix<f64>,
+}
+
+impl BlockSums {
+    /// Returns the number of sums of so many columns.
+    pub(crate) fn count(width: usize) -> usize {
+        2 * width + width * (width + 1) / 2
+    }
+
+    /// Returns the sums as one list: the excess, the sizes, and the lower triangle of the matrix.
+    pub(crate) fn into_list(self) -> Vec<f64> {
+        let columns = self.gram.column_iter().enumerate();
+        let triangle = columns.flat_map(|(j, column)| column.as_slice()[j..].to_vec());
+        self.excess.iter().chain(&self.sizes).copied().chain(triangle).collect()
+    }
+
+    /// Returns the sums of a list.
+    pub(crate) fn from_list(list: &[f64], width: usize) -> Self {
+        let (excess, rest) = list.split_at(width);
+        let (sizes, triangle) = rest.split_at(width);
+        let mut gram = DMatrix::zeros(width, width);
+        let mut entries = triangle.iter();
+        for j in 0..width {
+            for i in j..width {
+                gram[(i, j)] = *entries.next().unwrap_or(&f64::NAN);
+                gram[(j, i)] = gram[(i, j)];
+            }
+        }
+        BlockSums { excess: excess.to_vec(), sizes: sizes.to_vec(), gram }
+    }
+
+    /// Returns the largest excess relative to its size.
+    fn relative(&self) -> f64 {
+        let ratio = |(r, size): (&f64, &f64)| if *r == 0.0 { 0.0 } else { r.abs() / size };
+        self.excess.iter().zip(&self.sizes).map(ratio).fold(0.0, f64::max)
+    }
+
+    /// Returns the `delta` that takes the excess away to first order.
+    fn delta(&self) -> Option<Vec<f64>> {
+        let factor = Pivoted::of(&self.gram)?;
+        let delta = factor.solve(&DVector::from_column_slice(&self.excess));
+        delta.iter().all(|d| d.is_finite()).then(|| delta.as_slice().to_vec())
+    }
+}
+
+/// Returns the moves after which duals are balanced: `sum c_i s_i y_i z_i` is 0 to rounding, or as
+/// small as they could be made. `look` returns the sums of the given duals after some moves.
+pub(crate) fn balance(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<BlockMove> {
+    /// The number of times that duals are pulled in.
+    const PULLS: usize = 4;
+    /// The factor by which a pull shrinks the excess at least.
+    const SHRINK: f64 = 0.25;
+    let given = look(&[], Mobility::Room);
+    let mut excess = given.relative();
+    let mut moves = Vec::new();
+    let mut sums = given;
+    for _ in 0..PULLS {
+        if excess <= BALANCED || excess.is_nan() {
+            return moves;
+        }
+        let Some(delta) = sums.delta() else { break };
+        moves.push(BlockMove::PullIn(delta));
+        sums = look(&moves, Mobility::Room);
+        let left = sums.relative();
+        if left.is_nan() || left > SHRINK * excess.max(BALANCED) {
+            break;
+        }
+        excess = left;
+    }
+    if sums.relative() <= BALANCED { moves } else { project(look) }
+}
+
+/// The excess, relative to the size of its terms, up to which duals are balanced.
+const BALANCED: f64 = 64.0 * f64::EPSILON;
+
+/// Returns the move to the nearest balanced duals in the domain, by Newton's method on its equation
+/// in `delta`, which is monotone and linear in pieces.
+fn project(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<BlockMove> {
+    const STEPS: usize = 40;
+    const HALVINGS: i32 = 12;
+    let mut at: Option<Vec<f64>> = None;
+    let moves = |delta: &Option<Vec<f64>>| -> Vec<BlockMove> {
+        delta.iter().cloned().map(BlockMove::Shift).collect()
+    };
+    let mut sums = look(&[], Mobility::All);
+    for _ in 0..STEPS {
+        if sums.relative() <= BALANCED {
+            break;
+        }
+        let Some(step) = sums.delta() else { break };
+        let before = norm(&sums.excess);
+        let next = (0..HALVINGS).find_map(|k| {
+            let t = 0.5f64.powi(k);
+            let from = at.clone().unwrap_or_else(|| vec![0.0; step.len()]);
+            let delta: Vec<f64> = from.iter().zip(&step).map(|(a, d)| a + t * d).collect();
+            let reached = look(&[BlockMove::Shift(delta.clone())], Mobility::Inside);
+            (norm(&reached.excess) < before).then_some((delta, reached))
+        });
+        let Some((delta, reached)) = next else { break };
+        (at, sums) = (Some(delta), reached);
+    }
+    moves(&at)
+}
+
+fn norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// A Cholesky factor of a positive semidefinite matrix, scaled to a unit diagonal, with the largest
+/// pivots first; those that rounding alone leaves take no part.
+struct Pivoted {
+    order: Vec<usize>,
+    units: Vec<f64>,
+    /// The factor of the leading pivots.
+    lower: DMatrix<f64>,
+}
+
+impl Pivoted {
+    /// Returns the factor; `None` if the matrix is not finite.
+    fn of(matrix: &DMatrix<f64>) -> Option<Self> {
+        let q = matrix.nrows();
+        if matrix.iter().any(|x| !x.is_finite()) {
+            return None;
+        }
+        let unit = |d: f64| if d > 0.0 { d.sqrt().recip() } else { 0.0 };
+        let units: Vec<f64> = (0..q).map(|j| unit(matrix[(j, j)])).collect();
+        let scaled = DMatrix::from_fn(q, q, |i, j| matrix[(i, j)] * units[i] * units[j]);
+        let least = 16.0 * q as f64 * f64::EPSILON;
+        let mut left: Vec<f64> = (0..q).map(|j| scaled[(j, j)]).collect();
+        let mut rest: Vec<usize> = (0..q).collect();
+        let mut order: Vec<usize> = Vec::new();
+        let mut lower = DMatrix::<f64>::zeros(q, q);
+        while let Some(at) =
+            (0..rest.len()).max_by(|&a, &b| left[rest[a]].total_cmp(&left[rest[b]]))
+        {
+            let pivot = rest[at];
+            if left[pivot] <= least {
+                break;
+            }
+            rest.swap_remove(at);
+            let k = order.len();
+            order.push(pivot);
+            let root = left[pivot].sqrt();
+            lower[(pivot, k)] = root;
+            for &i in &rest {
+                let known: f64 = (0..k).map(|m| lower[(i, m)] * lower[(pivot, m)]).sum();
+                lower[(i, k)] = (scaled[(i, pivot)] - known) / root;
+                left[i] -= lower[(i, k)] * lower[(i, k)];
+            }
+        }
+        let lower = DMatrix::from_fn(order.len(), order.len(), |i, j| lower[(order[i], j)]);
+        Some(Pivoted { order, units, lower })
+    }
+
+    /// Returns a solution of the equation with this right side, 0 at the pivots left out.
+    fn solve(&self, right: &DVector<f64>) -> DVector<f64> {
+        let k = self.order.len();
+        let mut x = DVector::from_fn(k, |i, _| right[self.order[i]] * self.units[self.order[i]]);
+        self.lower.solve_lower_triangular_mut(&mut x);
+        self.lower.tr_solve_lower_triangular_mut(&mut x);
+        let mut solution = DVector::zeros(right.len());
+        for (i, &j) in self.order.iter().enumerate() {
+            solution[j] = x[i] * self.units[j];
+        }
+        solution
+    }
+}
+
+impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
+    /// Returns the sums of duals over a block.
+    pub(crate) fn block_sums(&self, block: &Block, duals: &[f64], by: Mobility) -> BlockSums {
+        let width = block.width;
+        let domain = self.domain();
+        let mut gram = DMatrix::zeros(width, width);
+        for (i, &s) in duals.iter().enumerate() {
+            let mobility = match by {
+                Mobility::All => 1.0,
+                Mobility::Room => self.room_of(s),
+                Mobility::Inside => f64::from(u8::from(s > domain.lower && s < domain.upper)),
+            };
+            let weight = self.weights.get(i) * mobility;
+            if weight > 0.0 {
+                let z = block.sample(i);
+                for j in 0..width {
+                    for k in j..width {
+                        gram[(k, j)] += weight * z[j] * z[k];
+                    }
+                }
+            }
+        }
+        gram.fill_upper_triangle_with_lower_triangle();
+        let sum = |j: usize, sized: bool| {
+            let [sum] = sum_of_blocks(duals.len(), |rows| {
+                let term = |i: usize| {
+                    let term =
+                        self.signs.get(i) * self.weights.get(i) * duals[i] * block.sample(i)[j];
+                    if sized { term.abs() } else { term }
+                };
+                [rows.map(term).sum::<f64>()]
+            });
+            sum
+        };
+        let all = |sized: bool| (0..width).map(|j| sum(j, sized)).collect();
+        BlockSums { excess: all(false), sizes: all(true), gram }
+    }
+
+    /// Moves duals in their domain by a linear function of the free columns.
+    pub(crate) fn move_block(&self, block: &Block, duals: &mut [f64], by: &BlockMove) {
+        /// The share of the room of a dual that one move takes at most.
+        const MOST: f64 = 0.5;
+        let domain = self.domain();
+        for (i, s) in duals.iter_mut().enumerate() {
+            let along = |delta: &[f64]| -> f64 {
+                delta.iter().zip(block.sample(i)).map(|(d, z)| d * z).sum()
+            };
+            let y = self.signs.get(i);
+            let by = match by {
+                BlockMove::PullIn(delta) => {
+                    self.room_of(*s) * (y * along(delta)).clamp(-MOST, MOST)
+                }
+                BlockMove::Shift(delta) => y * along(delta),
+            };
+            *s = (*s - by).clamp(domain.lower, domain.upper);
+        }
+    }
+
+    /// Moves duals in their domain to where `sum c_i s_i y_i z_i = 0`, or as near as they go.
+    pub(crate) fn balance_block(&self, block: &Block, duals: &mut [f64]) {
+        let moved = |moves: &[BlockMove]| {
+            let mut moved = duals.to_vec();
+            moves.iter().for_each(|by| self.move_block(block, &mut moved, by));
+            moved
+        };
+        let moves = balance(|moves, by| self.block_sums(block, &moved(moves), by));
+        let balanced = moved(&moves);
+        duals.copy_from_slice(&balanced);
+    }
+}
