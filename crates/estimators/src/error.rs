@@ -41,6 +41,12 @@ pub enum Error {
     /// A kernel matrix has no features to scale.
     #[error("a precomputed kernel matrix has no features that could be standardised")]
     StandardizePrecomputed,
+    /// Every feature is taken out of the kernel.
+    #[error(
+        "every feature has the penalty factor 0, which leaves none for the kernel: leave the kernel \
+         out, or give some feature a factor of 1"
+    )]
+    NoKernelFeatures,
     /// A kernel matrix has no columns to encode.
     #[error("a precomputed kernel matrix has no columns that could be encoded")]
     EncodePrecomputed,

@@ -13,6 +13,7 @@ use margins_estimators::regularised::{
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::solve::Iteration;
 use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::RobustLearner;
@@ -150,6 +151,26 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.settings.standardize = standardize;
+        self
+    }
+
+    /// Sets how strongly the penalty acts on single features; a factor of 0 takes a feature out of it.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::optim::problem::PenaltyFactors;
+    ///
+    /// let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 1.0]];
+    /// let factors = PenaltyFactors::of_columns(vec![0.0, 1.0])?;
+    /// let builder = Classifier::builder().loss_named("logistic").penalty_factors(factors);
+    /// let classifier = builder.lambda(1e3).build()?.fit_samples(&rows, [0, 1, 0, 1])?;
+    /// assert!(classifier.model().members()[0].coef[0] > 0.4);
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    #[doc(alias = "penalty.factor")]
+    #[must_use]
+    pub fn penalty_factors(mut self, factors: PenaltyFactors) -> Self {
+        self.settings.penalty_factors = Some(factors);
         self
     }
 

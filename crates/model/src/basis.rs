@@ -1,4 +1,4 @@
-//! The functions of a sample that members combine.
+//! The functions of a sample that members combine: those of a kernel, and features beside it.
 
 mod kernel;
 
@@ -11,6 +11,7 @@ pub struct Basis {
     kernel: String,
     scales: Option<Vec<f64>>,
     functions: Functions,
+    linear: Vec<usize>,
 }
 
 /// The parts of a [`Basis`]: samples or frequencies, of the features as they are after scaling.
@@ -28,7 +29,7 @@ impl Basis {
         &self.kernel
     }
 
-    /// Returns the factors that features are multiplied with before the functions see them.
+    /// Returns the factors that the features of the kernel are multiplied with before it sees them.
     pub fn scales(&self) -> Option<&[f64]> {
         self.scales.as_deref()
     }
@@ -38,12 +39,19 @@ impl Basis {
         &self.functions
     }
 
-    /// Returns the number of functions.
+    /// Returns the features, ascending, that are functions by themselves, before the others, and that the
+    /// kernel does not see.
+    pub fn linear(&self) -> &[usize] {
+        &self.linear
+    }
+
+    /// Returns the number of functions, the linear ones included.
     pub fn len(&self) -> usize {
-        match &self.functions {
+        let of_kernel = match &self.functions {
             Functions::Sections(samples) => samples.rows(),
             Functions::Fourier(frequencies) => 2 * frequencies.rows(),
-        }
+        };
+        self.linear.len() + of_kernel
     }
 
     /// Returns true if there are no functions, which no basis allows.
@@ -53,7 +61,7 @@ impl Basis {
 
     /// Returns the number of features of a sample.
     pub fn columns(&self) -> usize {
-        self.functions.design().columns()
+        self.linear.len() + self.functions.design().columns()
     }
 }
 

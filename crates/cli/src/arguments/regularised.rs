@@ -7,13 +7,14 @@ use clap::Args;
 use margins::Approximation;
 use margins::data::Memory;
 use margins::optim::Solver;
+use margins::optim::problem::PenaltyFactors;
 
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::values::{
     ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, StopName, parse_grid,
-    seconds, tolerance, whole,
+    penalty_factor, seconds, tolerance, whole,
 };
 
 /// The default of the relative duality gap to reach.
@@ -74,6 +75,22 @@ pub(crate) struct PenaltyArguments {
     pub(crate) standardize: bool,
     #[arg(long)]
     pub(crate) no_intercept: bool,
+}
+
+/// The option for the penalty on single features.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Regularisation")]
+pub(crate) struct FactorArguments {
+    #[arg(long, value_name = "COLUMN=W", value_parser = penalty_factor, hide_short_help = true)]
+    penalty_factor: Vec<(String, f64)>,
+}
+
+impl FactorArguments {
+    /// Returns the penalty factors, if there are any.
+    pub(crate) fn factors(&self) -> Result<Option<PenaltyFactors>, margins::optim::Error> {
+        let given = &self.penalty_factor;
+        (!given.is_empty()).then(|| PenaltyFactors::of_names(given.clone())).transpose()
+    }
 }
 
 /// The option for the lambdas of a path.
@@ -157,6 +174,8 @@ pub(crate) struct RegularisedArguments {
     pub(crate) kernel: KernelArguments,
     #[command(flatten)]
     pub(crate) penalty: PenaltyArguments,
+    #[command(flatten)]
+    pub(crate) factors: FactorArguments,
     #[command(flatten)]
     pub(crate) solver: SolverArguments,
 }

@@ -69,6 +69,14 @@ choices! {
     Probability of "probability": Loss, Platt
 }
 
+/// Reads the penalty factor of a column, such as `age=0`.
+pub(crate) fn penalty_factor(text: &str) -> Result<(String, f64), String> {
+    match text.rsplit_once('=') {
+        Some((column, factor)) => Ok((column.trim().to_owned(), number(factor)?)),
+        None => Err("expected a column and its factor, such as age=0".to_owned()),
+    }
+}
+
 /// The weights of the classes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ClassWeight {

@@ -42,7 +42,7 @@ impl Task<'_> {
         registry: &Registry,
         regularisation: Regularisation,
     ) -> Result<ClassifierSettings, Failure> {
-        let RegularisedArguments { loss, kernel, penalty, solver, .. } = self.arguments;
+        let RegularisedArguments { loss, kernel, penalty, factors, solver, .. } = self.arguments;
         let (class_weights, costs) = match &loss.class_weight {
             ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
             ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
@@ -65,6 +65,7 @@ impl Task<'_> {
             regularisation,
             intercept: !penalty.no_intercept,
             standardize: penalty.standardize,
+            penalty_factors: factors.factors().map_err(Failure::usage)?,
             class_weights,
             class_costs: ClassCosts::new(costs)?,
             options: Options {

@@ -111,6 +111,11 @@ impl ClassifierSettings {
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
             (
+                is_mapped && self.penalty_factors.is_some(),
+                "penalty factors with a kernel",
+                "take linear functions, or rows in memory",
+            ),
+            (
                 self.sample_weights.is_some(),
                 "sample_weights",
                 "give the weights to the samples where they are",
@@ -136,7 +141,10 @@ impl ClassifierSettings {
             ),
         ];
         match refused.into_iter().find(|(given, ..)| *given) {
-            None => how.map_or(Ok(()), |how| how.check_classes(table.classes.len())),
+            None => {
+                self.check_features(table.feature_names.as_deref(), table.features)?;
+                how.map_or(Ok(()), |how| how.check_classes(table.classes.len()))
+            }
             Some((_, one, reason)) => {
                 let other = "samples that are not in memory".to_owned();
                 Err(Error::contradiction(one.to_owned(), other, reason))
@@ -303,7 +311,11 @@ impl<'s> Distributed<'s> {
         };
         let standardize = self.standardize;
         let training = settings.training(self.table.rows(), deadline);
-        let training = Training { observer: &observer, standardize, ..training };
+        let names = self.table.feature_names.as_deref();
+        let factors = settings.penalty_factors.as_ref();
+        let factors = factors.map(|factors| factors.numbered(names, self.table.features));
+        let penalty = factors.as_ref();
+        let training = Training { observer: &observer, standardize, penalty, ..training };
         #[cfg(feature = "serde")]
         let kept = self.points.as_ref().map(|points| points.of(member, problem.held_out));
         #[cfg(feature = "serde")]

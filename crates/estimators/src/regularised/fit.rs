@@ -57,6 +57,7 @@ impl ClassifierSettings {
     fn path_classes(&self, data: Dataset<Classes>) -> Result<Path, Error> {
         self.check()?;
         self.check_path()?;
+        self.check_features(data.feature_names(), data.columns())?;
         self.on_threads(|| {
             let limit = self.time_limit.map(TimeLimit::new);
             let contests = self.contests(data)?;
@@ -105,6 +106,7 @@ impl ClassifierSettings {
         let limit = self.time_limit.map(TimeLimit::new);
         let rows = data.rows();
         data.design().check_fits(1, 0, 0)?;
+        self.check_features(data.feature_names(), data.columns())?;
         let contests = self.contests(data)?;
         let (folds, note_on_folds) = self.folds_and_note(&contests)?.unzip();
         let Selected { prepared, approach, mut path, curve, kernels } =
@@ -131,6 +133,16 @@ impl ClassifierSettings {
         fitted.report.notes.extend([note, note_on_folds.flatten()].into_iter().flatten());
         let fitted = fitted.certified(self)?;
         Ok(fitted)
+    }
+
+    /// Refuses penalty factors of features that the data do not have.
+    pub(super) fn check_features(
+        &self,
+        names: Option<&[String]>,
+        columns: usize,
+    ) -> Result<(), Error> {
+        let factors = self.penalty_factors.as_ref();
+        Ok(factors.map_or(Ok(()), |factors| factors.check(names, columns))?)
     }
 
     /// Returns the folds of a cross-validation, with a sentence on those that lack a class, if some do.

@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 use super::contests::{Contests, Fitting};
 use super::cross_validation::Folds;
 use super::model::model_of_fits;
-use super::prepared::{Prepared, linear_norm};
+use super::prepared::{Prepared, norm};
 use super::report::{KernelReport, TrainingReport, of_ended_paths};
 use super::settings::ClassifierSettings;
 use crate::certificate::evidence;
@@ -235,7 +235,7 @@ impl TrainingData {
     fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match self {
             TrainingData::InMemory(here) => here.prepared.norm(fit),
-            TrainingData::Distributed { .. } => Ok(linear_norm(fit)),
+            TrainingData::Distributed { .. } => Ok(norm(&fit.coef)),
         }
     }
 

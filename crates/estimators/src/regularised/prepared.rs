@@ -186,7 +186,7 @@ impl<'d> Prepared<'d> {
     /// Kernel values or scores that are not finite.
     pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match &self.form {
-            Form::Linear => Ok(linear_norm(fit)),
+            Form::Linear => Ok(norm(&fit.coef)),
             Form::Kernel(form) => form.norm(fit),
         }
     }
@@ -306,8 +306,9 @@ fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f6
     scores
 }
 
-pub(super) fn linear_norm(fit: &Fit) -> f64 {
-    fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt()
+/// Returns the norm of coefficients.
+pub(super) fn norm(coef: &[f64]) -> f64 {
+    coef.iter().map(|w| w * w).sum::<f64>().sqrt()
 }
 
 fn coefs(fits: &[Fit]) -> Vec<Vec<f64>> {
@@ -360,8 +361,12 @@ impl Subset<'_> {
         let chosen = match self.rows {
             Some(rows) => data.select_as(rows, design),
             None => data.over(design),
-        };
-        Ok(chosen?)
+        }?;
+        // The features are those of the data, unless a map has made others.
+        Ok(match data.feature_names().filter(|_| self.kernel.is_none()) {
+            Some(names) => chosen.with_feature_names(names.to_vec())?,
+            None => chosen,
+        })
     }
 }
 

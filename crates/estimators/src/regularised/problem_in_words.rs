@@ -17,6 +17,7 @@ impl ClassifierSettings {
             ("scheme", format!("{:?}", self.scheme)),
             ("intercept", self.intercept.to_string()),
             ("standardize", self.standardize.to_string()),
+            ("penalty-factors", self.factors_in_words()),
             ("class-weights", format!("{:?}", self.class_weights)),
             ("class-costs", format!("{:?}", self.class_costs)),
             ("seed", self.seed.to_string()),
@@ -24,5 +25,9 @@ impl ClassifierSettings {
         ];
         let all = common.into_iter().chain(others);
         all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn factors_in_words(&self) -> String {
+        self.penalty_factors.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 }

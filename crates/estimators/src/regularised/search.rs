@@ -280,6 +280,7 @@ impl ClassifierSettings {
                     deadline,
                     planned,
                     solver: self.options.solver,
+                    penalty_factors: self.penalty_factors.clone(),
                 };
                 Prepared::for_kernel(specification, &self.kernels.registry, data, preparation)
             }

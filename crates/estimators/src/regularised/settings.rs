@@ -7,11 +7,14 @@ use margins_data::{Dataset, Memory};
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::method::Route;
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
 use margins_robust::RobustLearner;
 
+use super::approximation::Approximation;
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};
+use super::prepared::PRECOMPUTED;
 use super::progress::{IterationObserver, Observer};
 use super::space::KernelChoice;
 use super::space::Space;
@@ -46,6 +49,10 @@ pub struct ClassifierSettings {
     /// True to scale features to unit standard deviation for the fit: by the training rows of every
     /// fold for linear classifiers, once over all rows for kernels.
     pub standardize: bool,
+    /// How strongly the penalty acts on each feature; by default on all alike. A factor of 0 takes a
+    /// feature out of the penalty, and out of the kernel if there is one: the classifier is then linear in
+    /// this feature beside the function of the kernel, a partially linear model.
+    pub penalty_factors: Option<PenaltyFactors>,
     /// The weights of the two sides of every binary problem.
     pub class_weights: ClassWeights,
     /// The costs of errors on the samples of each class, in the fit and in the cross-validated
@@ -135,6 +142,7 @@ impl Default for ClassifierSettings {
             scheme: None,
             intercept: true,
             standardize: false,
+            penalty_factors: None,
             class_weights: ClassWeights::AsGiven,
             class_costs: ClassCosts::default(),
             sample_weights: None,
@@ -233,6 +241,7 @@ impl ClassifierSettings {
         self.options.check()?;
         self.check_published_rule()?;
         self.check_unpenalised()?;
+        self.check_penalty_factors()?;
         self.check_memory()?;
         self.check_exact()?;
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
@@ -315,6 +324,55 @@ impl ClassifierSettings {
         }
     }
 
+    /// Refuses penalty factors where they have no meaning, or nothing that could fit them.
+    fn check_penalty_factors(&self) -> Result<(), Error> {
+        let Some(factors) = &self.penalty_factors else { return Ok(()) };
+        let spaces = self.spaces()?;
+        let kernel = spaces.iter().find_map(Space::kernel).map(|kernel| format!("kernel {kernel}"));
+        let kernel = kernel.unwrap_or_default();
+        let approximation = format!("approximation {}", self.kernels.approximation);
+        let is_cholesky = matches!(self.kernels.approximation, Approximation::Cholesky { .. });
+        let refused = [
+            (
+                self.learner.is_some(),
+                "a robust learner",
+                "the learner penalises all features alike: leave the factors out",
+            ),
+            (
+                self.regularisation == Regularisation::Single(Lambda::NONE),
+                "lambda 0",
+                "without a penalty there are no factors of it: leave them out",
+            ),
+            (
+                !kernel.is_empty() && factors.other().is_some(),
+                &kernel,
+                "with a kernel a factor is 0, which takes a feature out of the kernel, or 1",
+            ),
+            (
+                kernel.contains(PRECOMPUTED),
+                &kernel,
+                "a kernel matrix has no features: leave the factors out",
+            ),
+            (
+                !kernel.is_empty() && self.certify_exact,
+                "certify_exact",
+                "the gap for the exact kernel is for functions of the kernel alone",
+            ),
+            (
+                is_cholesky,
+                &approximation,
+                "features beside the kernel need the kernel as it is, or nystrom or rff",
+            ),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            Some((_, other, reason)) => {
+                let one = format!("penalty factors {factors}");
+                Err(Error::contradiction(one, other.to_owned(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a bound on memory for features whose inner products are not used.
     fn check_memory(&self) -> Result<(), Error> {
         let KernelChoice { memory: Some(memory), approximation, .. } = &self.kernels else {
@@ -388,6 +446,7 @@ impl ClassifierSettings {
         Training {
             intercept: self.intercept,
             standardize: self.standardize,
+            penalty: self.penalty_factors.as_ref(),
             class_weights: self.class_weights,
             of_rows: (self.fixed_parameter == FixedParameter::C).then_some(rows),
             options: Options {

@@ -18,6 +18,7 @@ pub(super) const CLASSIFIER: &[Setting] = &[
     ENCODE,
     FIT_INTERCEPT,
     STANDARDIZE,
+    PENALTY_FACTORS,
     CLASS_WEIGHT,
     MULTI_CLASS,
     PROBABILITY,
@@ -51,6 +52,7 @@ pub(super) const CROSS_VALIDATED: &[Setting] = &[
     ENCODE,
     FIT_INTERCEPT,
     STANDARDIZE,
+    PENALTY_FACTORS,
     CLASS_WEIGHT,
     MULTI_CLASS,
     PROBABILITY,
@@ -80,6 +82,7 @@ pub(super) const PATH: &[Setting] = &[
     ENCODE,
     FIT_INTERCEPT,
     STANDARDIZE,
+    PENALTY_FACTORS,
     CLASS_WEIGHT,
     Setting { option: None, ..MULTI_CLASS },
     SOLVER,
@@ -123,6 +126,28 @@ pub(super) const ROBUST: &[Setting] = &[
     PROGRESS,
     VERBOSE,
 ];
+
+const PENALTY_FACTORS: Setting = Setting {
+    name: "penalty_factors",
+    option: Some("penalty-factor"),
+    kind: Kind::Other {
+        documented: "array-like of shape (n_features,), dict or None",
+        annotation: "Any",
+        native: "list[float] | list[tuple[str, float]] | None",
+    },
+    none: "1 for every feature",
+    sentence: "Penalty factor W of a feature: the penalty is lambda times the sum of W w^2",
+    syntax: ", such as age=0; may be repeated",
+    more: "A factor of 0 takes a feature out of the penalty, as in glmnet, and a factor of 4 shrinks its \
+           coefficient as much as half of its values would. Up to 64 features may have the factor 0. With a \
+           kernel every factor is 0 or 1, and a feature with the factor 0 is not seen by the kernel: its \
+           coefficient stands beside the function of the kernel (partially linear model).",
+    python: "A dict maps names, or numbers counted from 0, to factors; features not listed have 1. The name of \
+             an encoded column stands for all of its features.",
+    command: "The name of an encoded column stands for all of its features. Features without names have their \
+              numbers, counted from 1.",
+    ..NONE
+};
 
 const OBJECTIVE: Setting = Setting {
     name: "objective",

@@ -42,7 +42,24 @@ impl Basis {
         if matches!(functions, Functions::Fourier(_)) && design.is_sparse() {
             return Err(Error::Invalid("its frequencies are sparse".to_owned()));
         }
-        Ok(Basis { kernel: kernel.specification(), scales, functions })
+        Ok(Basis { kernel: kernel.specification(), scales, functions, linear: Vec::new() })
+    }
+
+    /// Returns the basis with functions before the others that are features by themselves: so many
+    /// columns, ascending, of the samples that the model takes, which the kernel does not see.
+    ///
+    /// # Errors
+    /// Columns that do not ascend, or that are beyond those of the samples.
+    pub fn with_linear(mut self, columns: Vec<usize>) -> Result<Self, Error> {
+        let all = columns.len() + self.functions.design().columns();
+        let ascends = columns.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascends || columns.last().is_some_and(|&last| last >= all) {
+            let reason =
+                format!("its linear features {columns:?} are no columns of {all}, ascending");
+            return Err(Error::Invalid(reason));
+        }
+        self.linear = columns;
+        Ok(self)
     }
 
     /// Returns the basis that a file describes.
@@ -51,10 +68,11 @@ impl Basis {
         kernel: &str,
         scales: Option<Vec<f64>>,
         functions: Functions,
+        linear: Vec<usize>,
         registry: &crate::Registry,
     ) -> Result<Self, Error> {
         let kernel = registry.kernels.parse(kernel).map_err(Error::Kernel)?;
-        Basis::new(&*kernel, scales, functions)
+        Basis::new(&*kernel, scales, functions)?.with_linear(linear)
     }
 
     /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row per row of `coefs` and one column per sample,
@@ -65,6 +83,16 @@ impl Basis {
         coefs: &DMatrix<f64>,
         kernel: &dyn Kernel,
     ) -> Result<DMatrix<f64>, Error> {
+        if !self.linear.is_empty() {
+            let m = self.linear.len();
+            let others: Vec<usize> =
+                (0..self.columns()).filter(|j| self.linear.binary_search(j).is_err()).collect();
+            let of_kernel = Basis { linear: Vec::new(), ..self.clone() };
+            let rest = coefs.columns(m, coefs.ncols() - m).clone_owned();
+            let combined = of_kernel.combine(&design.select_columns(&others)?, &rest, kernel)?;
+            let linear = design.select_columns(&self.linear)?;
+            return Ok(linear_scores(&linear, &coefs.columns(0, m).clone_owned()) + combined);
+        }
         let design = match &self.scales {
             Some(scales) => {
                 let mut scaled = design.clone();

@@ -73,6 +73,8 @@ struct Numbers<'a> {
     /// The coefficients, one list a member.
     coefs: Vec<Cow<'a, [f64]>>,
     scales: Option<Cow<'a, [f64]>>,
+    /// The features that are functions by themselves, before the others.
+    linear: Vec<u32>,
     functions: FunctionNumbers<'a>,
 }
 
@@ -116,6 +118,10 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         intercepts: model.members().iter().map(|member| member.intercept).collect(),
         coefs: model.members().iter().map(|member| Cow::from(&member.coef)).collect(),
         scales: model.basis().and_then(Basis::scales).map(Cow::from),
+        // A basis has no more features than fit in 32 bits.
+        linear: model
+            .basis()
+            .map_or(Vec::new(), |basis| basis.linear().iter().map(|&j| j as u32).collect()),
         functions: FunctionNumbers::of(model.basis().map(Basis::functions)),
     };
     let mut bytes = vec![0; PREFIX];
@@ -237,9 +243,11 @@ fn model(
     }
     let basis = match (description.kernel, numbers.functions.functions()?) {
         (Some(kernel), Some(functions)) => {
-            Some(Basis::read(kernel, numbers.scales.map(Cow::into_owned), functions, registry)?)
+            let linear = numbers.linear.iter().map(|&j| j as usize).collect();
+            let scales = numbers.scales.map(Cow::into_owned);
+            Some(Basis::read(kernel, scales, functions, linear, registry)?)
         }
-        (None, None) if numbers.scales.is_none() => None,
+        (None, None) if numbers.scales.is_none() && numbers.linear.is_empty() => None,
         _ => return Err(Error::Invalid("it has half of a basis".to_owned())),
     };
     let loss = registry.losses.parse(description.loss).map_err(Error::Loss)?;

@@ -44,8 +44,20 @@ struct Document<'a> {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum BasisDocument {
-    Kernel { kernel: String, scales: Option<Vec<f64>>, samples: Samples },
-    Fourier { kernel: String, scales: Option<Vec<f64>>, frequencies: Vec<Vec<f64>> },
+    Kernel {
+        kernel: String,
+        scales: Option<Vec<f64>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        linear: Vec<usize>,
+        samples: Samples,
+    },
+    Fourier {
+        kernel: String,
+        scales: Option<Vec<f64>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        linear: Vec<usize>,
+        frequencies: Vec<Vec<f64>>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,30 +160,31 @@ impl Document<'_> {
 impl BasisDocument {
     fn of(basis: &Basis) -> Self {
         let (kernel, scales) = (basis.kernel().to_owned(), basis.scales().map(<[f64]>::to_vec));
+        let linear = basis.linear().to_vec();
         match basis.functions() {
             Functions::Sections(design) => {
-                BasisDocument::Kernel { kernel, scales, samples: Samples::of(design) }
+                BasisDocument::Kernel { kernel, scales, linear, samples: Samples::of(design) }
             }
             Functions::Fourier(design) => {
-                BasisDocument::Fourier { kernel, scales, frequencies: rows(design) }
+                BasisDocument::Fourier { kernel, scales, linear, frequencies: rows(design) }
             }
         }
     }
 
     fn basis(self, registry: &Registry) -> Result<Basis, Error> {
         let wrong = |what: &str, error| Error::Invalid(format!("its {what}: {error}"));
-        let (kernel, scales, functions) = match self {
-            BasisDocument::Kernel { kernel, scales, samples } => {
+        let (kernel, scales, linear, functions) = match self {
+            BasisDocument::Kernel { kernel, scales, linear, samples } => {
                 let samples = samples.design().map_err(|error| wrong("samples", error))?;
-                (kernel, scales, Functions::Sections(samples))
+                (kernel, scales, linear, Functions::Sections(samples))
             }
-            BasisDocument::Fourier { kernel, scales, frequencies } => {
+            BasisDocument::Fourier { kernel, scales, linear, frequencies } => {
                 let frequencies = Design::from_rows(&frequencies);
                 let frequencies = frequencies.map_err(|error| wrong("frequencies", error))?;
-                (kernel, scales, Functions::Fourier(frequencies))
+                (kernel, scales, linear, Functions::Fourier(frequencies))
             }
         };
-        Basis::read(&kernel, scales, functions, registry)
+        Basis::read(&kernel, scales, functions, linear, registry)
     }
 }
 

@@ -13,6 +13,7 @@ use super::judge::Judge;
 use super::rounds::{Round, Rounds};
 use super::sensitivity::Sensitivity;
 use super::splits::{check_splits, check_training};
+use crate::problem::PenaltyFactors;
 use crate::{Error, Fit, Lambda, Observed, Options, Training};
 
 /// The rows of a fold.
@@ -163,10 +164,12 @@ pub fn error_curve<'s, L: MarginLoss + ?Sized, E: From<Error> + Send>(
         let held_out = fold.held_out;
         scores.iter().try_for_each(|of| Error::check_scores(of, held_out.iter().copied()))?;
         let judge = Judge::new(training, data, held_out);
+        // Without a penalty a gap does not bound how far coefficients are from those of the minimum.
+        let is_known = !training.penalty.is_some_and(PenaltyFactors::has_free);
         let at = |(fit, scores): (&Fit, &Vec<f64>)| {
-            let unproven = sensitivity.unproven(fit, training.intercept, scores);
+            let unproven = is_known.then(|| sensitivity.unproven(fit, training.intercept, scores));
             let (wrong, measured) = judge.judge(scores);
-            FoldOutcome::new(wrong, Some(unproven), measured, &[&fit.report])
+            FoldOutcome::new(wrong, unproven, measured, &[&fit.report])
         };
         Ok(fits.iter().zip(&scores).map(at).collect())
     })

@@ -73,14 +73,43 @@ impl PenaltyFactors {
         }
     }
 
+    /// Returns the first factor that is neither 0 nor 1.
+    pub fn other(&self) -> Option<f64> {
+        let is_other = |factor: &f64| *factor != 0.0 && *factor != 1.0;
+        match &self.0 {
+            Given::Columns(factors) => factors.iter().copied().find(is_other),
+            Given::Names(factors) => factors.iter().map(|(_, factor)| *factor).find(is_other),
+        }
+    }
+
     /// Returns the factors of so many features with these names. A name without a feature does
     /// nothing, as for a category that the rows of a fold lack.
     ///
     /// # Errors
-    /// [`Error::Shape`]: factors of another number of features. [`Error::FreeColumns`]: too many factors
+    /// [`Error::NoSuchFeature`]: a name that is no number, of features without names. [`Error::Shape`]: factors of another number of features. [`Error::FreeColumns`]: too many factors
     /// are 0.
     pub fn on(&self, names: Option<&[String]>, columns: usize) -> Result<Penalty, Error> {
-        let factors = match &self.0 {
+        if names.is_none() {
+            self.check_names(None, columns)?;
+        }
+        let factors = self.of_all(names, columns);
+        if factors.len() != columns {
+            let what = "penalty factors, one per feature";
+            return Err(Error::Shape { what, expected: columns, found: factors.len() });
+        }
+        Penalty::of(&factors)
+    }
+
+    /// Returns the same as factors of all features, for features whose names are not known where the fit
+    /// is made.
+    #[must_use]
+    pub fn numbered(&self, names: Option<&[String]>, columns: usize) -> Self {
+        PenaltyFactors(Given::Columns(self.of_all(names, columns)))
+    }
+
+    /// Returns the factor of every feature.
+    fn of_all(&self, names: Option<&[String]>, columns: usize) -> Vec<f64> {
+        match &self.0 {
             Given::Columns(factors) => factors.clone(),
             Given::Names(given) => {
                 let mut factors = vec![1.0; columns];
@@ -91,12 +120,7 @@ impl PenaltyFactors {
                 }
                 factors
             }
-        };
-        if factors.len() != columns {
-            let what = "penalty factors, one per feature";
-            return Err(Error::Shape { what, expected: columns, found: factors.len() });
         }
-        Penalty::of(&factors)
     }
 
     /// Refuses a name that is no feature.
@@ -104,6 +128,11 @@ impl PenaltyFactors {
     /// # Errors
     /// [`Error::NoSuchFeature`], and the errors of [`on`](Self::on).
     pub fn check(&self, names: Option<&[String]>, columns: usize) -> Result<(), Error> {
+        self.check_names(names, columns)?;
+        self.on(names, columns).map(drop)
+    }
+
+    fn check_names(&self, names: Option<&[String]>, columns: usize) -> Result<(), Error> {
         if let Given::Names(given) = &self.0 {
             let is_unknown =
                 |(name, _): &&(String, f64)| features_of(name, names, columns).is_empty();
@@ -115,7 +144,7 @@ impl PenaltyFactors {
                 return Err(Error::NoSuchFeature { name: name.clone(), features });
             }
         }
-        self.on(names, columns).map(drop)
+        Ok(())
     }
 }
 

@@ -25,7 +25,7 @@ pub use preparation::Preparation;
 pub(super) use sections::Sections;
 pub(in crate::regularised) use sections::used_sections;
 
-use super::{Approximation, Prepared, coefs, linear_norm};
+use super::{Approximation, Prepared, coefs, norm};
 use crate::Error;
 
 /// The specification of a kernel matrix given instead of features.
@@ -51,9 +51,18 @@ pub(super) struct KernelBasis {
     kernel: Arc<dyn Kernel>,
     /// The samples that the kernel sees.
     design: Design,
+    /// The features that no penalty acts on, which the kernel does not see.
+    beside: Option<Beside>,
     /// The factors by which features were scaled to get there.
     scales: Option<Vec<f64>>,
     preparation: Preparation,
+}
+
+/// Features beside a kernel, as given.
+#[derive(Debug)]
+pub(super) struct Beside {
+    columns: Vec<usize>,
+    values: Design,
 }
 
 impl<'d> Prepared<'d> {
@@ -84,10 +93,11 @@ impl<'d> Prepared<'d> {
             }
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
-            let (design, scales) = kernel_features(data, standardize)?;
+            let Parted { design, scales, beside } = Parted::of(data, &preparation)?;
             let mut kernel = kernels.parse(specification)?;
             kernel.adapt_to(&design, data.own_weights(), seed)?;
-            Form::of(KernelBasis { kernel: kernel.into(), design, scales, preparation })?
+            let kernel = kernel.into();
+            Form::of(KernelBasis { kernel, design, beside, scales, preparation })?
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
@@ -100,6 +110,13 @@ impl Form {
         let KernelBasis { kernel, design, preparation, .. } = &basis;
         let Preparation { approximation, memory, seed, deadline, planned, .. } = *preparation;
         let watched = &*Watched::until(kernel, deadline);
+        // With all samples for landmarks the features are coordinates of the kernel as it is.
+        let approximation = match (approximation, &basis.beside) {
+            (Approximation::None, Some(_)) => {
+                Approximation::Nystrom { landmarks: design.rows(), leverage: None }
+            }
+            (other, _) => other,
+        };
         Ok(match approximation {
             Approximation::None => {
                 let memory = memory.or_else(|| Memory::free().map(Memory::half));
@@ -120,7 +137,12 @@ impl Form {
                 preparation.check_features(design, landmarks, true)?;
                 let map = NystromMap::new(watched, design, landmarks, rule, seed)?;
                 let features = map.transform(watched, design)?;
-                Form::Features(FeatureSpace::new(features, FeatureMap::Nystrom(map), basis, memory))
+                Form::Features(FeatureSpace::new(
+                    features,
+                    FeatureMap::Nystrom(map),
+                    basis,
+                    memory,
+                )?)
             }
             Approximation::Fourier { features } => {
                 let gaussian = kernel.as_gaussian();
@@ -128,7 +150,12 @@ impl Form {
                 preparation.check_features(design, features, false)?;
                 let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
                 let features = map.transform(design)?;
-                Form::Features(FeatureSpace::new(features, FeatureMap::Fourier(map), basis, memory))
+                Form::Features(FeatureSpace::new(
+                    features,
+                    FeatureMap::Fourier(map),
+                    basis,
+                    memory,
+                )?)
             }
         })
     }
@@ -139,14 +166,15 @@ impl Form {
         let Some(KernelBasis { kernel, preparation, .. }) = self.kernel_basis() else {
             return Ok(None);
         };
-        let (design, scales) = kernel_features(data, preparation.standardize)?;
+        let Parted { design, scales, beside } = Parted::of(data, preparation)?;
         // The share is the same on any number of threads, as results are.
         const FOLDS: usize = 4;
         let all = preparation.memory.or_else(|| Memory::free().map(Memory::half));
         let share = |all: Memory| Memory::from_bytes(all.bytes() / FOLDS);
         let planned = PlannedPaths::one(preparation.planned.route, preparation.planned.lambdas);
-        let preparation = Preparation { memory: all.map(share), planned, ..*preparation };
-        Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, preparation }).map(Some)
+        let preparation = Preparation { memory: all.map(share), planned, ..preparation.clone() };
+        let kernel = Arc::clone(kernel);
+        Form::of(KernelBasis { kernel, design, beside, scales, preparation }).map(Some)
     }
 
     /// Returns the kernel with its samples; `None` of a kernel matrix that was given.
@@ -285,8 +313,8 @@ impl Form {
     }
 
     pub(super) fn norm(&self, fit: &Fit) -> Result<f64, Error> {
-        if let Form::Features(_) = self {
-            return Ok(linear_norm(fit));
+        if let Form::Features(space) = self {
+            return Ok(norm(&fit.coef[space.basis.count_beside()..]));
         }
         let products = self.scores(fit)?;
         let square = fit.coef.iter().zip(&products).map(|(a, f)| a * (f - fit.intercept));
@@ -298,7 +326,9 @@ impl Form {
         fits: &[Fit],
     ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
         let new = |basis: &KernelBasis, functions| {
-            Basis::new(&*basis.kernel, basis.scales.clone(), functions).map(Some)
+            let linear = basis.beside.as_ref().map_or(Vec::new(), |beside| beside.columns.clone());
+            let made = Basis::new(&*basis.kernel, basis.scales.clone(), functions)?;
+            made.with_linear(linear).map(Some)
         };
         Ok(match self {
             Form::Gram { basis: None, .. } => (None, coefs(fits)),
@@ -308,7 +338,11 @@ impl Form {
             }
             Form::Features(FeatureSpace { map: FeatureMap::Nystrom(map), basis, .. }) => {
                 let sections = Functions::Sections(map.landmarks().clone());
-                let coef = |fit: &Fit| map.kernel_coefficients(&fit.coef);
+                let m = basis.count_beside();
+                let coef = |fit: &Fit| {
+                    let (beside, of_map) = fit.coef.split_at(m);
+                    [beside, &map.kernel_coefficients(of_map)].concat()
+                };
                 (new(basis, sections)?, fits.iter().map(coef).collect())
             }
             Form::Features(FeatureSpace { map: FeatureMap::Fourier(map), basis, .. }) => {
@@ -336,6 +370,42 @@ impl Form {
     }
 }
 
+impl KernelBasis {
+    /// Returns the number of features beside the kernel.
+    fn count_beside(&self) -> usize {
+        self.beside.as_ref().map_or(0, |beside| beside.columns.len())
+    }
+}
+
+/// The features that a kernel sees with their scales, and those beside it: the ones that no penalty acts
+/// on.
+struct Parted {
+    design: Design,
+    scales: Option<Vec<f64>>,
+    beside: Option<Beside>,
+}
+
+impl Parted {
+    fn of(data: &Dataset, preparation: &Preparation) -> Result<Self, Error> {
+        let (design, scales) = kernel_features(data, preparation.standardize)?;
+        let factors = preparation.penalty_factors.as_ref();
+        let penalty = factors.map(|factors| factors.on(data.feature_names(), data.columns()));
+        let columns = penalty.transpose()?.map_or(Vec::new(), |on| on.free().get().to_vec());
+        if columns.is_empty() {
+            return Ok(Parted { design, scales, beside: None });
+        }
+        let is_seen = |j: &usize| columns.binary_search(j).is_err();
+        let seen: Vec<usize> = (0..data.columns()).filter(is_seen).collect();
+        if seen.is_empty() {
+            return Err(Error::NoKernelFeatures);
+        }
+        let scales = scales.map(|scales| seen.iter().map(|&j| scales[j]).collect());
+        let values = data.design().select_columns(&columns)?;
+        let beside = Some(Beside { columns, values });
+        Ok(Parted { design: design.select_columns(&seen)?, scales, beside })
+    }
+}
+
 /// Returns the features that kernels see with their scales: one over the standard deviations, 1 for
 /// constant columns; no scales for features as they are.
 pub(in super::super) fn kernel_features(
@@ -348,9 +418,4 @@ pub(in super::super) fn kernel_features(
     let standardizer = Standardizer::fit(data.design(), data.weights());
     let scales = standardizer.unscale_coefficients(&vec![1.0; data.columns()]);
     Ok((standardizer.scale(data.design().clone())?, Some(scales)))
-}
-
-/// Returns the settings without scaling, for features that were scaled before the map.
-fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<'a, L> {
-    Training { standardize: false, ..*training }
 }

@@ -7,7 +7,7 @@ use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::MarginLoss;
 use margins_optim::method::Route;
-use margins_optim::problem::EmpiricalRisk;
+use margins_optim::problem::{EmpiricalRisk, PenaltyFactors};
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, FoldRows, Lambda, Options, ScoredFold, Sensitivity,
     Status, Training, cross_validate_by,
@@ -15,7 +15,7 @@ use margins_optim::{
 use margins_robust::RobustLearner;
 
 use super::super::{linear_cross_validate, linear_path, linear_scores_of};
-use super::{FeatureMap, KernelBasis, unscaled};
+use super::{FeatureMap, KernelBasis};
 use crate::Error;
 
 /// Features of a map, which replace the features of the data.
@@ -25,21 +25,36 @@ pub(in crate::regularised::prepared) struct FeatureSpace {
     pub(super) map: FeatureMap,
     pub(super) basis: KernelBasis,
     memory: Option<Memory>,
+    /// The penalty factors of the features, where some stand beside the kernel.
+    penalty: Option<PenaltyFactors>,
     /// The inner products of the samples, once a support vector machine asks for them; `None` where
     /// there is not the memory.
     products: OnceLock<Option<Gram>>,
 }
 
 impl FeatureSpace {
-    /// Takes features and the memory that their inner products may have, by default half of the free
-    /// memory.
+    /// Takes the features of the map and the memory that their inner products may have, by default half of
+    /// the free memory. Features beside the kernel come before those of the map.
     pub(super) fn new(
         features: Design,
         map: FeatureMap,
         basis: KernelBasis,
         memory: Option<Memory>,
-    ) -> Self {
-        FeatureSpace { features, map, basis, memory, products: OnceLock::new() }
+    ) -> Result<Self, Error> {
+        let products = OnceLock::new();
+        let Some(beside) = &basis.beside else {
+            return Ok(FeatureSpace { features, map, basis, memory, penalty: None, products });
+        };
+        let mut factors = vec![0.0; beside.columns.len()];
+        factors.resize(factors.len() + features.columns(), 1.0);
+        let penalty = Some(PenaltyFactors::of_columns(factors)?);
+        let features = beside.values.beside(&features)?;
+        Ok(FeatureSpace { features, map, basis, memory, penalty, products })
+    }
+
+    /// Returns the settings for these features, which were scaled before the map.
+    fn own<'a, L: MarginLoss + ?Sized>(&'a self, training: &Training<'a, L>) -> Training<'a, L> {
+        Training { standardize: false, penalty: self.penalty.as_ref(), ..*training }
     }
 
     /// Returns the inner products of the samples where steps along them are the faster way to a
@@ -52,7 +67,9 @@ impl FeatureSpace {
         training: &Training<'_, L>,
     ) -> Result<Option<&Gram>, Error> {
         let shape = (self.features.rows(), self.features.columns());
-        if !Route::suits_features(training.loss, training.options.solver, shape) {
+        if self.penalty.is_some()
+            || !Route::suits_features(training.loss, training.options.solver, shape)
+        {
             return Ok(None);
         }
         if self.products.get().is_none() {
@@ -95,7 +112,7 @@ impl FeatureSpace {
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
-        let training = &unscaled(training);
+        let training = &self.own(training);
         let linear = |lambdas: &[Lambda]| {
             let chosen = match rows {
                 Some(rows) if learner.is_none() && self.is_shared() => {
@@ -164,7 +181,7 @@ impl FeatureSpace {
         splits: Splits<'_>,
         lambdas: &[Lambda],
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
-        let training = &unscaled(training);
+        let training = &self.own(training);
         if self.products(training)?.is_none() && !self.is_shared() {
             let chosen = data.over(self.features.clone())?;
             return linear_cross_validate(training, &chosen, splits, lambdas);

@@ -5,13 +5,14 @@ use std::time::Instant;
 use margins_data::{Design, Memory};
 use margins_kernels::PlannedPaths;
 use margins_optim::Solver;
+use margins_optim::problem::PenaltyFactors;
 
 use super::feature_space::is_shared;
 use crate::Error;
 use crate::regularised::Approximation;
 
 /// The settings that a kernel and data are made ready with.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Preparation {
     /// The approximation of the kernel.
     pub approximation: Approximation,
@@ -28,6 +29,8 @@ pub struct Preparation {
     pub planned: PlannedPaths,
     /// The solver of these paths.
     pub solver: Solver,
+    /// The penalty factors: features with the factor 0 stand beside the kernel.
+    pub penalty_factors: Option<PenaltyFactors>,
 }
 
 impl Preparation {
