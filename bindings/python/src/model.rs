@@ -136,29 +136,36 @@ impl Model {
         intercepts.into_pyarray(py)
     }
 
-    /// The coefficients of every member, one per row.
+    /// The coefficients of every member, one per row: of the features, or of the functions of a kernel.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         let members = self.0.members();
-        let shape = (members.len(), members[0].coef.len());
-        Array2::from_shape_fn(shape, |(m, j)| members[m].coef[j]).into_pyarray(py)
+        let first = self.0.basis().map_or(0, |basis| basis.linear().len());
+        let shape = (members.len(), members[0].coef.len() - first);
+        Array2::from_shape_fn(shape, |(m, j)| members[m].coef[first + j]).into_pyarray(py)
     }
 
     /// The coefficients of the features, one member per row, where the members combine sections of the
-    /// linear kernel.
+    /// linear kernel, or features beside a kernel; those of the features that another kernel sees are 0.
     #[getter]
     fn linear_coef<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
-        let basis = self.0.basis().filter(|basis| basis.kernel() == "linear")?;
-        let Functions::Sections(sections) = basis.functions() else { return None };
-        let members = self.0.members();
-        let mut coef = Array2::zeros((members.len(), sections.columns()));
+        let basis = self.0.basis()?;
+        let sections = match basis.functions() {
+            Functions::Sections(sections) if basis.kernel() == "linear" => Some(sections),
+            _ if basis.linear().is_empty() => return None,
+            _ => None,
+        };
+        let (members, beside) = (self.0.members(), basis.linear());
+        let seen: Vec<usize> =
+            (0..basis.columns()).filter(|j| beside.binary_search(j).is_err()).collect();
+        let scale = |k: usize| basis.scales().map_or(1.0, |scales| scales[k]);
+        let mut coef = Array2::zeros((members.len(), basis.columns()));
         for (mut row, member) in coef.rows_mut().into_iter().zip(members) {
-            for (sample, a) in sections.samples().zip(&member.coef) {
-                sample.for_each(|column, value| row[column] += a * value);
+            let (of_features, of_kernel) = member.coef.split_at(beside.len());
+            beside.iter().zip(of_features).for_each(|(&j, w)| row[j] = *w);
+            for (sample, a) in sections.iter().flat_map(|design| design.samples()).zip(of_kernel) {
+                sample.for_each(|k, value| row[seen[k]] += a * value * scale(k));
             }
-        }
-        if let Some(scales) = basis.scales() {
-            coef.columns_mut().into_iter().zip(scales).for_each(|(mut column, s)| column *= *s);
         }
         Some(coef.into_pyarray(py))
     }
@@ -200,6 +207,7 @@ impl Model {
         let result = PyDict::new(py);
         result.set_item("kernel", basis.kernel())?;
         result.set_item("scales", basis.scales().map(<[f64]>::to_vec))?;
+        result.set_item("linear", basis.linear().to_vec())?;
         result.set_item(name, to_array(py, &design.to_dense()))?;
         Ok(Some(result))
     }

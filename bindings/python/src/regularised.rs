@@ -20,7 +20,7 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Cv, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of, scheme_of,
+    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of, scheme_of,
 };
 
 /// The functions of the user that are called during a fit.
@@ -51,6 +51,9 @@ fn settings_of(
         scheme: Some(scheme_of(&given.take::<String>("multi_class")?)?),
         intercept: given.take("fit_intercept")?,
         standardize: given.take("standardize")?,
+        penalty_factors: given
+            .take_or::<Option<Factors>>("penalty_factors", None)?
+            .map(|factors| factors.0),
         class_weights,
         class_costs,
         sample_weights: None,

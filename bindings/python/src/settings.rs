@@ -6,6 +6,7 @@ use margins::data::Memory;
 use margins::data::split::Split;
 use margins::estimators::regularised::{FixedParameter, KernelChoice};
 use margins::estimators::settings::ESTIMATORS;
+use margins::optim::problem::PenaltyFactors;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
 use numpy::PyReadonlyArray1;
@@ -63,6 +64,22 @@ impl Weights {
                 (ClassWeights::AsGiven, ClassCosts::new(costs).map_err(to_python)?)
             }
         })
+    }
+}
+
+/// The penalty factors of features.
+pub(crate) struct Factors(pub(crate) PenaltyFactors);
+
+impl<'py> FromPyObject<'_, 'py> for Factors {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<Vec<f64>>() {
+            Ok(factors) => PenaltyFactors::of_columns(factors),
+            Err(_) => PenaltyFactors::of_names(value.extract()?),
+        }
+        .map(Factors)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 }
 

@@ -70,12 +70,21 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
         Some(Functions::Sections(_)) => "support samples",
         Some(Functions::Fourier(_)) => "random features",
     };
-    let names = model.feature_names().filter(|_| model.basis().is_none());
     let support = model.basis().zip(fitted_to).and_then(|(basis, rows)| Support::new(basis, rows));
-    let name = |k: usize| match (names, support.as_ref().and_then(|support| support.row(k))) {
-        (Some(names), _) => names[k].clone(),
-        (None, Some(row)) => format!("row {}", row + 1),
-        (None, None) => format!("{} {}", functions.trim_end_matches('s'), k + 1),
+    let beside = model.basis().map_or(&[][..], Basis::linear);
+    let feature = |j: usize| match model.feature_names() {
+        Some(names) => names[j].clone(),
+        None => format!("feature {}", j + 1),
+    };
+    let name = |k: usize| {
+        if model.basis().is_none() {
+            return feature(k);
+        }
+        let Some(k) = k.checked_sub(beside.len()) else { return feature(beside[k]) };
+        match support.as_ref().and_then(|support| support.row(k)) {
+            Some(row) => format!("row {}", row + 1),
+            None => format!("{} {}", functions.trim_end_matches('s'), k + 1),
+        }
     };
     let of_features = fitted_to.filter(|_| model.basis().is_none());
     let spreads = of_features.map(|rows| Standardizer::fit(rows, None));
@@ -118,7 +127,11 @@ struct Support<'m> {
 impl<'m> Support<'m> {
     fn new(basis: &'m Basis, rows: &Design) -> Option<Self> {
         let Functions::Sections(samples) = basis.functions() else { return None };
-        let mut rows = rows.clone();
+        let beside = basis.linear();
+        let seen: Vec<usize> =
+            (0..rows.columns()).filter(|j| beside.binary_search(j).is_err()).collect();
+        let mut rows =
+            if beside.is_empty() { rows.clone() } else { rows.select_columns(&seen).ok()? };
         if let Some(scales) = basis.scales() {
             rows.scale_columns(scales);
         }

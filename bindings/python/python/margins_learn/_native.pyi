@@ -64,6 +64,7 @@ class MarginClassifierSettings(TypedDict):
     encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
+    penalty_factors: list[float] | list[tuple[str, float]] | None
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
     multi_class: str
     probability: str
@@ -92,6 +93,7 @@ class MarginClassifierCVSettings(TypedDict):
     encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
+    penalty_factors: list[float] | list[tuple[str, float]] | None
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
     multi_class: str
     probability: str
@@ -116,6 +118,7 @@ class MarginPathSettings(TypedDict):
     encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
+    penalty_factors: list[float] | list[tuple[str, float]] | None
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
     multi_class: str
     solver: str

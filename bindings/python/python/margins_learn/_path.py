@@ -75,6 +75,13 @@ class MarginPath(OneKernel):
     standardize : bool, default=False
         If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
         training rows of each fold, kernel classifiers those of all rows.
+    penalty_factors : array-like of shape (n_features,), dict or None, default=None
+        Penalty factor W of a feature: the penalty is lambda times the sum of W w^2. Default: 1 for every feature. A
+        factor of 0 takes a feature out of the penalty, as in glmnet, and a factor of 4 shrinks its coefficient as much
+        as half of its values would. Up to 64 features may have the factor 0. With a kernel every factor is 0 or 1, and
+        a feature with the factor 0 is not seen by the kernel: its coefficient stands beside the function of the kernel
+        (partially linear model). A dict maps names, or numbers counted from 0, to factors; features not listed have 1.
+        The name of an encoded column stands for all of its features.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
@@ -192,6 +199,7 @@ array of shape (n_Cs, n_members)
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
+        penalty_factors: Any = None,
         class_weight: Any = None,
         multi_class: str = "ovr",
         solver: str = "auto",
@@ -218,6 +226,7 @@ array of shape (n_Cs, n_members)
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.penalty_factors = penalty_factors
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.solver = solver

@@ -25,17 +25,45 @@ class Regularised(Fitting):
     """What all fits of a regularised risk have in common."""
 
     encoded_names_: np.ndarray
+    encode: Any
+    penalty_factors: Any
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         """Returns the report of a fit by a function of the native module."""
         if getattr(self, "probability", "loss") not in ("loss", "platt"):
             raise ValueError(f"probability is {self.probability!r}, but must be 'loss' or 'platt'.")
         data = self._data(X, y, sample_weight)
+        if "penalty_factors" in _native.SETTINGS[self._listed()]:
+            changed["penalty_factors"] = self._factors(X)
         settings = self._settings(class_weight=self._class_costs(self.classes_), encode=encode_options(self.encode, X), **changed)
         with watchers(self) as watching:
             report = fit(data, settings, watching)
         self._keep(encoded_names_=np.array(report["names"], dtype=object) if self.encode else None)
         return report
+
+    def _factors(self, X: Any) -> Any:
+        """Returns the penalty factors: one per feature, or pairs of a name and a factor for encoded columns."""
+        factors = self.penalty_factors
+        if factors is None:
+            return None
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])]
+        if not isinstance(factors, dict):
+            values = floats_of(factors, "penalty_factors")
+            if values.shape != (len(names),):
+                raise ValueError(f"penalty_factors has shape {values.shape}, but must have {len(names)} numbers, one per feature.")
+            factors = dict(enumerate(values.tolist()))
+        given = {self._column(key, names): number_of(factor, "A penalty factor") for key, factor in factors.items()}
+        if self.encode:
+            return list(given.items())
+        return [given.get(name, 1.0) for name in names]
+
+    def _column(self, key: Any, names: list[str]) -> str:
+        """Returns the name of a feature given by its name, or by its number counted from 0."""
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
+            return names[key]
+        if not isinstance(key, str) or key not in names:
+            raise ValueError(f"penalty_factors has a factor of {key!r}, but there is no such feature: the features are {names}.")
+        return key
 
     def _checked(self, X: Any) -> Any:
         return checked_table(self, X, reset=True) if self.encode else super()._checked(X)
@@ -194,6 +222,13 @@ class MarginClassifier(OneKernel, ModelClassifier):
     standardize : bool, default=False
         If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
         training rows of each fold, kernel classifiers those of all rows.
+    penalty_factors : array-like of shape (n_features,), dict or None, default=None
+        Penalty factor W of a feature: the penalty is lambda times the sum of W w^2. Default: 1 for every feature. A
+        factor of 0 takes a feature out of the penalty, as in glmnet, and a factor of 4 shrinks its coefficient as much
+        as half of its values would. Up to 64 features may have the factor 0. With a kernel every factor is 0 or 1, and
+        a feature with the factor 0 is not seen by the kernel: its coefficient stands beside the function of the kernel
+        (partially linear model). A dict maps names, or numbers counted from 0, to factors; features not listed have 1.
+        The name of an encoded column stands for all of its features.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
@@ -239,8 +274,9 @@ class MarginClassifier(OneKernel, ModelClassifier):
     classes_ : array of shape (n_classes,)
         Classes in sorted order.
     coef_ : array of shape (n_members, n_features)
-        Coefficients of a linear classifier or of the kernel `linear`, one row per binary problem. Like `dual_coef_` and
-        `intercept_`, they are read-only.
+        Coefficients of a linear classifier or of the kernel `linear`, one row per binary problem. With another kernel,
+        those of the features with the penalty factor 0, and 0 for all others. Like `dual_coef_` and `intercept_`, they
+        are read-only.
     dual_coef_ : array of shape (n_members, n_functions)
         Coefficients of a kernel classifier.
     intercept_ : array of shape (n_members,)
@@ -315,6 +351,7 @@ float or array of shape (n_members,)
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
+        penalty_factors: Any = None,
         class_weight: Any = None,
         multi_class: str = "ovr",
         probability: str = "loss",
@@ -340,6 +377,7 @@ float or array of shape (n_members,)
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.penalty_factors = penalty_factors
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.probability = probability

@@ -66,7 +66,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     else:
         features = graph.input("X", np.float64, model.n_features_in_)
     functions = _functions(graph, fitted, features)
-    scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
+    scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(_coefficients(fitted).T)), graph.constant(fitted.intercept))
     of_members = scores
     if fitted.scheme == "one-versus-one":
         scores = _standing(graph, scores, len(model.classes_))
@@ -146,9 +146,24 @@ def _functions(graph: Graph, fitted: Any, features: str) -> str:
         return features
     if "sections" not in basis:
         raise ValueError(f"The approximation of {basis['kernel']} is by random Fourier features, which ONNX cannot express in double precision.")
+    beside = basis["linear"]
+    seen = features
+    if beside:
+        others = [k for k in range(fitted.columns) if k not in beside]
+        seen = graph.add("Gather", features, graph.constant(np.array(others)), axis=1)
     if basis["scales"] is not None:
-        features = graph.add("Mul", features, graph.constant(np.array(basis["scales"])))
-    return _kernel(graph, basis["kernel"], features, basis["sections"])
+        seen = graph.add("Mul", seen, graph.constant(np.array(basis["scales"])))
+    functions = _kernel(graph, basis["kernel"], seen, basis["sections"])
+    if not beside:
+        return functions
+    return graph.add("Concat", graph.add("Gather", features, graph.constant(np.array(beside)), axis=1), functions, axis=1)
+
+
+def _coefficients(fitted: Any) -> np.ndarray:
+    """Returns the coefficients of the functions of a model, those of features beside a kernel first."""
+    if fitted.basis is None or not fitted.basis["linear"]:
+        return fitted.coef
+    return np.hstack([fitted.linear_coef[:, fitted.basis["linear"]], fitted.coef])
 
 
 def _kernel(graph: Graph, text: str, features: str, sections: np.ndarray) -> str:

@@ -91,6 +91,13 @@ impl FactorArguments {
         let given = &self.penalty_factor;
         (!given.is_empty()).then(|| PenaltyFactors::of_names(given.clone())).transpose()
     }
+
+    /// Returns the penalty factors as they are given, if there are any.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let word = |(column, factor): &(String, f64)| format!("{column}={factor}");
+        let words: Vec<String> = self.penalty_factor.iter().map(word).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
 }
 
 /// The option for the lambdas of a path.

@@ -154,7 +154,7 @@ impl Task<'_> {
 
     /// Returns the document on the settings, with the complete specifications of loss and kernel.
     pub(super) fn document(self, loss: String, kernel: Option<String>) -> TrainingDocument {
-        let RegularisedArguments { loss: asked, kernel: functions, penalty, solver, .. } =
+        let RegularisedArguments { loss: asked, kernel: functions, penalty, factors, solver, .. } =
             self.arguments;
         TrainingDocument {
             loss,
@@ -165,6 +165,7 @@ impl Task<'_> {
             tolerance: solver.tolerance(),
             intercept: !penalty.no_intercept,
             standardize: penalty.standardize,
+            penalty_factors: factors.in_words(),
             class_weight: asked.class_weight.to_string(),
             seed: solver.seed(),
         }
@@ -186,6 +187,8 @@ impl Task<'_> {
             let text = format!("{approximation}{}", rank.unwrap_or_default());
             lines.push(("approximation", text));
         }
+        let factors = self.arguments.factors.in_words();
+        lines.extend(factors.map(|factors| ("penalty factors", factors)));
         lines
     }
 

@@ -105,6 +105,7 @@ fn document(arguments: &StreamArguments, loss: String) -> TrainingDocument {
         tolerance: memory.tol.unwrap_or(TOLERANCE),
         intercept: !penalty.no_intercept,
         standardize: penalty.standardize,
+        penalty_factors: None,
         class_weight: arguments.loss.class_weight.to_string(),
         seed: method.seed,
     }

@@ -89,8 +89,18 @@ fn description(model: &Model) -> Lines {
             Functions::Fourier(_) => "random Fourier features",
         };
         lines.push(("kernel", digits::specification(basis.kernel())));
-        let (count, columns) = (basis.len(), basis.columns());
-        lines.push(("functions", format!("{count} of {of} with {columns} features")));
+        let beside = basis.linear().len();
+        let (count, columns) = (basis.len() - beside, basis.columns() - beside);
+        let functions = format!("{count} of {of} with {columns} features");
+        lines.push(("functions", functions));
+        if beside > 0 {
+            let name = |&j: &usize| match model.feature_names() {
+                Some(names) => names[j].clone(),
+                None => format!("feature {}", j + 1),
+            };
+            let names: Vec<String> = basis.linear().iter().map(name).collect();
+            lines.push(("beside the kernel", Listed(&names).to_string()));
+        }
     }
     if model.members().iter().any(|member| member.platt.is_some()) {
         lines.push(("probabilities", "by Platt scaling".to_owned()));

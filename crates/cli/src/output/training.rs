@@ -17,6 +17,8 @@ pub(crate) struct TrainingDocument {
     pub(crate) tolerance: f64,
     pub(crate) intercept: bool,
     pub(crate) standardize: bool,
+    /// As given, separated by blanks; null if all features have the factor 1.
+    pub(crate) penalty_factors: Option<String>,
     pub(crate) class_weight: String,
     /// The seed of landmarks, frequencies, sigma from the data, and folds unless the data say them.
     pub(crate) seed: u64,
