@@ -93,6 +93,18 @@ def test_the_hinge_is_the_local_one(client, data):
     assert there.status_ == "converged" and there.objective_ == pytest.approx(here.objective_, rel=2e-7)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_penalty_factors_are_the_local_ones(client, data, loss):
+    X, y, weights = data
+    settings = {"loss": loss, "tol": 1e-7, "penalty_factors": [0, 1, 4, 1, 0]}
+    here = local.MarginClassifier(**settings).fit(X, y, weights)
+    there = elsewhere.MarginClassifier(client=client, **settings).fit(*split(data))
+    assert there.status_ == here.status_ == "converged"
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-7)
+    path = elsewhere.MarginPath(client=client, Cs=[1e-6, 1.0], **settings).fit(*split(data))
+    assert set(path.statuses_.ravel()) == {"converged"}
+
+
 def test_fits_go_on_from_their_points(client, data, tmp_path):
     classifier = elsewhere.MarginClassifier("logistic", tol=1e-9, client=client)
     whole = clone(classifier).fit(*split(data))

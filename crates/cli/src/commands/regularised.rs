@@ -154,8 +154,9 @@ impl Task<'_> {
 
     /// Returns the document on the settings, with the complete specifications of loss and kernel.
     pub(super) fn document(self, loss: String, kernel: Option<String>) -> TrainingDocument {
-        let RegularisedArguments { loss: asked, kernel: functions, penalty, factors, solver, .. } =
-            self.arguments;
+        let RegularisedArguments {
+            loss: asked, kernel: functions, penalty, factors, solver, ..
+        } = self.arguments;
         TrainingDocument {
             loss,
             approximation: kernel.as_ref().map(|_| functions.approx.to_string()),

@@ -189,6 +189,9 @@ fn missed_tolerance(
     let hopeless = no_solver_helps.into_iter().find(|end| ends.contains(end));
     let end = hopeless.or_else(|| ends.iter().copied().find(|&end| end != Status::Converged));
     let todo = match end {
+        Some(Status::Unbounded | Status::NoMinimum) if arguments.factors.in_words().is_some() => {
+            "Raise the --penalty-factor of a feature above 0"
+        }
         Some(Status::Unbounded) => "Add --class-weight balanced or --no-intercept",
         Some(Status::RoundingLimit) => "Raise --tol or --lambda",
         Some(Status::RuleMet) => "Use --stop gap for certified fits",

@@ -4,9 +4,8 @@ use std::fmt;
 
 use margins_data::Listed;
 use margins_data::digits::{self, number, with_error};
-use margins_optim::{ErrorCurve, Report};
-
-use margins_model::{Model, Scheme, TrainingSummary};
+use margins_model::{Member, Model, Scheme, TrainingSummary};
+use margins_optim::{ErrorCurve, Report, Status};
 
 use super::platt::of_constant_probabilities;
 
@@ -76,10 +75,12 @@ impl TrainingReport {
         curve: Option<ErrorCurve>,
     ) -> Self {
         let classes = model.classes();
-        let mut reports = reports.into_iter();
         let names = model.scheme().member_names(classes);
         let members = names.into_iter().zip(model.members());
-        let notes = curve.as_ref().and_then(of_time).into_iter().collect();
+        let ends = model.members().iter().zip(&reports);
+        let of_ends = ends.filter_map(|(member, report)| of_separation(model, member, report));
+        let notes = curve.as_ref().and_then(of_time).into_iter().chain(of_ends.take(1)).collect();
+        let mut reports = reports.into_iter();
         TrainingReport {
             loss: model.loss().to_owned(),
             kernel,
@@ -104,6 +105,36 @@ impl TrainingReport {
     pub fn is_certified(&self) -> bool {
         self.members.iter().all(|member| member.summary.converged)
     }
+}
+
+/// Returns a sentence on the direction in the features without a penalty along which the objective of a
+/// member has no minimum, if it has none for that reason.
+fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<String> {
+    /// The number of features that are named.
+    const MOST: usize = 6;
+    let has_none = matches!(report.status, Status::NoMinimum | Status::Unbounded);
+    if !has_none || !member.lambda.is_some_and(|lambda| lambda > 0.0) {
+        return None;
+    }
+    let feature = |k: usize| model.basis().map_or(k, |basis| basis.linear()[k]);
+    let name = |k: usize| match model.feature_names() {
+        Some(names) => names[feature(k)].clone(),
+        None => format!("feature {}", feature(k) + 1),
+    };
+    let mut terms: Vec<usize> = (0..member.coef.len()).filter(|&k| member.coef[k] != 0.0).collect();
+    if terms.is_empty() {
+        return None;
+    }
+    terms.sort_by(|&i, &j| member.coef[j].abs().total_cmp(&member.coef[i].abs()));
+    let more = if terms.len() > MOST { " + ..." } else { "" };
+    let words =
+        terms.iter().take(MOST).map(|&k| format!("{} {}", number(member.coef[k], 3), name(k)));
+    let sum = words.collect::<Vec<_>>().join(" + ");
+    Some(format!(
+        "The features without a penalty let the objective fall for ever along {sum}{more} + {}: give one \
+         of them a small penalty factor, such as 0.001.",
+        number(member.intercept, 3)
+    ))
 }
 
 /// Returns a sentence on the lambdas for which time was too short, if there are some.

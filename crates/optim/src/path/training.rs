@@ -310,7 +310,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 }
 
-/// Returns the factors of the features in scalings, one after another; `None` if there are none.
+/// Returns the factors of the features in scalings, one after another; `None` without a scaling.
 pub(crate) fn factors(scalings: &[Standardizer]) -> Option<Vec<f64>> {
     scalings.iter().map(Standardizer::factors).reduce(|mut all, next| {
         all.iter_mut().zip(next).for_each(|(factor, next)| *factor *= next);

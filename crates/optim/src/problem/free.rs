@@ -52,7 +52,7 @@ impl FreeColumns {
         &self.0
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there is no such feature.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
