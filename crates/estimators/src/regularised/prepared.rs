@@ -89,6 +89,11 @@ impl<'d> Prepared<'d> {
                 Form::Kernel(form) => Some(form.part(rows)),
             },
             rows,
+            // A map makes features without names.
+            names: match &self.form {
+                Form::Linear => self.data.feature_names(),
+                Form::Kernel(_) => None,
+            },
             design: rows.map_or_else(|| features.clone(), |rows| features.select(rows)),
         }
     }
@@ -320,6 +325,7 @@ fn coefs(fits: &[Fit]) -> Vec<Vec<f64>> {
 pub struct Subset<'s> {
     kernel: Option<kernel::Part<'s>>,
     rows: Option<&'s [usize]>,
+    names: Option<&'s [String]>,
     /// The features of these rows, or the ones in their place.
     design: Design,
 }
@@ -362,8 +368,7 @@ impl Subset<'_> {
             Some(rows) => data.select_as(rows, design),
             None => data.over(design),
         }?;
-        // The features are those of the data, unless a map has made others.
-        Ok(match data.feature_names().filter(|_| self.kernel.is_none()) {
+        Ok(match self.names {
             Some(names) => chosen.with_feature_names(names.to_vec())?,
             None => chosen,
         })

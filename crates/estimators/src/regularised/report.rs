@@ -127,13 +127,22 @@ fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<Stri
     }
     terms.sort_by(|&i, &j| member.coef[j].abs().total_cmp(&member.coef[i].abs()));
     let more = if terms.len() > MOST { " + ..." } else { "" };
-    let words =
-        terms.iter().take(MOST).map(|&k| format!("{} {}", number(member.coef[k], 3), name(k)));
-    let sum = words.collect::<Vec<_>>().join(" + ");
+    let term = |&k: &usize| (member.coef[k], format!(" {}", name(k)));
+    let intercept = (member.intercept, String::new());
+    let terms = terms.iter().take(MOST).map(term).chain([intercept]);
+    let mut sum = String::new();
+    for (value, name) in terms.filter(|(value, _)| *value != 0.0) {
+        let sign = match (sum.is_empty(), value < 0.0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        sum += &format!("{sign}{}{name}", number(value.abs(), 3));
+    }
     Some(format!(
-        "The features without a penalty let the objective fall for ever along {sum}{more} + {}: give one \
-         of them a small penalty factor, such as 0.001.",
-        number(member.intercept, 3)
+        "The features without a penalty let the objective fall for ever along {sum}{more}: give one of \
+         them a small penalty factor, such as 0.001."
     ))
 }
 

@@ -136,12 +136,12 @@ const PENALTY_FACTORS: Setting = Setting {
         native: "list[float] | list[tuple[str, float]] | None",
     },
     none: "1 for every feature",
-    sentence: "Penalty factor W of a feature: the penalty is lambda times the sum of W w^2",
+    sentence: "Penalty factor of a feature",
     syntax: ", such as age=0; may be repeated",
-    more: "A factor of 0 takes a feature out of the penalty, as in glmnet, and a factor of 4 shrinks its \
-           coefficient as much as half of its values would. Up to 64 features may have the factor 0. With a \
-           kernel every factor is 0 or 1, and a feature with the factor 0 is not seen by the kernel: its \
-           coefficient stands beside the function of the kernel (partially linear model).",
+    more: "With the factors W the penalty is lambda times the sum of W w^2, as in glmnet. A factor of 0 takes \
+           a feature out of the penalty; up to 64 features may have it. With a kernel every factor is 0 or 1, \
+           and a feature with the factor 0 is not seen by the kernel: its coefficient stands beside the \
+           function of the kernel (partially linear model).",
     python: "A dict maps names, or numbers counted from 0, to factors; features not listed have 1. The name of \
              an encoded column stands for all of its features.",
     command: "The name of an encoded column stands for all of its features. Features without names have their \

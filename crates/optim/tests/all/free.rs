@@ -151,7 +151,8 @@ fn separation_by_free_features_is_named() {
                 let is_infimum = touches && status == Status::NoMinimum && fit.report.converged();
                 let found = if is_infimum { status } else { fit.report.status };
                 assert_eq!(found, status, "{name} {} {:?}", fit.lambda, fit);
-                if !fit.report.converged() {
+                // Parts of a step that do not recede fade slowly where the loss is a power.
+                if fit.report.status == Status::NoMinimum || !(touches || fit.report.converged()) {
                     let scores = fit.decision_function(data.design());
                     let margins = scores.iter().zip(data.labels().signs()).map(|(f, y)| f * y);
                     assert!(margins.fold(f64::INFINITY, f64::min) >= -1e-6, "{name} {fit:?}");

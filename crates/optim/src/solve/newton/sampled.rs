@@ -4,8 +4,8 @@ use margins_data::Design;
 
 use crate::problem::SampledCurvatures;
 use crate::problem::summation::dot;
-use crate::solve::{ConjugateGradients, Exactness};
 use crate::solve::newton::equation::add_ridges;
+use crate::solve::{ConjugateGradients, Exactness};
 
 /// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
 /// conjugate gradients, each step of which takes a round of messages
