@@ -99,7 +99,7 @@ pub enum Error {
         value: f64,
     },
     /// Two penalty factors for one feature.
-    #[error("feature '{0}' has two penalty factors: give one")]
+    #[error("feature '{0}' has two penalty factors, its own or that of its column: give one")]
     TwoPenaltyFactors(String),
     /// A penalty factor for a feature that the data do not have.
     #[error("there is no feature '{name}' to give a penalty factor. The features are: {features}")]

@@ -33,7 +33,7 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::method::{Plan, choose};
 use crate::problem::summation::dot;
-use crate::problem::{Extent, InMemory, Objective, Point, RowSpace};
+use crate::problem::{Extent, InMemory, Objective, Orthogonal, Point, RowSpace};
 use crate::solve::{
     Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
     Options, Solver, Status, StepRule,
@@ -109,8 +109,9 @@ fn path_by<L: MarginLoss + ?Sized>(
     if lambdas.contains(&Lambda::NONE) {
         return Err(Error::Lambda(0.0));
     }
-    options.solver.check_loss(objective.risk.loss)?;
-    if !objective.free.is_empty() && !options.solver.takes_free_columns() {
+    if objective.free.is_empty() {
+        options.solver.check_loss(objective.risk.loss)?;
+    } else if !options.solver.takes_free_columns() {
         return Err(Error::FreeSolver);
     }
     if objective.risk.is_unbounded() {
@@ -128,9 +129,26 @@ fn path_by<L: MarginLoss + ?Sized>(
         if objective.free.is_empty() {
             return solve(plan, objective, extent, &lambdas, options, observer);
         }
-        let objective = objective.with_independent_free();
-        let samples = InMemory::with_extent(&objective, Rc::new(extent));
-        path_over(samples, &lambdas, options, observer)
+        // Without a free column that is left the method is chosen as usual.
+        let options = &Options { solver: Solver::Auto, ..*options };
+        let over = |objective: &Objective<'_, L>, extent: Extent| {
+            if objective.free.is_empty() {
+                return solve(plan, objective, extent, &lambdas, options, observer);
+            }
+            let samples = InMemory::with_extent(objective, Rc::new(extent));
+            path_over(samples, &lambdas, options, observer)
+        };
+        if objective.design.is_sparse() {
+            return over(&objective.with_independent_free(), extent);
+        }
+        let orthogonal = Orthogonal::of(objective)?;
+        let extent = Extent::of(&orthogonal.objective.design);
+        let mut fits = over(&orthogonal.objective, extent)?;
+        for fit in &mut fits {
+            let coef = std::mem::take(&mut fit.coef);
+            (fit.intercept, fit.coef) = orthogonal.restored(fit.intercept, coef);
+        }
+        Ok(fits)
     };
     match extent.offsets().filter(|_| objective.risk.intercept) {
         None => solve(objective, extent),

@@ -69,6 +69,11 @@ impl<'d> Prepared<'d> {
         matches!(self.form, Form::Linear).then(|| self.data.design())
     }
 
+    /// Returns the names of the features that fits are linear in; those of a map have none.
+    pub(super) fn feature_names(&self) -> Option<&[String]> {
+        self.data.feature_names().filter(|_| matches!(self.form, Form::Linear))
+    }
+
     /// Returns the data set.
     pub(super) fn data(&self) -> &Dataset {
         &self.data
@@ -89,11 +94,7 @@ impl<'d> Prepared<'d> {
                 Form::Kernel(form) => Some(form.part(rows)),
             },
             rows,
-            // A map makes features without names.
-            names: match &self.form {
-                Form::Linear => self.data.feature_names(),
-                Form::Kernel(_) => None,
-            },
+            names: self.feature_names(),
             design: rows.map_or_else(|| features.clone(), |rows| features.select(rows)),
         }
     }

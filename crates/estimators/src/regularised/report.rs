@@ -141,7 +141,7 @@ fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<Stri
         sum += &format!("{sign}{}{name}", number(value.abs(), 3));
     }
     Some(format!(
-        "The features without a penalty let the objective fall for ever along {sum}{more}: give one of \
+        "The features without a penalty let the objective decrease without bound along {sum}{more}: give one of \
          them a small penalty factor, such as 0.001."
     ))
 }

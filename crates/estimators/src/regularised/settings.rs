@@ -331,7 +331,14 @@ impl ClassifierSettings {
         let kernel = spaces.iter().find_map(Space::kernel).map(|kernel| format!("kernel {kernel}"));
         let kernel = kernel.unwrap_or_default();
         let approximation = format!("approximation {}", self.kernels.approximation);
+        let is_beside = factors.has_free() && !kernel.is_empty();
         let is_cholesky = matches!(self.kernels.approximation, Approximation::Cholesky { .. });
+        let solver = self.options.solver;
+        let takes_free = matches!(solver, Solver::Auto | Solver::Newton);
+        let how = match &self.regularisation {
+            Regularisation::CrossValidated(how) => Some(how),
+            _ => None,
+        };
         let refused = [
             (
                 self.learner.is_some(),
@@ -344,7 +351,7 @@ impl ClassifierSettings {
                 "without a penalty there are no factors of it: leave them out",
             ),
             (
-                !kernel.is_empty() && factors.other().is_some(),
+                !kernel.is_empty() && factors.has_scaled(),
                 &kernel,
                 "with a kernel a factor is 0, which takes a feature out of the kernel, or 1",
             ),
@@ -354,12 +361,22 @@ impl ClassifierSettings {
                 "a kernel matrix has no features: leave the factors out",
             ),
             (
-                !kernel.is_empty() && self.certify_exact,
+                factors.has_free() && !takes_free,
+                "another solver than auto and newton",
+                "the others penalise all features: leave the solver out",
+            ),
+            (
+                is_beside && how.is_some_and(|how| how.leave_one_out.is_some()),
+                "leave_one_out",
+                "it is for functions of the kernel alone: cross-validate with folds",
+            ),
+            (
+                is_beside && self.certify_exact,
                 "certify_exact",
                 "the gap for the exact kernel is for functions of the kernel alone",
             ),
             (
-                is_cholesky,
+                is_beside && is_cholesky,
                 &approximation,
                 "features beside the kernel need the kernel as it is, or nystrom or rff",
             ),

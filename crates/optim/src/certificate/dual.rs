@@ -265,11 +265,11 @@ fn imbalance_of_columns<S: Samples>(
     if free.is_empty() {
         return 0.0;
     }
-    let relative = |&j: &usize| {
+    let relative = |j: usize| {
         let size = samples.extent().size(j);
         if size > 0.0 { 2.0 * lambda.get() * coef[j].abs() / size } else { 0.0 }
     };
-    let sum: f64 = free.get().iter().map(relative).sum();
+    let sum: f64 = free.with_dependent().map(relative).sum();
     if sum <= ROUNDING * samples.total_dual(duals) { sum } else { f64::INFINITY }
 }
 

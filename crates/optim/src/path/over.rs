@@ -6,7 +6,7 @@ use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
 use crate::path::follow::{Minimizer, follow, lower};
-use crate::problem::{Lambda, Point, Products, Samples};
+use crate::problem::{Decline, Lambda, Point, Products, Samples};
 use crate::solve::{
     Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, Status, System,
 };
@@ -152,7 +152,7 @@ impl<S: Samples> NewtonPath<S> {
         to: &Point<S::Products>,
         far: f64,
     ) -> Option<(Point<S::Products>, Status)> {
-        /// The size of a margin of the wrong sign that counts as rounding.
+        /// The share of its terms that a margin of the wrong sign may have as rounding.
         const NONE: f64 = 1e-6;
         /// Two points along a direction, far out.
         const OUT: [f64; 2] = [1e4, 1e8];
@@ -166,16 +166,18 @@ impl<S: Samples> NewtonPath<S> {
             return None;
         }
         let direction = to.scaled(1.0 / largest);
-        let is_bounded = samples.has_lower_bound();
-        if samples.all_beyond(&direction, -NONE) {
-            return Some((
-                direction,
-                if is_bounded { Status::NoMinimum } else { Status::Unbounded },
-            ));
+        let decline = samples.decline();
+        if samples.violation(direction.intercept, &direction.coef) <= NONE {
+            return match decline {
+                Decline::Ends => None,
+                Decline::Bounded => Some((direction, Status::NoMinimum)),
+                Decline::Unbounded => Some((direction, Status::Unbounded)),
+            };
         }
         let [near, far] = OUT
             .map(|out| samples.risk_at(&direction.products.times(out), out * direction.intercept));
-        (!is_bounded && far < near - 1.0).then_some((direction, Status::Unbounded))
+        let falls = decline == Decline::Unbounded && far < near - 1.0;
+        falls.then_some((direction, Status::Unbounded))
     }
 
     fn fit(

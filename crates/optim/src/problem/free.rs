@@ -13,13 +13,17 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::Error;
-use crate::problem::EmpiricalRisk;
 use crate::problem::summation::sum_of_blocks;
+use crate::problem::{EmpiricalRisk, Objective};
 
 /// The features that are never penalised, by their columns; by default none.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct FreeColumns(Arc<Vec<usize>>);
+pub struct FreeColumns {
+    columns: Arc<Vec<usize>>,
+    /// Further ones that these make up, and that are penalised for that reason.
+    dependent: Arc<Vec<usize>>,
+}
 
 impl FreeColumns {
     /// The largest number of columns.
@@ -44,17 +48,27 @@ impl FreeColumns {
         if columns.len() > Self::MOST {
             return Err(Error::FreeColumns { found: columns.len(), limit: Self::MOST });
         }
-        Ok(FreeColumns(columns.into()))
+        Ok(FreeColumns::of(columns))
+    }
+
+    /// Returns these columns, ascending.
+    fn of(columns: Vec<usize>) -> Self {
+        FreeColumns { columns: columns.into(), dependent: Arc::default() }
     }
 
     /// Returns the columns, ascending.
     pub fn get(&self) -> &[usize] {
-        &self.0
+        &self.columns
+    }
+
+    /// Returns all columns over which duals are balanced, as they are over those that others make up.
+    pub(crate) fn with_dependent(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().chain(self.dependent.iter()).copied()
     }
 
     /// Returns true if there is no such feature.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.columns.is_empty()
     }
 
     /// Returns a vector over the features with zeros in place of the free ones.
@@ -73,11 +87,12 @@ impl FreeColumns {
     /// `gram` is the weighted matrix of inner products of the [block](Block) of these columns.
     #[must_use]
     pub(crate) fn independent(&self, has_intercept: bool, gram: &DMatrix<f64>) -> Self {
-        /// The share of its square that a column must have left beside the ones before it.
-        const LEFT: f64 = 1e-10;
+        /// The share of its square that a column must have left beside the ones before it: more than
+        /// rounding leaves of it in sums of squares.
+        const LEFT: f64 = 1e-13;
         let first = usize::from(has_intercept);
         let mut basis: Vec<usize> = (0..first).collect();
-        let mut kept = Vec::new();
+        let (mut kept, mut dependent) = (Vec::new(), Vec::new());
         for (k, &column) in self.get().iter().enumerate() {
             let at = first + k;
             let square = gram[(at, at)];
@@ -89,9 +104,100 @@ impl FreeColumns {
             if square > 0.0 && square - explained > LEFT * square {
                 basis.push(at);
                 kept.push(column);
+            } else {
+                dependent.push(column);
             }
         }
-        FreeColumns(kept.into())
+        FreeColumns { columns: kept.into(), dependent: dependent.into() }
+    }
+}
+
+/// An objective over samples in memory whose free columns are orthogonal to each other and to the
+/// intercept's, and of mean square 1, whatever they were before: `z_k = sum_(j <= k) R_jk q_j` for the
+/// new columns q.
+pub(crate) struct Orthogonal<'a, L: MarginLoss + ?Sized> {
+    pub(crate) objective: Objective<'a, L>,
+    /// The matrix R of the columns that the ones before do not make up, the intercept's first; others
+    /// are 0 in the objective.
+    upper: DMatrix<f64>,
+    has_intercept: bool,
+}
+
+impl<'a, L: MarginLoss + ?Sized> Orthogonal<'a, L> {
+    /// Returns the objective with new free columns, in a copy of its dense samples.
+    ///
+    /// Columns are made orthogonal twice, which leaves them so to rounding (Giraud, Langou and
+    /// Rozloznik, *The loss of orthogonality in the Gram-Schmidt orthogonalization process*, 2005).
+    ///
+    /// # Errors
+    /// [`Error::Overflow`]: a sum of squares overflows.
+    pub(crate) fn of(objective: &Objective<'a, L>) -> Result<Self, Error> {
+        /// The share of its size that a column must have left beside the ones before it.
+        const LEFT: f64 = 1e-12;
+        let Objective { risk, design, free } = objective;
+        let n = design.rows();
+        let total: f64 = risk.weights().iter().sum();
+        let product = |a: &[f64], b: &[f64]| {
+            let [sum] = sum_of_blocks(n, |rows| {
+                [rows.map(|i| risk.weights.get(i) * a[i] * b[i]).sum::<f64>()]
+            });
+            sum / total
+        };
+        let mut samples = design.to_dense().transpose();
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let mut factors: Vec<Vec<f64>> = Vec::new();
+        if risk.intercept {
+            basis.push(vec![1.0; n]);
+            factors.push(vec![1.0]);
+        }
+        let mut kept = Vec::new();
+        for &column in free.get() {
+            let mut values: Vec<f64> = samples.row(column).iter().copied().collect();
+            let size = product(&values, &values).sqrt();
+            if !size.is_finite() {
+                return Err(Error::Overflow);
+            }
+            let mut factor = vec![0.0; basis.len()];
+            for _ in 0..2 {
+                for (q, r) in basis.iter().zip(&mut factor) {
+                    let along = product(q, &values);
+                    values.iter_mut().zip(q).for_each(|(x, q)| *x -= along * q);
+                    *r += along;
+                }
+            }
+            let left = product(&values, &values).sqrt();
+            if left > LEFT * size {
+                values.iter_mut().for_each(|x| *x /= left);
+                samples.row_mut(column).iter_mut().zip(&values).for_each(|(x, q)| *x = *q);
+                factor.push(left);
+                factors.push(factor);
+                basis.push(values);
+                kept.push(column);
+            } else {
+                samples.row_mut(column).fill(0.0);
+            }
+        }
+        let order = factors.len();
+        let upper =
+            DMatrix::from_fn(order, order, |j, k| factors[k].get(j).copied().unwrap_or(0.0));
+        let design = Design::from_samples(samples)?;
+        let objective = Objective::made_of(risk.clone(), Cow::Owned(design));
+        let objective = objective.with_free(FreeColumns::of(kept))?;
+        Ok(Orthogonal { objective, upper, has_intercept: risk.intercept })
+    }
+
+    /// Returns intercept and coefficients for the columns as they were before.
+    pub(crate) fn restored(&self, intercept: f64, mut coef: Vec<f64>) -> (f64, Vec<f64>) {
+        let columns = self.objective.free.get();
+        let first = self.has_intercept.then_some(intercept);
+        let mut of_free: DVector<f64> = DVector::from_iterator(
+            self.upper.nrows(),
+            first.into_iter().chain(columns.iter().map(|&j| coef[j])),
+        );
+        self.upper.solve_upper_triangular_mut(&mut of_free);
+        let of_columns = of_free.iter().skip(usize::from(self.has_intercept));
+        columns.iter().zip(of_columns).for_each(|(&j, w)| coef[j] = *w);
+        (if self.has_intercept { of_free[0] } else { intercept }, coef)
     }
 }
 
@@ -140,6 +246,12 @@ pub struct FreePart {
 }
 
 impl FreePart {
+    /// Returns the part of intercept and coefficients in the free columns.
+    pub(crate) fn of(&self, intercept: f64, coef: &[f64]) -> Vec<f64> {
+        let first = self.intercept.then_some(intercept).into_iter();
+        first.chain(self.columns.get().iter().map(|&j| coef[j])).collect()
+    }
+
     /// Returns the number of columns, with the intercept's.
     pub(crate) fn width(&self) -> usize {
         usize::from(self.intercept) + self.columns.get().len()
@@ -257,11 +369,8 @@ const BALANCED: f64 = 64.0 * f64::EPSILON;
 fn project(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<BlockMove> {
     const STEPS: usize = 40;
     const HALVINGS: i32 = 12;
-    let mut at: Option<Vec<f64>> = None;
-    let moves = |delta: &Option<Vec<f64>>| -> Vec<BlockMove> {
-        delta.iter().cloned().map(BlockMove::Shift).collect()
-    };
     let mut sums = look(&[], Mobility::All);
+    let mut delta = vec![0.0; sums.excess.len()];
     for _ in 0..STEPS {
         if sums.relative() <= BALANCED {
             break;
@@ -270,15 +379,14 @@ fn project(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<Blo
         let before = norm(&sums.excess);
         let next = (0..HALVINGS).find_map(|k| {
             let t = 0.5f64.powi(k);
-            let from = at.clone().unwrap_or_else(|| vec![0.0; step.len()]);
-            let delta: Vec<f64> = from.iter().zip(&step).map(|(a, d)| a + t * d).collect();
-            let reached = look(&[BlockMove::Shift(delta.clone())], Mobility::Inside);
-            (norm(&reached.excess) < before).then_some((delta, reached))
+            let next: Vec<f64> = delta.iter().zip(&step).map(|(a, d)| a + t * d).collect();
+            let reached = look(&[BlockMove::Shift(next.clone())], Mobility::Inside);
+            (norm(&reached.excess) < before).then_some((next, reached))
         });
-        let Some((delta, reached)) = next else { break };
-        (at, sums) = (Some(delta), reached);
+        let Some(next) = next else { break };
+        (delta, sums) = next;
     }
-    moves(&at)
+    vec![BlockMove::Shift(delta)]
 }
 
 fn norm(vector: &[f64]) -> f64 {
@@ -401,6 +509,20 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             };
             *s = (*s - by).clamp(domain.lower, domain.upper);
         }
+    }
+
+    /// Returns the largest margin of the wrong sign along a direction in the free part,
+    /// `-y_i <d, z_i>`, relative to the size of its terms, `sum_j |d_j z_ij|`, of the samples of positive
+    /// weight: 0 for a direction that separates the classes.
+    pub(crate) fn violation(&self, block: &Block, direction: &[f64]) -> f64 {
+        let counted = (0..self.weights.len()).filter(|&i| self.weights.get(i) > 0.0);
+        let relative = |i: usize| {
+            let terms = || direction.iter().zip(block.sample(i)).map(|(d, z)| d * z);
+            let (margin, size) =
+                (self.signs.get(i) * terms().sum::<f64>(), terms().map(f64::abs).sum::<f64>());
+            if margin < 0.0 { -margin / size } else { 0.0 }
+        };
+        counted.map(relative).fold(0.0, f64::max)
     }
 
     /// Moves duals in their domain to where `sum c_i s_i y_i z_i = 0`, or as near as they go.

@@ -11,8 +11,8 @@ use crate::Error;
 use crate::problem::margins::weighted;
 use crate::problem::summation::sum;
 use crate::problem::{
-    Block, Extent, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point, Samples,
-    Sums,
+    Block, Decline, Extent, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point,
+    Samples, Sums,
 };
 use crate::products::weighted_gram;
 
@@ -89,8 +89,14 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
         self.objective.risk.loss.homogeneous_tail()
     }
 
-    fn has_lower_bound(&self) -> bool {
-        self.objective.risk.loss.lower_bound().is_some()
+    fn decline(&self) -> Decline {
+        Decline::of(self.objective.risk.loss)
+    }
+
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let direction = self.objective.free_part().of(intercept, coef);
+        let Some(block) = &self.block else { return 0.0 };
+        self.objective.risk.violation(block, &direction)
     }
 
     fn extent(&self) -> &Extent {

@@ -1,6 +1,6 @@
 //! Penalty factors of features.
 
-use margins_data::Standardizer;
+use margins_data::{Listed, Standardizer};
 
 use crate::Error;
 use crate::problem::FreeColumns;
@@ -73,12 +73,12 @@ impl PenaltyFactors {
         }
     }
 
-    /// Returns the first factor that is neither 0 nor 1.
-    pub fn other(&self) -> Option<f64> {
-        let is_other = |factor: &f64| *factor != 0.0 && *factor != 1.0;
+    /// Returns true if a factor is neither 0 nor 1.
+    pub fn has_scaled(&self) -> bool {
+        let is_scaled = |factor: f64| factor != 0.0 && factor != 1.0;
         match &self.0 {
-            Given::Columns(factors) => factors.iter().copied().find(is_other),
-            Given::Names(factors) => factors.iter().map(|(_, factor)| *factor).find(is_other),
+            Given::Columns(factors) => factors.iter().copied().any(is_scaled),
+            Given::Names(factors) => factors.iter().any(|(_, factor)| is_scaled(*factor)),
         }
     }
 
@@ -138,10 +138,18 @@ impl PenaltyFactors {
                 |(name, _): &&(String, f64)| features_of(name, names, columns).is_empty();
             if let Some((name, _)) = given.iter().find(is_unknown) {
                 let features = match names {
-                    Some(names) => names.join(", "),
+                    Some(names) => Listed(names).to_string(),
                     None => format!("numbers from 1 to {columns}"),
                 };
                 return Err(Error::NoSuchFeature { name: name.clone(), features });
+            }
+            let mut seen = vec![false; columns];
+            for (name, _) in given {
+                for j in features_of(name, names, columns) {
+                    if std::mem::replace(&mut seen[j], true) {
+                        return Err(Error::TwoPenaltyFactors(name.clone()));
+                    }
+                }
             }
         }
         Ok(())
@@ -151,9 +159,9 @@ impl PenaltyFactors {
 impl std::fmt::Display for PenaltyFactors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let words: Vec<String> = match &self.0 {
-            Given::Columns(factors) => factors.iter().map(f64::to_string).collect(),
+            Given::Columns(factors) => factors.iter().map(|factor| format!("{factor:?}")).collect(),
             Given::Names(factors) => {
-                factors.iter().map(|(name, factor)| format!("{name}={factor}")).collect()
+                factors.iter().map(|(name, factor)| format!("{name}={factor:?}")).collect()
             }
         };
         f.write_str(&words.join(" "))

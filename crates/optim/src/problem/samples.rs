@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use margins_data::Design;
-use margins_losses::HomogeneousTail;
+use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
 use crate::Error;
@@ -46,8 +46,12 @@ pub trait Samples {
     /// Returns the tail on which the loss is homogeneous, if there is one.
     fn tail(&self) -> Option<HomogeneousTail>;
 
-    /// Returns true if the loss is bounded from below.
-    fn has_lower_bound(&self) -> bool;
+    /// Returns whether the loss falls as margins grow, and to what.
+    fn decline(&self) -> Decline;
+
+    /// Returns the largest margin of the wrong sign along a direction in the free part, relative to the
+    /// size of its terms: 0 for a direction that separates the classes.
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64;
 
     /// Returns how large the samples are.
     fn extent(&self) -> &Extent;
@@ -229,6 +233,31 @@ pub trait Samples {
     /// NaN, which ends a solver immediately.
     fn failure(&mut self) -> Option<Error> {
         None
+    }
+}
+
+/// How a loss goes on as the margin grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decline {
+    /// It has a minimum at some margin.
+    Ends,
+    /// It falls for ever, to a bound.
+    Bounded,
+    /// It has no lower bound.
+    Unbounded,
+}
+
+impl Decline {
+    /// Returns how a loss goes on.
+    pub fn of<L: MarginLoss + ?Sized>(loss: &L) -> Self {
+        /// A margin at which losses with a minimum have reached it, and others can still be seen to
+        /// fall.
+        const FAR: f64 = 30.0;
+        match loss.lower_bound() {
+            None => Decline::Unbounded,
+            Some(_) if loss.derivative(FAR) < 0.0 => Decline::Bounded,
+            Some(_) => Decline::Ends,
+        }
     }
 }
 

@@ -52,6 +52,11 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Normal { at, shift, vector } => self.normal(at, *shift, vector)?,
             Ask::Gram(at) => self.gram(at)?,
             Ask::Duals(steps) => self.dual_sums(steps)?,
+            Ask::Violation { free, direction } => {
+                let block = self.block(free)?;
+                let largest = vec![self.risk.violation(&block, direction)];
+                return Ok(Answer::Sums(Partial { largest, ..Partial::default() }));
+            }
             Ask::Block { free, duals, by } => self.block_sums(free, duals, *by)?,
             Ask::Pull { duals, accurately } => self.pull(duals, *accurately)?,
             Ask::FenchelYoung { at, duals } => return self.fenchel_young(at, duals),

@@ -250,6 +250,14 @@ pub enum Ask {
         /// The mobility m.
         by: Mobility,
     },
+    /// The largest margin of the wrong sign along a direction in the free part, relative to the size of
+    /// its terms, in `largest`.
+    Violation {
+        /// The free columns.
+        free: FreePart,
+        /// The direction, the intercept's part first if there is one.
+        direction: Vec<f64>,
+    },
     /// The sum `(1/n) sum c_i s_i y_i x_i` for duals.
     Pull {
         /// The duals.

@@ -67,20 +67,37 @@ impl<'e, S: Samples> Newton<'e, S> {
         0.25 * error * error / lambda.get() > SHARE * tolerance * sums.risk.abs()
     }
 
-    /// Returns the factors of the free columns in the equation of a step (Levenberg and Marquardt): in
-    /// proportion to the gradient in the free part, so that they fade towards the minimum, and to the
-    /// sizes of the features.
+    /// Returns the ridges in the equation of a step, where the curvatures are kept. Those of free columns
+    /// are in proportion to the gradient in the free part (Levenberg and Marquardt), so that they fade
+    /// towards the minimum, but small beside the curvature in their column if it has any.
     ///
-    /// Where every margin is on a straight part of the loss, there is no curvature, and H would be
-    /// singular: the intercept is settled exactly, but free columns are not.
-    fn damping(&self, gradient: &[f64]) -> Vec<(usize, f64)> {
-        /// The factor in units of slope and size: the first steps move scores by at most about 30.
+    /// Where every margin is on a straight part of the loss, there is none, and H would be singular: the
+    /// intercept is settled exactly, but free columns are not.
+    fn ridges(&mut self, ridge: f64, gradient: &[f64]) -> Vec<f64> {
+        /// The factor in units of slope and size, with which the first steps move scores by at most about
+        /// 30.
         const SHARE: f64 = 0.03;
-        let Evaluator { samples, free, .. } = &*self.evaluator;
+        /// The factor beside the curvature in a column: more would slow down steps where columns are
+        /// nearly dependent on the samples with curvature.
+        const TINY: f64 = 1e-12;
+        let mut ridges = vec![ridge; gradient.len()];
+        let Evaluator { samples, free, passes, .. } = &mut *self.evaluator;
+        if free.is_empty() {
+            return ridges;
+        }
+        let mut diagonal = vec![0.0; gradient.len() + 1];
+        samples.diagonal(&mut diagonal);
+        *passes += 1;
         let size = |j: usize| samples.extent().size(j);
         let relative = |&j: &usize| if size(j) > 0.0 { gradient[j].abs() / size(j) } else { 0.0 };
         let slope = free.get().iter().map(relative).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-        free.get().iter().map(|&j| (j, SHARE * slope * size(j) * size(j))).collect()
+        for &j in free.get() {
+            let damping = SHARE * slope * size(j) * size(j);
+            let curvature = diagonal[j + 1];
+            let most = if curvature > 0.0 { TINY * curvature } else { f64::INFINITY };
+            ridges[j] = damping.min(most);
+        }
+        ridges
     }
 
     /// Returns the duals that the equations of the step ask for, given the distance of w from the
@@ -89,10 +106,12 @@ impl<'e, S: Samples> Newton<'e, S> {
     fn correct(&mut self, lambda: Lambda, duals: S::Duals, apart: &[f64]) -> S::Duals {
         let ridge = 2.0 * lambda.get();
         let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
-        let damping = self.damping(&gradient);
+        let ridges = &*self.ridges(ridge, &gradient);
+        let has_free = !self.evaluator.free.is_empty();
         let Evaluator { samples, passes, .. } = &mut *self.evaluator;
-        let (gradient, damping, deadline) = (&*gradient, &*damping, self.deadline);
-        let mut equation = Equation { samples, ridge, damping, gradient, enough: 0.0, deadline };
+        let (gradient, deadline, enough) = (&*gradient, self.deadline, 0.0);
+        let mut equation =
+            Equation { samples, ridge, ridges, has_free, gradient, enough, deadline };
         let (intercept, coef) = self.system.solve_again(&mut equation, passes);
         let products = samples.products(&coef);
         *passes += 1;
@@ -212,14 +231,19 @@ impl<S: Samples> Descent for Newton<'_, S> {
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point<S::Products>, f64) {
-        let damping = &*self.damping(&self.evaluator.gradient);
-        let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
-        samples.keep_curvatures();
-        // This is half of the gradient norm at which the gap reaches the tolerance.
-        let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
         let ridge = 2.0 * lambda.get();
+        self.evaluator.samples.keep_curvatures();
+        let gradient = self.evaluator.gradient.clone();
+        let ridges = &*self.ridges(ridge, &gradient);
+        let has_free = !self.evaluator.free.is_empty();
+        let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
+        // This is half of the gradient norm at which the gap reaches the tolerance; a gradient in the
+        // free part has no such bound.
+        let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
+        let enough = if has_free { 0.0 } else { enough };
         let deadline = self.deadline;
-        let mut equation = Equation { samples, ridge, damping, gradient, enough, deadline };
+        let mut equation =
+            Equation { samples, ridge, ridges, has_free, gradient, enough, deadline };
         let (intercept, coef) = self.system.solve(&mut equation, passes);
         samples.forget_curvatures();
         let products = samples.products(&coef);

@@ -4,8 +4,8 @@ use margins_data::{Dataset, Design};
 use margins_losses::{HomogeneousTail, LeakyHockeyStick, Logistic, MarginLoss, SquaredHinge};
 use margins_optim::path::path_over;
 use margins_optim::problem::{
-    EmpiricalRisk, Extent, FenchelYoung, InMemory, MarginSummary, Point, Products, Samples, Sums,
-    settle,
+    Decline, EmpiricalRisk, Extent, FenchelYoung, InMemory, MarginSummary, Point, Products,
+    Samples, Sums, settle,
 };
 use margins_optim::{ClassWeights, Error, Objective, Options, Training, lambda_grid, path};
 use margins_test_support::{mixture, weighted};
@@ -75,8 +75,12 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
     fn tail(&self) -> Option<HomogeneousTail> {
         self.risk.loss().homogeneous_tail()
     }
-    fn has_lower_bound(&self) -> bool {
-        self.parts[0].has_lower_bound()
+    fn decline(&self) -> Decline {
+        self.parts[0].decline()
+    }
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let of_part = |part: &mut InMemory<'_, '_, L>| part.violation(intercept, coef);
+        self.parts.iter_mut().map(of_part).fold(0.0, f64::max)
     }
 
     fn extent(&self) -> &Extent {

@@ -100,7 +100,10 @@ impl<'a> Fitting<'a> {
                 (None, Some(design)) => {
                     // All rows take longer to label for each pair than those of a pair to fit.
                     let own = contest.rows(&by_class).unwrap_or_default();
-                    let pair = contests.first.select_as(&own, design.select(&own))?;
+                    let mut pair = contests.first.select_as(&own, design.select(&own))?;
+                    if let Some(names) = prepared.feature_names() {
+                        pair = pair.with_feature_names(names.to_vec())?;
+                    }
                     let pair =
                         pair.relabelled(contest.labels(contests.data.labels(), Some(&own)))?;
                     Prepared::linear(&pair).subset(None).path(training, learner, &pair, lambdas)

@@ -365,7 +365,7 @@ impl Form {
         match self {
             Form::Gram { gram, .. } => gram.len(),
             Form::Cholesky { factor, .. } => factor.pivots().len(),
-            Form::Features(space) => space.features.columns(),
+            Form::Features(space) => space.features.columns() - space.basis.count_beside(),
         }
     }
 }

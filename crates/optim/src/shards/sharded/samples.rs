@@ -10,8 +10,9 @@ use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, BlockMove, Extent, FenchelYoung, FreeColumns, Lambda, MarginSummary, MergedProblem,
-    Need, Point, Products, SampledCurvatures, Samples, Sums, balance, is_unbounded, settle,
+    Balance, BlockMove, Decline, Extent, FenchelYoung, FreeColumns, Lambda, MarginSummary,
+    MergedProblem, Need, Point, Products, SampledCurvatures, Samples, Sums, balance, is_unbounded,
+    settle,
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
@@ -41,8 +42,14 @@ impl Samples for Sharded<'_> {
         self.loss.homogeneous_tail()
     }
 
-    fn has_lower_bound(&self) -> bool {
-        self.loss.lower_bound().is_some()
+    fn decline(&self) -> Decline {
+        Decline::of(self.loss)
+    }
+
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let free = self.free_part();
+        let direction = free.of(intercept, &self.scaled(coef));
+        self.sum(Ask::Violation { free, direction }, 0, 1).largest[0]
     }
 
     fn extent(&self) -> &Extent {

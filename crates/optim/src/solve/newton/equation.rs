@@ -12,25 +12,17 @@ pub(super) struct Equation<'a, S> {
     pub(super) samples: &'a mut S,
     /// The factor `2 lambda`.
     pub(super) ridge: f64,
-    /// The factors of the free columns, which have none but what keeps H definite.
-    pub(super) damping: &'a [(usize, f64)],
+    /// The diagonal of the penalty's second derivative, one number per coefficient: the ridge, but for
+    /// free columns, which have none but what keeps H definite.
+    pub(super) ridges: &'a [f64],
+    /// True if there are free columns.
+    pub(super) has_free: bool,
     /// The gradient in the coefficients; the one in the intercept is zero.
     pub(super) gradient: &'a [f64],
     /// The norm of a residual that is small enough.
     pub(super) enough: f64,
     /// The time at which steps end.
     pub(super) deadline: Option<Instant>,
-}
-
-/// Adds `R v` for the diagonal matrix R of the ridges, `v` a vector of ones if none is given.
-pub(super) fn add_ridges(ridge: f64, damping: &[(usize, f64)], v: Option<&[f64]>, out: &mut [f64]) {
-    let of_free: Vec<f64> =
-        damping.iter().map(|&(j, factor)| out[j] + factor * v.map_or(1.0, |v| v[j])).collect();
-    match v {
-        Some(v) => out.iter_mut().zip(v).for_each(|(o, d)| *o += ridge * d),
-        None => out.iter_mut().for_each(|o| *o += ridge),
-    }
-    damping.iter().zip(of_free).for_each(|(&(j, _), value)| out[j] = value);
 }
 
 /// The result of conjugate gradients.
@@ -57,7 +49,7 @@ impl<S: Samples> Equation<'_, S> {
     pub(super) fn diagonal(&mut self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.gradient.len() + 1];
         self.samples.diagonal(&mut diagonal);
-        add_ridges(self.ridge, self.damping, None, &mut diagonal[1..]);
+        diagonal[1..].iter_mut().zip(self.ridges).for_each(|(entry, ridge)| *entry += ridge);
         if !self.samples.has_intercept() || diagonal[0] <= 0.0 {
             diagonal[0] = f64::INFINITY;
         }
@@ -69,7 +61,9 @@ impl<S: Samples> Equation<'_, S> {
         let (first, rest) = out.split_at_mut(1);
         let (shift, direction) = (direction[0], &direction[1..]);
         first[0] = self.samples.normal(shift, direction, rest);
-        add_ridges(self.ridge, self.damping, Some(direction), rest);
+        for ((o, d), ridge) in rest.iter_mut().zip(direction).zip(self.ridges) {
+            *o += ridge * d;
+        }
     }
 
     /// Returns the result of preconditioned conjugate gradients, which end when the norm of the

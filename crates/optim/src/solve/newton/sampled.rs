@@ -4,7 +4,6 @@ use margins_data::Design;
 
 use crate::problem::SampledCurvatures;
 use crate::problem::summation::dot;
-use crate::solve::newton::equation::add_ridges;
 use crate::solve::{ConjugateGradients, Exactness};
 
 /// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
@@ -15,25 +14,18 @@ use crate::solve::{ConjugateGradients, Exactness};
 /// needs to be.
 pub(super) struct SampledInverse {
     sample: SampledCurvatures,
-    /// The factor of the penalty, plus a term for the samples outside the subsample.
-    ridge: f64,
-    /// The factors of the free columns, with the same term.
-    damping: Vec<(usize, f64)>,
+    /// The ridges of the penalty, plus a term for the samples outside the subsample.
+    ridges: Vec<f64>,
     /// The diagonal of H; infinite where the intercept does not move.
     diagonal: Vec<f64>,
 }
 
 impl SampledInverse {
-    /// Returns the inverse for a penalty with this factor.
+    /// Returns the inverse for a penalty with these ridges.
     ///
     /// Each of m samples of n stands for n/m. Along a sample outside the subsample H has the term
     /// `d_i ||x_i||^2`, which this matrix lacks: the mean of these terms is added to the ridge.
-    pub(super) fn new(
-        sample: SampledCurvatures,
-        ridge: f64,
-        damping: &[(usize, f64)],
-        moves_intercept: bool,
-    ) -> Self {
+    pub(super) fn new(sample: SampledCurvatures, ridges: &[f64], moves_intercept: bool) -> Self {
         let SampledCurvatures { design, curvatures, share } = &sample;
         let mut diagonal = vec![0.0; design.columns() + 1];
         let (mut own, mut count) = (0.0, 0);
@@ -44,11 +36,10 @@ impl SampledInverse {
         let total: f64 = curvatures.iter().sum();
         let of_one = share * own / count.max(1) as f64;
         let outside = (1.0 - share) * of_one;
-        let ridge = ridge + outside;
-        let damping: Vec<_> = damping.iter().map(|&(j, factor)| (j, factor + outside)).collect();
-        add_ridges(ridge, &damping, None, &mut diagonal[1..]);
+        let ridges: Vec<f64> = ridges.iter().map(|ridge| ridge + outside).collect();
+        diagonal[1..].iter_mut().zip(&ridges).for_each(|(entry, ridge)| *entry += ridge);
         diagonal[0] = if moves_intercept && total > 0.0 { total } else { f64::INFINITY };
-        SampledInverse { sample, ridge, damping, diagonal }
+        SampledInverse { sample, ridges, diagonal }
     }
 
     /// Returns `H^(-1) right`, roughly.
@@ -89,6 +80,8 @@ impl SampledInverse {
         if self.diagonal[0].is_infinite() {
             first[0] = 0.0;
         }
-        add_ridges(self.ridge, &self.damping, Some(&direction[1..]), rest);
+        for ((o, d), ridge) in rest.iter_mut().zip(&direction[1..]).zip(&self.ridges) {
+            *o += ridge * d;
+        }
     }
 }

@@ -10,7 +10,7 @@ use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::curved::CurvedFactor;
-use super::equation::{Equation, Iterated, add_ridges};
+use super::equation::{Equation, Iterated};
 use super::sampled::SampledInverse;
 use crate::problem::Samples;
 use crate::solve::Exactness;
@@ -161,7 +161,7 @@ fn by_sampled<S: Samples>(
         return solution;
     };
     let moves_intercept = equation.samples.has_intercept();
-    let inverse = SampledInverse::new(sample, equation.ridge, equation.damping, moves_intercept);
+    let inverse = SampledInverse::new(sample, equation.ridges, moves_intercept);
     let target = target(equation);
     let precondition = |r: &[f64]| inverse.solve(r);
     let Iterated { solution, steps, .. } =
@@ -182,7 +182,7 @@ fn iterate<S: Samples>(
     /// The steps that a factor of other curvatures may take before it is rebuilt.
     const PATIENCE: usize = 20;
     // The inverse by way of the samples with curvature divides by every ridge.
-    let price = equation.damping.is_empty().then(|| factor.price(equation.samples)).flatten();
+    let price = if equation.has_free { None } else { factor.price(equation.samples) };
     let Some(price) = price else {
         return by_sampled(counts, equation, passes);
     };
@@ -279,9 +279,9 @@ impl Factor {
     /// Adds the penalty to the second derivatives of the risk.
     fn regularise<S: Samples>(&mut self, equation: &Equation<'_, S>) {
         let matrix = &mut self.matrix;
-        let mut diagonal: Vec<f64> = (1..matrix.nrows()).map(|j| matrix[(j, j)]).collect();
-        add_ridges(equation.ridge, equation.damping, None, &mut diagonal);
-        diagonal.into_iter().enumerate().for_each(|(j, entry)| matrix[(j + 1, j + 1)] = entry);
+        for (j, ridge) in equation.ridges.iter().enumerate() {
+            matrix[(j + 1, j + 1)] += ridge;
+        }
         if equation.samples.has_intercept() {
             // No curvature at all in the intercept (every margin on a straight part of the loss)
             // leaves it where it is: its slope is zero already.
