@@ -379,17 +379,18 @@ fn the_layout_is_the_documented_one() {
         some(text("gaussian:sigma=0.5")),
         half(1),
         [long(3), text("a"), text("b"), text("c")].concat(),
-        some([long(2), text("x"), text("y")].concat()),
+        some([long(3), text("x"), text("y"), text("z")].concat()),
         [long(3), fits].concat(),
         vec![0],
         some(text("|i1")),
     ]
     .concat();
-    let coef = numbers(&[0.5, -0.5]);
+    let coef = numbers(&[2.0, 0.5, -0.5]);
     let parts = [
         numbers(&[1.0, 2.0, 3.0]),
         [long(3), coef.repeat(3)].concat(),
         some(numbers(&[1.0, 10.0])),
+        [long(1), half(1)].concat(),
         [half(2), half(2), long(3), long(0), long(1), long(1)].concat(),
         [long(1), half(1), numbers(&[4.0])].concat(),
     ]
@@ -402,6 +403,7 @@ fn the_layout_is_the_documented_one() {
     let sections = Design::from_sparse_rows(&[vec![(1, 4.0)], vec![]], 2).unwrap();
     let kernel = registry.kernels.parse("gaussian:sigma=0.5").unwrap();
     let basis = Basis::new(&*kernel, Some(vec![1.0, 10.0]), Functions::Sections(sections)).unwrap();
+    let basis = basis.with_linear(vec![1]).unwrap();
     let training = TrainingSummary {
         rows: 7,
         standardize: true,
@@ -417,7 +419,7 @@ fn the_layout_is_the_documented_one() {
     let member = |m| Member {
         lambda: Some(0.25),
         intercept: f64::from(m),
-        coef: vec![0.5, -0.5],
+        coef: vec![2.0, 0.5, -0.5],
         training: training.clone(),
         platt: (m == 3).then_some(scaling),
     };
@@ -425,7 +427,7 @@ fn the_layout_is_the_documented_one() {
         &*registry.losses.parse("l-r").unwrap(),
         ["a", "b", "c"].map(str::to_owned).to_vec(),
         Scheme::OneVersusRest,
-        Some(vec!["x".to_owned(), "y".to_owned()]),
+        Some(["x", "y", "z"].map(str::to_owned).to_vec()),
         Some(basis),
         (1..4).map(member).collect(),
     )

@@ -223,12 +223,11 @@ class MarginClassifier(OneKernel, ModelClassifier):
         If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
         training rows of each fold, kernel classifiers those of all rows.
     penalty_factors : array-like of shape (n_features,), dict or None, default=None
-        Penalty factor W of a feature: the penalty is lambda times the sum of W w^2. Default: 1 for every feature. A
-        factor of 0 takes a feature out of the penalty, as in glmnet, and a factor of 4 shrinks its coefficient as much
-        as half of its values would. Up to 64 features may have the factor 0. With a kernel every factor is 0 or 1, and
-        a feature with the factor 0 is not seen by the kernel: its coefficient stands beside the function of the kernel
-        (partially linear model). A dict maps names, or numbers counted from 0, to factors; features not listed have 1.
-        The name of an encoded column stands for all of its features.
+        Penalty factor of a feature. Default: 1 for every feature. With the factors W the penalty is lambda times the
+        sum of W w^2, as in glmnet. A factor of 0 takes a feature out of the penalty; up to 64 features may have it.
+        With a kernel every factor is 0 or 1, and a feature with the factor 0 is not seen by the kernel: its coefficient
+        stands beside the function of the kernel (partially linear model). A dict maps names, or numbers counted from 0,
+        to factors; features not listed have 1. The name of an encoded column stands for all of its features.
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
