@@ -80,7 +80,7 @@ impl<L: MarginLoss + ?Sized> Evaluator<InMemory<'_, '_, L>> {
     pub(crate) fn appraise_settled(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let risk = &self.samples.objective.risk;
         if risk.loss.is_differentiable() {
-            return self.certificate(lambda, point);
+            return dual::certificate_of(self, lambda, point);
         }
         let mut duals = self.samples.duals();
         risk.balance(&mut duals);

@@ -234,6 +234,24 @@ pub(crate) fn certify<S: Samples>(
     certify_set(evaluator, lambda, point, duals)
 }
 
+/// Returns the certificate of a point whose intercept is settled, with or without its products: by the
+/// slopes, which are balanced if there are free columns.
+pub(crate) fn certificate_of<S: Samples, P>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    point: &Point<P>,
+) -> Certificate {
+    let by_slopes = evaluator.certificate(lambda, point);
+    if evaluator.free.is_empty() {
+        return by_slopes;
+    }
+    let mut duals = evaluator.samples.duals();
+    evaluator.samples.balance(&mut duals);
+    evaluator.passes += 1;
+    let (certificate, _) = certify_set(evaluator, lambda, point, &duals);
+    Certificate { gradient_norm: by_slopes.gradient_norm, ..certificate }
+}
+
 /// Does what [`certify`] does for a point to which the margins are set already.
 pub(crate) fn certify_set<S: Samples, P>(
     evaluator: &mut Evaluator<S>,

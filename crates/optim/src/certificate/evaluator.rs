@@ -5,7 +5,7 @@ use std::rc::Rc;
 use margins_losses::MarginLoss;
 
 use crate::Lambda;
-use crate::certificate::{Certificate, dual};
+use crate::certificate::Certificate;
 use crate::problem::summation::{UNIT, dot, norm};
 use crate::problem::{Extent, FreeColumns, InMemory, Objective, Point, Products, Samples, Sums};
 
@@ -147,7 +147,9 @@ impl<S: Samples> Evaluator<S> {
         }
     }
 
-    /// Returns the certificate of a point whose intercept is settled, with or without its products.
+    /// Returns the certificate of a point whose intercept is settled, with or without its products; without
+    /// a bound if there are free columns, for which `dual::certificate_of`
+    /// has one.
     pub fn certificate<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
         self.set_gradient(lambda, point);
         self.certificate_of_gradient(lambda, point)
@@ -177,15 +179,11 @@ impl<S: Samples> Evaluator<S> {
         let score_error = extent.score_error(&point.coef, sums.largest);
         self.drift = self.drift.hypot(score_error);
         let norm = norm(&self.gradient) + extent.pull_error(sums.slopes);
-        if self.free.is_empty() {
-            return sums.certificate(lambda, objective, rounding, norm, extent.radius);
+        if !self.free.is_empty() {
+            // The slopes are no feasible duals where the gradient in the free part is not zero.
+            return Certificate::without_bound(objective, norm.hypot(sums.residual));
         }
-        // The slopes are no feasible duals where the gradient in the free part is not zero.
-        let mut duals = self.samples.duals();
-        self.samples.balance(&mut duals);
-        self.passes += 1;
-        let certificate = dual::certify_set(self, lambda, point, &duals).0;
-        Certificate { gradient_norm: norm.hypot(sums.residual), ..certificate }
+        sums.certificate(lambda, objective, rounding, norm, extent.radius)
     }
 
     /// Returns the derivative of `t -> F(point + t direction)`, setting the margins to that point.

@@ -155,7 +155,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
     fn certify(&mut self, lambda: Lambda, point: &mut Point<S::Products>) -> Certificate {
         self.witness = None;
         self.evaluator.settle_intercept(point);
-        self.evaluator.certificate(lambda, point)
+        dual::certificate_of(self.evaluator, lambda, point)
     }
 
     fn certify_step(
@@ -167,7 +167,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
     ) -> (Point<()>, Certificate) {
         self.witness = None;
         let next = self.evaluator.settle_step(point, direction, t);
-        let certificate = self.evaluator.certificate(lambda, &next);
+        let certificate = dual::certificate_of(self.evaluator, lambda, &next);
         (next, certificate)
     }
 
