@@ -20,7 +20,8 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of, scheme_of,
+    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of,
+    scheme_of,
 };
 
 /// The functions of the user that are called during a fit.
