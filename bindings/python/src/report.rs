@@ -1,7 +1,7 @@
 //! The results of fits as dictionaries.
 
 use margins::estimators::regularised::{FittedClassifier, Path};
-use margins::optim::solve::Iteration;
+use margins::optim::method::Iteration;
 use margins::optim::{Certificate, ErrorCurve, Fit, Report, Status};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{IntoPyArray, ToPyArray};

@@ -2,8 +2,8 @@
 
 use margins_data::{Design, Labels};
 use margins_losses::MarginLoss;
+use margins_optim::method::Limits;
 use margins_optim::online::Scorer;
-use margins_optim::solve::Limits;
 
 use crate::Error;
 

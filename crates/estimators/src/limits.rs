@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 use crate::regularised::IterationObserver;
 

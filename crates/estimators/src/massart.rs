@@ -32,7 +32,7 @@ use margins_massart::{
 };
 use margins_model::Model;
 use margins_optim::Status;
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 use crate::regularised::IterationObserver;
 use crate::standardization::Standardization;

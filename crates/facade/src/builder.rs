@@ -13,8 +13,8 @@ use margins_estimators::regularised::{
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
+use margins_optim::method::Iteration;
 use margins_optim::problem::PenaltyFactors;
-use margins_optim::solve::Iteration;
 use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::RobustLearner;
 

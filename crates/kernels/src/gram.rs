@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use margins_data::{Design, Memory, parallel};
 use margins_kernel_functions::{Block, Kernel, Points};
-use margins_optim::problem::Eigenspace;
+use margins_optim::space::Eigenspace;
 use nalgebra::DMatrix;
 
 pub(crate) use self::dense::product;

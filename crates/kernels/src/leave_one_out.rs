@@ -4,10 +4,10 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use margins_data::parallel;
 use margins_losses::MarginLoss;
+use margins_optim::method::{Accept, search};
 use margins_optim::path::Minimizer;
 use margins_optim::problem::summation::dot;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
-use margins_optim::solve::{Accept, search};
 use margins_optim::{Lambda, Options};
 use nalgebra::{DMatrix, DVector};
 

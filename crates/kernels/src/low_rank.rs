@@ -6,7 +6,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use margins_data::{Design, Memory, parallel};
-use margins_optim::solve::GrowingCholesky;
+use margins_optim::method::GrowingCholesky;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;

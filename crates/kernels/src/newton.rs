@@ -14,10 +14,10 @@
 use std::time::Instant;
 
 use margins_losses::{HomogeneousTail, MarginLoss};
+use margins_optim::method::{Descent, Ending, descend, is_over};
 use margins_optim::path::Minimizer;
 use margins_optim::problem::summation::dot;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
-use margins_optim::solve::{Descent, Ending, descend, is_over};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 

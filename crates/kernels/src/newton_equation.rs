@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use margins_optim::method::{ConjugateGradients, Exactness, is_over};
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::{ConjugateGradients, Exactness, is_over};
 
 use crate::gram::Entries;
 use crate::preconditioner::Preconditioner;

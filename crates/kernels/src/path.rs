@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
+use margins_optim::method::{Descent, Ending};
 use margins_optim::path::{Coefficients, Minimizer, PublishedRule, follow, published};
 use margins_optim::problem::Point;
-use margins_optim::solve::{Descent, Ending};
 use margins_optim::{
     Certificate, Fit, Lambda, Objective, Observed, Observer, Options, Solver, Status,
 };

@@ -3,8 +3,8 @@
 use margins_data::{Design, Memory, parallel};
 use margins_kernel_functions::{Kernel, combine, combine_all, diagonal};
 use margins_losses::MarginLoss;
+use margins_optim::method::Ending;
 use margins_optim::problem::{EmpiricalRisk, Margins};
-use margins_optim::solve::Ending;
 use margins_optim::{Fit, Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 

@@ -2,7 +2,7 @@
 //! `(I + W^(1/2) K W^(1/2))^(-1)`.
 
 use margins_data::parallel;
-use margins_optim::solve::GrowingCholesky;
+use margins_optim::method::GrowingCholesky;
 use nalgebra::DMatrix;
 
 use crate::gram::Entries;

@@ -5,7 +5,7 @@
 
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_massart::{Plan, Problem, SphereSample, learn};
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (eta, gamma) = (0.3, 0.1);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use margins_data::parallel;
 use margins_losses::OutOfRange;
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 use crate::Error;
 use crate::parts::{SamplesInParts, rows_of, run_over_parts};

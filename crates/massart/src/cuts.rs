@@ -6,8 +6,8 @@ use crate::oracle::Separation;
 use crate::sgd::{Learned, Plan};
 use crate::split::Split;
 use crate::{Problem, Projection, Sphere, SphereSample, separate};
+use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
-use margins_optim::solve::Limits;
 
 /// The settings of the cutting planes.
 #[derive(Debug, Clone, Copy)]

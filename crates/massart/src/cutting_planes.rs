@@ -9,7 +9,7 @@ mod ellipsoid;
 use analytic_centre::AnalyticCentre;
 use ellipsoid::Ellipsoid;
 use margins_optim::Status;
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 /// A cut: `<normal, w - v> >= depth` for every v sought, where w is the point asked about; the
 /// depth is at least 0.

@@ -32,7 +32,7 @@
 //! ```
 //! use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 //! use margins_massart::{Plan, Problem, SphereSample, learn};
-//! use margins_optim::solve::Limits;
+//! use margins_optim::method::Limits;
 //!
 //! let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
 //! let points = halfspace.points(2000, 1)?;

@@ -1,7 +1,7 @@
 //! The learner in one pass over samples that arrive in parts.
 
 use margins_data::{Design, Sample};
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
-use margins_optim::solve::Limits;
 
 use crate::cuts::{HeldOut, search};
 use crate::cutting_planes::End;

@@ -22,8 +22,8 @@
 
 use std::ops::Range;
 
+use margins_optim::method::Limits;
 use margins_optim::products::multiply_rows;
-use margins_optim::solve::Limits;
 
 use crate::sphere::{SphereSample, is_wrong};
 

@@ -15,9 +15,9 @@ use crate::selection::{Candidates, Selected, select_within};
 use crate::sphere::{Sphere, SphereSample, UnitSample};
 use crate::split::Split;
 use margins_optim::Status;
+use margins_optim::method::Limits;
 use margins_optim::online::Iterate;
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
-use margins_optim::solve::Limits;
 
 pub use plan::{CandidateRule, Plan};
 
@@ -356,7 +356,7 @@ impl SgdRun {
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 /// use margins_massart::{Problem, Plan, SphereSample, learn};
-/// use margins_optim::solve::Limits;
+/// use margins_optim::method::Limits;
 ///
 /// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
 /// let points = halfspace.points(2000, 1)?;

@@ -16,8 +16,8 @@ use margins_massart::{
     separate,
 };
 use margins_optim::Status;
+use margins_optim::method::{Limits, Watch};
 use margins_optim::online::{OnlineLearner, Scorer};
-use margins_optim::solve::{Limits, Watch};
 use margins_test_support::reference;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use margins_massart::{
     learn_by_cuts_from_parts, learn_by_projected_cuts, learn_by_tested_cuts,
     learn_by_tested_cuts_from_parts, learn_from_parts,
 };
-use margins_optim::solve::Limits;
+use margins_optim::method::Limits;
 
 const ROWS: usize = 900;
 const COLUMNS: usize = 6;

@@ -51,17 +51,19 @@ pub mod path;
 pub mod problem;
 pub mod products;
 pub mod shards;
-pub mod solve;
+pub mod space;
 
 pub use certificate::Certificate;
 pub use error::Error;
+pub use method::{
+    Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule,
+};
 pub use path::{
     ClassWeights, CrossValidatedPath, ErrorCurve, FinishedFolds, FoldOutcome, FoldRows, Measured,
     ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve, fit,
     held_out_curve, path,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
-pub use solve::{Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

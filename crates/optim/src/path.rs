@@ -2,7 +2,7 @@
 //! them.
 //!
 //! * [`fit`], [`path()`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`path_over`]: a path over any implementation of [`Samples`](crate::problem::Samples), such as
+//! * [`path_over`]: a path over any implementation of [`Samples`](crate::space::Samples), such as
 //!   distributed samples.
 //! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
@@ -31,13 +31,13 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
-use crate::method::{Plan, choose};
-use crate::problem::summation::dot;
-use crate::problem::{Extent, InMemory, Objective, Orthogonal, Point, RowSpace};
-use crate::solve::{
+use crate::method::{
     Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
-    Options, Solver, Status, StepRule,
+    Options, Plan, Solver, Status, StepRule, choose,
 };
+use crate::problem::summation::dot;
+use crate::problem::{Objective, Orthogonal, Point};
+use crate::space::{Extent, InMemory, RowSpace};
 use crate::{Error, Lambda};
 use engine::{Engine, PathSolver, Unfinished, assemble};
 use lift::Lift;
@@ -347,7 +347,7 @@ mod tests {
 
     use super::path_by;
     use crate::method::Plan;
-    use crate::solve::{Choice, Coordinates, Iteration, Method, Watch};
+    use crate::method::{Choice, Coordinates, Iteration, Method, Watch};
     use crate::{Lambda, Objective, Options, Solver, lambda_grid};
 
     /// A whole path by conjugate gradients on the data as they are, beside the one by dense

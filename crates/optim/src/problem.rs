@@ -4,22 +4,16 @@
 //! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: the first part of an objective,
 //!   for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
-//! * [`Samples`]: the interface by which Newton and the certificate see the samples, wherever these
-//!   are; [`InMemory`]: samples in memory.
 //! * [`Need`]: the properties of a loss that methods need, and the refusal of a loss without them.
 //! * [`PenaltyFactors`]: how strongly the penalty acts on each feature; [`FreeColumns`]: those that
 //!   it does not act on.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
-//! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more
-//!   features than samples.
 //! * [`summation`]: sums whose rounding is known.
 
 mod balance;
-mod extent;
 mod fenchel_young;
 mod free;
-mod in_memory;
 mod intercept;
 mod lambda;
 mod margin_summary;
@@ -31,23 +25,18 @@ mod orthogonal;
 mod penalty_factors;
 mod per_sample;
 mod point;
-mod reflections;
 mod risk;
-mod row_space;
-mod samples;
 pub mod summation;
 
 pub(crate) use balance::{Balance, is_unbounded};
-pub use extent::Extent;
 pub(crate) use fenchel_young::CONJUGATE_ERROR;
 pub use fenchel_young::FenchelYoung;
 pub(crate) use free::{Block, BlockSums, balance};
 pub use free::{BlockMove, FreeColumns, FreePart, Mobility};
-pub use in_memory::InMemory;
 pub use intercept::settle;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;
-pub(crate) use margins::Scores;
+pub(crate) use margins::ScoresAt;
 pub use margins::{Margins, weighted};
 pub(crate) use merged::{Lines, Merged};
 pub use needs::Need;
@@ -59,5 +48,3 @@ pub use penalty_factors::{Penalty, PenaltyFactors};
 pub(crate) use per_sample::{Room, Signs, Weights};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
-pub use row_space::{Eigenspace, RowSpace};
-pub use samples::{Decline, MergedProblem, SampledCurvatures, Samples, Sums};

@@ -3,7 +3,7 @@
 //! A [`Shard`] holds partitions. It answers each [`Request`] with sums over each of its partitions,
 //! and keeps the products `X w` that later requests combine, and the duals about which the loss is
 //! smoothed. [`Sharded`] is the other end: it is
-//! [`Samples`](crate::problem::Samples) to the solver, asks all shards at once by way of
+//! [`Samples`](crate::space::Samples) to the solver, asks all shards at once by way of
 //! [`Workers`], and adds up the answers in the order of the partitions. A result has therefore the
 //! same bits for any number of shards.
 //!

@@ -54,8 +54,8 @@ pub use median_of_means::MedianOfMeans;
 pub use restarts::Restarts;
 pub use unpenalised::unpenalised;
 
+use margins_optim::method::Ending;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::Ending;
 use margins_optim::{Certificate, Fit, Lambda};
 
 /// Returns the certificate of a point with this value and gradient and without a lower bound: its

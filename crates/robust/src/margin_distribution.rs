@@ -3,9 +3,10 @@
 mod metric;
 
 use margins_losses::{MarginLoss, OutOfRange};
+use margins_optim::method::{Ending, Monitor};
 use margins_optim::problem::summation::{SUM_ERROR, UNIT, dot};
-use margins_optim::problem::{EmpiricalRisk, Extent, Point, RowSpace};
-use margins_optim::solve::{Ending, Monitor};
+use margins_optim::problem::{EmpiricalRisk, Point};
+use margins_optim::space::{Extent, RowSpace};
 use margins_optim::{Certificate, Fit, Lambda, Objective, Options};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

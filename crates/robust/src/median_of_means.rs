@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::Error;
 use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
 use crate::{uncertain, uncertified};
+use margins_optim::method::{Monitor, Rule};
 use margins_optim::problem::MarginSummary;
-use margins_optim::solve::{Monitor, Rule};
 use margins_optim::{Fit, Lambda, Objective, Options};
 
 /// Minimises the median of the mean losses over K blocks of samples.

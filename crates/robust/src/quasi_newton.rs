@@ -6,9 +6,9 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use margins_optim::Status;
+use margins_optim::method::{Ending, LimitedMemory, Monitor, Rule};
 use margins_optim::problem::MarginSummary;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::{Ending, LimitedMemory, Monitor, Rule};
 
 use crate::uncertain;
 

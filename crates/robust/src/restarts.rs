@@ -9,8 +9,8 @@ use crate::Error;
 use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
 use crate::quasi_newton::{Descended, descend};
 use crate::uncertified;
+use margins_optim::method::{Elapsed, Ending, Monitor};
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::{Elapsed, Ending, Monitor};
 use margins_optim::{Fit, Lambda, Objective, Options, Status};
 
 const DEFAULT_ITERATIONS: usize = 1000;

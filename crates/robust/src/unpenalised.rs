@@ -2,7 +2,7 @@
 //! the evidence.
 
 use margins_losses::MarginLoss;
-use margins_optim::solve::Monitor;
+use margins_optim::method::Monitor;
 use margins_optim::{Fit, Lambda, Objective, Options, Solver, Status};
 
 use crate::estimated_risk::{EmpiricalMean, EstimatedObjective};

@@ -9,7 +9,7 @@ use margins::losses::{LeakyRelu, Logistic};
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{SphereSample, Target, learn_adaptively};
-use margins::optim::solve::Limits;
+use margins::optim::method::Limits;
 use margins::optim::{Lambda, Training};
 use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
 use margins_experiments::{Document, Figure, Mean, Numbers, Table};

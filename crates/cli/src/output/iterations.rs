@@ -1,7 +1,7 @@
 //! Iterations of a solver, a line each.
 
 use margins::data::digits::gap;
-use margins::optim::solve::Iteration;
+use margins::optim::method::Iteration;
 
 use super::table::number;
 

@@ -11,11 +11,11 @@ use margins_data::Dataset;
 use margins_data::Sample;
 use margins_kernels::Kernel;
 use margins_optim::Status;
+use margins_optim::method::Limits;
 use margins_optim::online::{
     Adaptive, AveragedPerceptron, Experts, LinearClassifier, OnlineGradient, OnlineLearner,
     PassiveAggressive, Perceptron,
 };
-use margins_optim::solve::Limits;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

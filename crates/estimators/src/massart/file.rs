@@ -9,9 +9,9 @@ use margins_massart::{
     CutOptions, Plan, Projection, SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts,
     learn_by_tested_cuts_from_parts, learn_from_parts,
 };
+use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
 use margins_optim::shards::{Blocks, Failure, OnDisk};
-use margins_optim::solve::Limits;
 
 use super::answer::{Answer, Source};
 use super::features::{FeatureScaling, baseline, wrong_weight};

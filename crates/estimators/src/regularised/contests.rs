@@ -9,7 +9,7 @@ use margins_data::metrics::mistake_rate;
 use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
-use margins_optim::solve::is_over;
+use margins_optim::method::is_over;
 use margins_robust::RobustLearner;
 
 pub(super) use fitting::Fitting;

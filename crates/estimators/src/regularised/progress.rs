@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use margins_optim::solve::{Iteration, Watch};
+use margins_optim::method::{Iteration, Watch};
 use margins_optim::{Observed, Report};
 
 /// A fit that was just made, for an [`Observer`].

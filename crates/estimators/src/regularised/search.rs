@@ -5,8 +5,8 @@ use std::time::Instant;
 use margins_data::split::Splits;
 use margins_data::{ClassLabels, Dataset, Memory, parallel};
 use margins_kernels::PlannedPaths;
+use margins_optim::method::is_over;
 use margins_optim::path::untrained_classes;
-use margins_optim::solve::is_over;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Fitting};

@@ -8,7 +8,7 @@
 //! large, since columns that are computed together cost a fraction of what they do one by one.
 
 use margins_data::Memory;
-use margins_optim::solve::{Ending, Monitor};
+use margins_optim::method::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 use rand::SeedableRng;
 use rand::seq::index;

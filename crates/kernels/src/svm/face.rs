@@ -1,8 +1,8 @@
 //! Steps within the face of free coefficients.
 
 use margins_optim::Lambda;
+use margins_optim::method::GrowingCholesky;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::GrowingCholesky;
 
 use super::problem::Problem;
 use super::values::Values;

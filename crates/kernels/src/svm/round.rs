@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use margins_optim::solve::is_over;
+use margins_optim::method::is_over;
 
 use super::active::Active;
 use crate::number::Number;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use margins_optim::solve::{Ending, Monitor};
+use margins_optim::method::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
 

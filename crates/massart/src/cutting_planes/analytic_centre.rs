@@ -1,7 +1,7 @@
 //! Localisation by analytic centres of the unit ball and the cuts.
 
+use margins_optim::method::Limits;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::Limits;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::{Cut, Localizer};

@@ -1,7 +1,7 @@
 //! Localisation by ellipsoids.
 
+use margins_optim::method::Limits;
 use margins_optim::problem::summation::dot;
-use margins_optim::solve::Limits;
 
 use super::{Cut, Localizer};
 

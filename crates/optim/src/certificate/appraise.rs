@@ -7,7 +7,8 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::{Certificate, Evaluator, dual};
 use crate::problem::summation::dot;
-use crate::problem::{Extent, InMemory, Objective, Point, Samples};
+use crate::problem::{Objective, Point};
+use crate::space::{Duals, Extent, InMemory};
 use crate::{Error, Lambda};
 
 impl<L: MarginLoss + ?Sized> Objective<'_, L> {

@@ -5,7 +5,8 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator, Valued};
 use crate::problem::summation::{dot, norm};
-use crate::problem::{FenchelYoung, InMemory, Margins, Point, Samples};
+use crate::problem::{FenchelYoung, Margins, Point};
+use crate::space::{Duals, InMemory, Samples, Scores};
 
 impl FenchelYoung {
     /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is

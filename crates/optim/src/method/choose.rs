@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use margins_losses::{MarginLoss, SpecialCase};
 
+use crate::method::costs::{Shape, reflections};
 use crate::method::prediction::Problem;
-use crate::problem::{Extent, Objective};
-use crate::solve::costs::{Shape, reflections};
-use crate::solve::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
+use crate::method::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
+use crate::problem::Objective;
+use crate::space::Extent;
 use crate::{Error, Lambda, Solver};
 
 /// The predicted seconds below which the dense systems are not worth a comparison.
@@ -232,8 +233,8 @@ mod tests {
     use nalgebra::DMatrix;
 
     use super::{Plan, choose};
-    use crate::problem::Extent;
-    use crate::solve::{Choice, Coordinates};
+    use crate::method::{Choice, Coordinates};
+    use crate::space::Extent;
     use crate::{Objective, Options, Solver, lambda_grid};
 
     /// Returns the plan for sparse samples of four features each, or for dense ones.

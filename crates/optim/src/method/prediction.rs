@@ -4,10 +4,11 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
+use crate::method::costs::{Shape, cholesky, eigendecomposition, reflections};
+use crate::method::{Coordinates, LARGEST_DENSE_ORDER, Method, READ_ONCE};
 use crate::problem::summation::norm;
-use crate::problem::{Extent, MOST_OF_A_PART, Objective, part_of};
-use crate::solve::costs::{Shape, cholesky, eigendecomposition, reflections};
-use crate::solve::{Coordinates, LARGEST_DENSE_ORDER, Method, READ_ONCE};
+use crate::problem::{MOST_OF_A_PART, Objective, part_of};
+use crate::space::Extent;
 use crate::{Lambda, Solver};
 
 /// A margin at which losses that have a flat part are flat, and those that rise again rise.

@@ -3,14 +3,15 @@
 use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
-use crate::path::follow::lower;
-use crate::path::{Minimizer, fit};
-use crate::problem::summation::variance;
-use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
-use crate::solve::{
+use crate::method::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, Iteration, Lbfgs, MajorizeMinimize,
     Majorizer, Newton, Options, ProximalNewton, Solver, System, Watch, radius_near,
 };
+use crate::path::follow::lower;
+use crate::path::{Minimizer, fit};
+use crate::problem::summation::variance;
+use crate::problem::{EmpiricalRisk, Objective, Point};
+use crate::space::{InMemory, Scores, Space};
 use crate::{Error, Lambda};
 
 /// A solver with the parts that it prepares once for a whole path.

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
-use crate::problem::{Point, Products, Samples};
-use crate::solve::{Ending, Status};
+use crate::method::{Ending, Status};
+use crate::problem::{Point, Products};
+use crate::space::Samples;
 use crate::{Lambda, Options};
 
 /// A solver that a path is followed with.

@@ -4,9 +4,10 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator, dual};
+use crate::method::{Ending, Fit, Newton, Options, Solver, Status, System};
 use crate::path::engine::assemble;
-use crate::problem::{InMemory, Point, RowSpace, Samples};
-use crate::solve::{Ending, Fit, Newton, Options, Solver, Status, System};
+use crate::problem::Point;
+use crate::space::{Duals, InMemory, RowSpace, Scores};
 
 /// Takes fits in row-space coordinates back to the original features and certifies them there,
 /// against the true data and not their factorisation.

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
-use crate::path::follow::{Minimizer, follow, lower};
-use crate::problem::{Decline, Lambda, Point, Products, Samples};
-use crate::solve::{
+use crate::method::{
     Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, Status, System,
 };
+use crate::path::follow::{Minimizer, follow, lower};
+use crate::problem::{Lambda, Point, Products};
+use crate::space::{Decline, Samples};
 use crate::{Certificate, Error};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first

@@ -16,10 +16,11 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::Evaluator;
+use crate::method::mm::{CHECK_EVERY, MajorizerAt};
+use crate::method::{Fit, Majorizer, Monitor, Observed, Observer, Options, Rule, Status};
 use crate::path::engine::assemble;
-use crate::problem::{Extent, InMemory, Margins, Point};
-use crate::solve::mm::{CHECK_EVERY, MajorizerAt};
-use crate::solve::{Fit, Majorizer, Monitor, Observed, Observer, Options, Rule, Status};
+use crate::problem::{Margins, Point};
+use crate::space::{Extent, InMemory};
 use crate::{Certificate, Error, Lambda, Objective};
 
 /// The coefficients whose change ends a lambda, beside the intercept.

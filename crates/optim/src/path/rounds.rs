@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::time_shares::TimeShares;
-use crate::solve::is_over;
+use crate::method::is_over;
 
 /// How far each fold has come along the lambdas of a path, largest first.
 ///

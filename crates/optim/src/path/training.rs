@@ -8,9 +8,9 @@ use margins_losses::MarginLoss;
 
 use super::held_out::FinishedFolds;
 use super::sensitivity::Sensitivity;
+use crate::method::Ending;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::{EmpiricalRisk, Penalty, PenaltyFactors};
-use crate::solve::Ending;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, Status, path};
 
 /// The rule by which classes multiply the weights that the data give to samples.

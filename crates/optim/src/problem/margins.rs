@@ -7,7 +7,8 @@ use margins_losses::MarginLoss;
 
 use crate::problem::intercept::settle;
 use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks};
-use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room, Sums};
+use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room};
+use crate::space::Sums;
 
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {
@@ -24,16 +25,16 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
 
 /// The scores of a point, less the intercept, or of one ahead of it along a direction.
 #[derive(Clone, Copy)]
-pub(crate) struct Scores<'s> {
+pub(crate) struct ScoresAt<'s> {
     products: &'s [f64],
     /// The length of the step and the products of the direction.
     step: Option<(f64, &'s [f64])>,
 }
 
-impl<'s> Scores<'s> {
+impl<'s> ScoresAt<'s> {
     /// Returns the scores of a point with these products.
     pub(crate) fn of(products: &'s [f64]) -> Self {
-        Scores { products, step: None }
+        ScoresAt { products, step: None }
     }
 
     /// Writes the margins of a block of samples with these signs.
@@ -100,7 +101,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.risk.summary_of(&self.margins)
     }
 
-    pub(crate) fn set_margins(&mut self, scores: Scores<'_>, intercept: f64) {
+    pub(crate) fn set_margins(&mut self, scores: ScoresAt<'_>, intercept: f64) {
         let room: &mut Room = &mut [0.0; BLOCK];
         for rows in blocks(self.margins.len()) {
             let signs = self.risk.signs.of(rows.clone(), room);
@@ -110,10 +111,10 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Sets margins and slopes and returns the derivative of the risk in the intercept.
     pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
-        self.set_to(Scores::of(scores), intercept)
+        self.set_to(ScoresAt::of(scores), intercept)
     }
 
-    fn set_to(&mut self, scores: Scores<'_>, intercept: f64) -> f64 {
+    fn set_to(&mut self, scores: ScoresAt<'_>, intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
         self.set_slopes()
     }
@@ -239,16 +240,16 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// `intercept` kept inside a bracket; the risk is convex and its derivative monotone. Margins
     /// and slopes are set to it. A risk without intercept has the minimiser 0.
     pub fn settle(&mut self, scores: &[f64], intercept: f64) -> f64 {
-        self.settle_at(Scores::of(scores), intercept)
+        self.settle_at(ScoresAt::of(scores), intercept)
     }
 
     /// Does what [`settle`](Self::settle) does at `point + t direction`, whose products are not kept.
     pub(crate) fn settle_step(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
-        let scores = Scores { products: &point.products, step: Some((t, &direction.products)) };
+        let scores = ScoresAt { products: &point.products, step: Some((t, &direction.products)) };
         self.settle_at(scores, point.intercept + t * direction.intercept)
     }
 
-    fn settle_at(&mut self, scores: Scores<'_>, intercept: f64) -> f64 {
+    fn settle_at(&mut self, scores: ScoresAt<'_>, intercept: f64) -> f64 {
         if !self.risk.intercept {
             self.set_to(scores, 0.0);
             self.residual = 0.0;
@@ -309,7 +310,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns the risk at any point; the slopes are not set.
     pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
-        self.set_margins(Scores::of(scores), intercept);
+        self.set_margins(ScoresAt::of(scores), intercept);
         self.risk()
     }
 

@@ -12,10 +12,11 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::problem::{Block, EmpiricalRisk, Extent, FreePart, Margins, Mobility, Scores, weighted};
+use crate::problem::{Block, EmpiricalRisk, FreePart, Margins, Mobility, ScoresAt, weighted};
 use crate::products::weighted_gram;
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
+use crate::space::Extent;
 
 /// The subject of a request: a partition with its stored values and its weights.
 pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
@@ -129,7 +130,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         });
         if !is_kept {
             let mut margins = self.risk_of(spot)?.margins();
-            margins.set_margins(Scores::of(&self.scores(spot)?), spot.intercept);
+            margins.set_margins(ScoresAt::of(&self.scores(spot)?), spot.intercept);
             let curvatures = margins.curvatures();
             self.state.curvatures = Some((spot.clone(), self.weighting.clone(), curvatures));
         }

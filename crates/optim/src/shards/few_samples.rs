@@ -5,8 +5,9 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
-use crate::problem::{EmpiricalRisk, SampledCurvatures, Scores};
+use crate::problem::{EmpiricalRisk, ScoresAt};
 use crate::shards::{Failure, ProximalStep};
+use crate::space::SampledCurvatures;
 
 /// Some of the samples that the driver keeps, in the units of the fit.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl FewSamples {
         let risk =
             if smoothing > 0.0 { risk.smoothed(self.centre.clone(), smoothing) } else { risk };
         let mut margins = risk.margins();
-        margins.set_margins(Scores::of(&scores), intercept);
+        margins.set_margins(ScoresAt::of(&scores), intercept);
         let curvatures = margins.curvatures();
         SampledCurvatures { design: Arc::clone(&self.design), curvatures, share: self.share }
     }

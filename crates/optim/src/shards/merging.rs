@@ -11,13 +11,14 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::method::{DualAscent, Options, ProximalNewton, Status, System, Watch, stopping};
 use crate::path::minimum_with_duals;
-use crate::problem::{EmpiricalRisk, Lines, MergedProblem, Objective, Point};
+use crate::problem::{EmpiricalRisk, Lines, Objective, Point};
 use crate::shards::part::check_coefficients;
 use crate::shards::slots::Spread;
 use crate::shards::workers::merged;
 use crate::shards::{Ask, Failure, GivenPoint, Merging, SampledRows, Sharded, StoredRows};
-use crate::solve::{DualAscent, Options, ProximalNewton, Status, System, Watch, stopping};
+use crate::space::MergedProblem;
 use crate::{Error, Lambda};
 
 /// The seed of the order in which samples are visited.

@@ -5,9 +5,10 @@ use margins_data::metrics::{self, Measure};
 use margins_losses::MarginLoss;
 
 use crate::Error;
+use crate::method::Fit;
 use crate::path::training::{factors, unscale};
 use crate::path::{ClassWeights, Measured, Training, path_from};
-use crate::problem::{Extent, FreeColumns, Lambda, Samples};
+use crate::problem::{FreeColumns, Lambda};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
@@ -15,7 +16,7 @@ use crate::shards::{
     Ask, Description, Failure, FeatureSource, FoldDraw, Message, PointStore, Request, Rule,
     Sharded, Weighting, Workers,
 };
-use crate::solve::Fit;
+use crate::space::{Extent, Scores};
 
 /// The binary problem that a fit to samples in shards is about.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,9 @@ use std::sync::Arc;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use crate::problem::{BlockMove, Extent, FreePart, Mobility};
+use crate::problem::{BlockMove, FreePart, Mobility};
 use crate::shards::{Landmarks, StoredRows};
+use crate::space::Extent;
 
 /// A message to all shards: what they are to keep and to drop, and a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,7 +154,7 @@ pub struct Spot {
     pub terms: Vec<(f64, u64)>,
     /// The intercept.
     pub intercept: f64,
-    /// The strength with which the loss is [smoothed](crate::problem::Samples::smooth); 0 for the
+    /// The strength with which the loss is [smoothed](crate::space::Smoothing::smooth); 0 for the
     /// loss itself.
     pub smoothing: f64,
     /// The slot of the duals about which it is smoothed; by default zeros.

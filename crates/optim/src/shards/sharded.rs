@@ -4,7 +4,7 @@ mod samples;
 
 use margins_losses::{Interval, MarginLoss};
 
-use crate::problem::{BlockMove, BlockSums, Extent, FreeColumns, FreePart, Mobility, Point, Sums};
+use crate::problem::{BlockMove, BlockSums, FreeColumns, FreePart, Mobility, Point};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
@@ -12,6 +12,7 @@ use crate::shards::{
     Ask, Description, DualStep, Failure, FeatureSource, Handle, Message, Partial, PointStore,
     Reply, Request, Spot, Weighting, Workers,
 };
+use crate::space::{Extent, Sums};
 
 /// The largest number of slots that make up the products of a point: a step adds one, and more than
 /// this many are recomputed as one.
@@ -20,7 +21,7 @@ const MOST_SLOTS: usize = 3;
 /// Samples in shards, as [`Newton's method`](crate::path::path_over) sees them.
 ///
 /// A round of messages that fails is the last one: from then on every sum is NaN, and
-/// [`failure`](crate::problem::Samples::failure) says why.
+/// [`failure`](crate::space::Space::failure) says why.
 pub struct Sharded<'a> {
     pub(super) workers: &'a mut dyn Workers,
     pub(super) loss: &'a dyn MarginLoss,

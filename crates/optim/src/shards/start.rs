@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::method::{Fit, LARGEST_DENSE_ORDER, Nearness, Options, radius_near};
 use crate::path::{Start, fit, fit_to_part};
 use crate::problem::summation::variance;
 use crate::problem::{Lambda, Objective, part_of};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::workers::sampled;
 use crate::shards::{Ask, Failure, SampledRows, Sharded, StoredRows};
-use crate::solve::{Fit, LARGEST_DENSE_ORDER, Nearness, Options, radius_near};
 
 impl Sharded<'_> {
     /// Fetches some of the samples, if that is worth it. Where features are many, so that every product

@@ -679,7 +679,7 @@ fn a_callback_sees_and_stops_every_solver() {
     use std::sync::Mutex;
 
     use margins_data::generate::{Example, GaussianMixture};
-    use margins_optim::solve::{Iteration, Watch};
+    use margins_optim::method::{Iteration, Watch};
 
     let mixture = GaussianMixture::example(Example::One, 1).unwrap();
     let (data, loss) = (mixture.sample(60, 2).unwrap(), loss("lhs"));

@@ -3,9 +3,9 @@
 use margins_data::{Dataset, Design};
 use margins_losses::{HomogeneousTail, LeakyHockeyStick, Logistic, MarginLoss, SquaredHinge};
 use margins_optim::path::path_over;
-use margins_optim::problem::{
-    Decline, EmpiricalRisk, Extent, FenchelYoung, InMemory, MarginSummary, Point, Products,
-    Samples, Sums, settle,
+use margins_optim::problem::{EmpiricalRisk, FenchelYoung, MarginSummary, Point, Products, settle};
+use margins_optim::space::{
+    Curvature, Decline, Duals, Extent, InMemory, Scores, Smoothing, Space, Sums,
 };
 use margins_optim::{ClassWeights, Error, Objective, Options, Training, lambda_grid, path};
 use margins_test_support::{mixture, weighted};
@@ -59,39 +59,55 @@ fn part_of(point: &Point<Kept>, k: usize) -> Point {
     Point { intercept: point.intercept, coef: Vec::new(), products: point.products.0[k].clone() }
 }
 
-impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
-    type Products = Kept;
-    type Duals = Vec<Vec<f64>>;
-
+impl<L: MarginLoss + ?Sized> Space for Parts<'_, '_, L> {
     fn shape(&self) -> (usize, usize) {
         (self.risk.weights().len(), self.columns)
     }
+
     fn is_sparse(&self) -> bool {
         false
     }
+
     fn has_intercept(&self) -> bool {
         self.risk.has_intercept()
     }
+
     fn tail(&self) -> Option<HomogeneousTail> {
         self.risk.loss().homogeneous_tail()
     }
+
     fn decline(&self) -> Decline {
         self.parts[0].decline()
-    }
-    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
-        let of_part = |part: &mut InMemory<'_, '_, L>| part.violation(intercept, coef);
-        self.parts.iter_mut().map(of_part).fold(0.0, f64::max)
     }
 
     fn extent(&self) -> &Extent {
         &self.extent
     }
+
+    fn mean_square(&self) -> f64 {
+        self.parts.iter().map(Space::mean_square).sum()
+    }
+
+    fn check_loss(&self) -> Result<(), Error> {
+        self.risk.check_loss()
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.risk.is_unbounded()
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Scores for Parts<'_, '_, L> {
+    type Products = Kept;
+
     fn products(&mut self, coef: &[f64]) -> Kept {
         Kept(self.parts.iter_mut().map(|part| part.products(coef)).collect())
     }
+
     fn set(&mut self, products: &Kept, intercept: f64) -> f64 {
         self.sum(|k, part| part.set(&products.0[k], intercept))
     }
+
     fn settle(&mut self, products: &Kept, intercept: f64) -> f64 {
         if !self.has_intercept() {
             self.set(products, 0.0);
@@ -106,14 +122,17 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
         self.residual = residual;
         b
     }
+
     fn along(&mut self, point: &Point<Kept>, direction: &Point<Kept>, t: f64) -> f64 {
         self.sum(|k, part| part.along(&part_of(point, k), &part_of(direction, k), t))
     }
+
     fn risk_at(&mut self, products: &Kept, intercept: f64) -> f64 {
         self.sum(|k, part| part.risk_at(&products.0[k], intercept))
     }
+
     fn sums(&mut self) -> Sums {
-        let of_parts: Vec<Sums> = self.parts.iter_mut().map(Samples::sums).collect();
+        let of_parts: Vec<Sums> = self.parts.iter_mut().map(Scores::sums).collect();
         let sum = |of: fn(&Sums) -> f64| of_parts.iter().map(of).sum();
         Sums {
             risk: sum(|s| s.risk),
@@ -125,18 +144,44 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
             largest: of_parts.iter().map(|s| s.largest).fold(0.0, f64::max),
         }
     }
+
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let of_part = |part: &mut InMemory<'_, '_, L>| part.violation(intercept, coef);
+        self.parts.iter_mut().map(of_part).fold(0.0, f64::max)
+    }
+
     fn gradient(&mut self, out: &mut [f64]) {
         self.add(out, |_, part, own| part.gradient(own));
     }
+
+    fn is_contradicted(&mut self, point: &Point<Kept>) -> bool {
+        let mut parts = self.parts.iter_mut().enumerate();
+        parts.any(|(k, part)| part.is_contradicted(&part_of(point, k)))
+    }
+
+    fn summary(&mut self) -> MarginSummary {
+        self.parts[0].summary()
+    }
+
+    fn all_beyond(&mut self, point: &Point<Kept>, from: f64) -> bool {
+        let mut parts = self.parts.iter_mut().enumerate();
+        parts.all(|(k, part)| part.all_beyond(&part_of(point, k), from))
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Curvature for Parts<'_, '_, L> {
     fn keep_curvatures(&mut self) {
-        self.parts.iter_mut().for_each(Samples::keep_curvatures);
+        self.parts.iter_mut().for_each(Curvature::keep_curvatures);
     }
+
     fn forget_curvatures(&mut self) {
-        self.parts.iter_mut().for_each(Samples::forget_curvatures);
+        self.parts.iter_mut().for_each(Curvature::forget_curvatures);
     }
+
     fn curvature(&mut self) -> f64 {
         self.sum(|_, part| part.curvature())
     }
+
     fn normal(&mut self, shift: f64, v: &[f64], out: &mut [f64]) -> f64 {
         out.fill(0.0);
         let mut own = vec![0.0; out.len()];
@@ -147,6 +192,7 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
         }
         total
     }
+
     fn gram(&mut self, out: &mut DMatrix<f64>) {
         let mut own = DMatrix::zeros(out.nrows(), out.ncols());
         out.fill(0.0);
@@ -155,16 +201,24 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
             *out += &own;
         }
     }
+
     fn diagonal(&mut self, out: &mut [f64]) {
         self.add(out, |_, part, own| part.diagonal(own));
     }
+}
+
+impl<L: MarginLoss + ?Sized> Duals for Parts<'_, '_, L> {
+    type Duals = Vec<Vec<f64>>;
+
     fn predict(&mut self, duals: Vec<Vec<f64>>, change: &Point<Kept>) -> Vec<Vec<f64>> {
         let parts = self.parts.iter_mut().zip(duals).enumerate();
         parts.map(|(k, (part, duals))| part.predict(duals, &part_of(change, k))).collect()
     }
+
     fn duals(&mut self) -> Vec<Vec<f64>> {
-        self.parts.iter_mut().map(Samples::duals).collect()
+        self.parts.iter_mut().map(Duals::duals).collect()
     }
+
     fn balance(&mut self, duals: &mut Vec<Vec<f64>>) {
         let mut all = duals.concat();
         self.risk.balance(&mut all);
@@ -175,15 +229,19 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
             rest = after;
         }
     }
+
     fn total_dual(&mut self, duals: &Vec<Vec<f64>>) -> f64 {
         self.sum(|k, part| part.total_dual(&duals[k]))
     }
+
     fn pull(&mut self, duals: &Vec<Vec<f64>>, accurately: bool, out: &mut [f64]) {
         self.add(out, |k, part, own| part.pull(&duals[k], accurately, own));
     }
+
     fn imbalance(&mut self, duals: &Vec<Vec<f64>>) -> f64 {
         self.sum(|k, part| part.imbalance(&duals[k]))
     }
+
     fn fenchel_young(&mut self, duals: &Vec<Vec<f64>>) -> FenchelYoung {
         let none = FenchelYoung { sum: 0.0, rounding: 0.0, contradicted: false };
         self.parts.iter_mut().zip(duals).fold(none, |all, (part, duals)| {
@@ -195,27 +253,9 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
             }
         })
     }
-    fn mean_square(&self) -> f64 {
-        self.parts.iter().map(Samples::mean_square).sum()
-    }
-    fn check_loss(&self) -> Result<(), Error> {
-        self.risk.check_loss()
-    }
-    fn is_unbounded(&self) -> bool {
-        self.risk.is_unbounded()
-    }
-    fn is_contradicted(&mut self, point: &Point<Kept>) -> bool {
-        let mut parts = self.parts.iter_mut().enumerate();
-        parts.any(|(k, part)| part.is_contradicted(&part_of(point, k)))
-    }
-    fn summary(&mut self) -> MarginSummary {
-        self.parts[0].summary()
-    }
-    fn all_beyond(&mut self, point: &Point<Kept>, from: f64) -> bool {
-        let mut parts = self.parts.iter_mut().enumerate();
-        parts.all(|(k, part)| part.all_beyond(&part_of(point, k), from))
-    }
 }
+
+impl<L: MarginLoss + ?Sized> Smoothing for Parts<'_, '_, L> {}
 
 /// The rows of a part, with weights that make its mean its share of the mean over all.
 fn part(data: &Dataset, rows: std::ops::Range<usize>) -> Dataset {

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, SmoothedHinge, SquaredHinge};
+use margins_optim::method::{Iteration, Watch};
 use margins_optim::online::stochastic::{
     self, Averaging, Batches, EarlyStopping, Rescaled, Sampling, Schedule, Start,
     StochasticGradient,
@@ -15,7 +16,6 @@ use margins_optim::online::{
     Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
     PassiveAggressive, Perceptron, Scorer,
 };
-use margins_optim::solve::{Iteration, Watch};
 use margins_optim::{Error, Objective, Options, Solver, Status, StepRule};
 use margins_test_support::{close, lambda, loss, rows_and_signs, sparse};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Fits to data in which one class has no weight: they always decide for the other class.
 
 use margins_data::Dataset;
-use margins_optim::solve::Elapsed;
+use margins_optim::method::Elapsed;
 use margins_optim::{Fit, Lambda, Report, Status};
 
 /// The size of the score of a class that is decided whatever the sample: above every score of a fit,

@@ -7,9 +7,9 @@ use super::StochasticLearner;
 use super::epochs::Epochs;
 use super::settings::StochasticGradient;
 use crate::certificate::Evaluator;
+use crate::method::{Monitor, Rule, Status};
 use crate::online::{LinearClassifier, OnlineLearner, Scorer};
 use crate::problem::{EmpiricalRisk, Point};
-use crate::solve::{Monitor, Rule, Status};
 use crate::{Certificate, Error, Fit, Lambda, Objective, Options};
 
 /// A run in progress.

@@ -10,18 +10,18 @@ use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, BlockMove, Decline, Extent, FenchelYoung, FreeColumns, Lambda, MarginSummary,
-    MergedProblem, Need, Point, Products, SampledCurvatures, Samples, Sums, balance, is_unbounded,
-    settle,
+    Balance, BlockMove, FenchelYoung, FreeColumns, Lambda, MarginSummary, Need, Point, Products,
+    balance, is_unbounded, settle,
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
 use crate::shards::{Ask, Handle, ProximalStep, Spot};
+use crate::space::{
+    Curvature, Decline, Duals, Extent, MergedProblem, SampledCurvatures, Scores, Smoothing, Space,
+    Sums,
+};
 
-impl Samples for Sharded<'_> {
-    type Products = Handle;
-    type Duals = Vec<DualMove>;
-
+impl Space for Sharded<'_> {
     fn shape(&self) -> (usize, usize) {
         self.shape
     }
@@ -46,15 +46,36 @@ impl Samples for Sharded<'_> {
         Decline::of(self.loss)
     }
 
-    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
-        let free = self.free_part();
-        let direction = free.of(intercept, &self.scaled(coef));
-        self.sum(Ask::Violation { free, direction }, 0, 1).largest[0]
-    }
-
     fn extent(&self) -> &Extent {
         &self.extent
     }
+
+    fn mean_square(&self) -> f64 {
+        self.mean_square
+    }
+
+    fn check_loss(&self) -> Result<(), Error> {
+        Need::Convexity.check(self.loss)
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.intercept && is_unbounded(self.domain(), self.totals)
+    }
+
+    fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        // The samples stay failed: nothing can be asked of them any more.
+        let reason = self.failure.as_ref()?.to_string();
+        let failure = self.failure.replace(reason.into())?;
+        Some(Error::Shards(failure))
+    }
+}
+
+impl Scores for Sharded<'_> {
+    type Products = Handle;
 
     fn products(&mut self, coef: &[f64]) -> Handle {
         self.slots.products(self.scaled(coef))
@@ -135,6 +156,12 @@ impl Samples for Sharded<'_> {
         Sums { residual: self.state.residual, ..sums }
     }
 
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let free = self.free_part();
+        let direction = free.of(intercept, &self.scaled(coef));
+        self.sum(Ask::Violation { free, direction }, 0, 1).largest[0]
+    }
+
     fn gradient(&mut self, out: &mut [f64]) {
         match self.state.gradient.take() {
             Some(gradient) => self.write(&gradient, out),
@@ -145,6 +172,43 @@ impl Samples for Sharded<'_> {
         }
     }
 
+    fn known(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
+        self.points.and_then(|points| points.find(lambda)).filter(|(intercept, coef)| {
+            coef.len() == self.shape.1 && coef.iter().chain([intercept]).all(|w| w.is_finite())
+        })
+    }
+
+    fn reached(&mut self, lambda: Lambda, intercept: f64, coef: &[f64]) {
+        let Some(points) = self.points.filter(|_| self.failure.is_none()) else { return };
+        self.failure = points.keep(lambda, intercept, coef).err();
+    }
+
+    /// The point is in one slot afterwards, as the next lambdas begin with it.
+    fn is_contradicted(&mut self, point: &Point<Handle>) -> bool {
+        let at = self.locate(&point.products, point.intercept, 1);
+        let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
+        let mut margins = answer.listed;
+        margins.extend([answer.largest[0], -answer.largest[1]]);
+        contradicts_itself(self.loss, &margins)
+    }
+
+    fn summary(&mut self) -> MarginSummary {
+        let at = self.here();
+        let sums = self.added(Ask::Moments { at: at.clone(), centre: 0.0 }, 5);
+        let (total, mean) = (sums[0], sums[2] / sums[0]);
+        let sums = self.added(Ask::Moments { at, centre: mean }, 5);
+        let variance = sums[3] / total;
+        let skewness = if variance > 0.0 { sums[4] / total / variance.powf(1.5) } else { 0.0 };
+        MarginSummary { error: sums[1] / total, mean, variance, skewness }
+    }
+
+    fn all_beyond(&mut self, point: &Point<Handle>, from: f64) -> bool {
+        let at = self.locate(&point.products, point.intercept, MOST_SLOTS);
+        -self.sum(Ask::Margins(at.spot()), 0, 2).largest[1] >= from
+    }
+}
+
+impl Curvature for Sharded<'_> {
     fn keep_curvatures(&mut self) {
         self.state.kept.clone_from(&self.state.at);
     }
@@ -196,6 +260,10 @@ impl Samples for Sharded<'_> {
         self.scale(&mut out[1..]);
         self.scale(&mut out[1..]);
     }
+}
+
+impl Duals for Sharded<'_> {
+    type Duals = Vec<DualMove>;
 
     fn predict(&mut self, mut duals: Vec<DualMove>, change: &Point<Handle>) -> Vec<DualMove> {
         let change = self.locate(&change.products, change.intercept, MOST_SLOTS);
@@ -251,28 +319,11 @@ impl Samples for Sharded<'_> {
         let (sum, rounding) = (answer.added[0], answer.added[1]);
         FenchelYoung { sum, rounding, contradicted: answer.largest[0] > 0.0 }
     }
+}
 
-    fn mean_square(&self) -> f64 {
-        self.mean_square
-    }
-
-    fn check_loss(&self) -> Result<(), Error> {
-        Need::Convexity.check(self.loss)
-    }
-
+impl Smoothing for Sharded<'_> {
     fn is_smoothed(&self) -> bool {
         !self.loss.is_differentiable()
-    }
-
-    fn known(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
-        self.points.and_then(|points| points.find(lambda)).filter(|(intercept, coef)| {
-            coef.len() == self.shape.1 && coef.iter().chain([intercept]).all(|w| w.is_finite())
-        })
-    }
-
-    fn reached(&mut self, lambda: Lambda, intercept: f64, coef: &[f64]) {
-        let Some(points) = self.points.filter(|_| self.failure.is_none()) else { return };
-        self.failure = points.keep(lambda, intercept, coef).err();
     }
 
     fn smooth(&mut self, strength: f64) {
@@ -338,44 +389,5 @@ impl Samples for Sharded<'_> {
         let at = Spot { smoothing: 0.0, ..at.spot() };
         let sum = self.sum(Ask::Margins(at), 0, 2);
         sum.largest[0].max(sum.largest[1])
-    }
-
-    fn is_unbounded(&self) -> bool {
-        self.intercept && is_unbounded(self.domain(), self.totals)
-    }
-
-    /// The point is in one slot afterwards, as the next lambdas begin with it.
-    fn is_contradicted(&mut self, point: &Point<Handle>) -> bool {
-        let at = self.locate(&point.products, point.intercept, 1);
-        let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
-        let mut margins = answer.listed;
-        margins.extend([answer.largest[0], -answer.largest[1]]);
-        contradicts_itself(self.loss, &margins)
-    }
-
-    fn summary(&mut self) -> MarginSummary {
-        let at = self.here();
-        let sums = self.added(Ask::Moments { at: at.clone(), centre: 0.0 }, 5);
-        let (total, mean) = (sums[0], sums[2] / sums[0]);
-        let sums = self.added(Ask::Moments { at, centre: mean }, 5);
-        let variance = sums[3] / total;
-        let skewness = if variance > 0.0 { sums[4] / total / variance.powf(1.5) } else { 0.0 };
-        MarginSummary { error: sums[1] / total, mean, variance, skewness }
-    }
-
-    fn all_beyond(&mut self, point: &Point<Handle>, from: f64) -> bool {
-        let at = self.locate(&point.products, point.intercept, MOST_SLOTS);
-        -self.sum(Ask::Margins(at.spot()), 0, 2).largest[1] >= from
-    }
-
-    fn rounds(&self) -> usize {
-        self.rounds
-    }
-
-    fn failure(&mut self) -> Option<Error> {
-        // The samples stay failed: nothing can be asked of them any more.
-        let reason = self.failure.as_ref()?.to_string();
-        let failure = self.failure.replace(reason.into())?;
-        Some(Error::Shards(failure))
     }
 }

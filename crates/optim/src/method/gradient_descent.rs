@@ -12,10 +12,11 @@
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::method::line_search::{Accept, search};
+use crate::method::{Ending, Monitor, Status, StepRule};
 use crate::problem::summation::dot;
-use crate::problem::{InMemory, Point, Samples, curvature};
-use crate::solve::line_search::{Accept, search};
-use crate::solve::{Ending, Monitor, Status, StepRule};
+use crate::problem::{Point, curvature};
+use crate::space::{InMemory, Scores};
 use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;

@@ -4,9 +4,9 @@ use faer::{MatRef, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;
 
-use crate::problem::Extent;
-use crate::problem::reflections::{Reflections, triangularize};
 use crate::products::sample_gram;
+use crate::space::Extent;
+use crate::space::reflections::{Reflections, triangularize};
 use crate::{Error, Lambda};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.

@@ -12,12 +12,13 @@
 //! that is not known, from how many samples can be held.
 
 use crate::certificate::{Evaluator, Valued, dual};
+use crate::method::newton::{Newton, System};
+use crate::method::proximal::{STRONGER, next_radius, next_strength, unit};
+use crate::method::proximal_newton::radius_near;
+use crate::method::{Ending, Monitor, Options, Status};
 use crate::problem::summation::norm;
-use crate::problem::{MergedProblem, Point, Products, Samples};
-use crate::solve::newton::{Newton, System};
-use crate::solve::proximal::{STRONGER, next_radius, next_strength, unit};
-use crate::solve::proximal_newton::radius_near;
-use crate::solve::{Ending, Monitor, Options, Status};
+use crate::problem::{Point, Products};
+use crate::space::{MergedProblem, Samples};
 use crate::{Certificate, Lambda};
 
 const DEFAULT_ITERATIONS: usize = 1000;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::solve::Solver;
+use crate::method::Solver;
 
 /// The coordinates that a linear problem is solved in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

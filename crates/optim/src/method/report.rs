@@ -7,8 +7,9 @@ use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 
 use crate::certificate::{Evaluator, dual};
-use crate::problem::{EmpiricalRisk, InMemory, MarginSummary, Point};
-use crate::solve::{Choice, Status};
+use crate::method::{Choice, Status};
+use crate::problem::{EmpiricalRisk, MarginSummary, Point};
+use crate::space::InMemory;
 use crate::{Certificate, Lambda};
 
 /// A time that was measured. All such times compare as equal, so that results do not differ by the

@@ -1,6 +1,6 @@
 //! The strength of proximal steps on the dual, and how far margins move, wherever the samples are.
 
-use crate::solve::{Ending, Status};
+use crate::method::{Ending, Status};
 
 /// The factor to a larger strength.
 pub(super) const STRONGER: f64 = 16.0;

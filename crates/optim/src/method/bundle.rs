@@ -19,9 +19,10 @@ use margins_losses::MarginLoss;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use crate::certificate::{Evaluator, Valued};
+use crate::method::{Ending, Monitor, Status};
+use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::problem::{InMemory, Point, Samples};
-use crate::solve::{Ending, Monitor, Status};
+use crate::space::{InMemory, Scores};
 use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;

@@ -12,10 +12,11 @@ mod system;
 use std::time::Instant;
 
 use crate::certificate::{Evaluator, dual};
+use crate::method::Ending;
+use crate::method::descent::{Descent, descend};
 use crate::problem::summation::dot;
-use crate::problem::{MarginSummary, Point, Products, Samples};
-use crate::solve::Ending;
-use crate::solve::descent::{Descent, descend};
+use crate::problem::{MarginSummary, Point, Products};
+use crate::space::Samples;
 use crate::{Certificate, Lambda, Options};
 use equation::Equation;
 

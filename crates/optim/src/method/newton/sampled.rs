@@ -2,9 +2,9 @@
 
 use margins_data::Design;
 
-use crate::problem::SampledCurvatures;
+use crate::method::{ConjugateGradients, Exactness};
 use crate::problem::summation::dot;
-use crate::solve::{ConjugateGradients, Exactness};
+use crate::space::SampledCurvatures;
 
 /// The inverse of H over a subsample in memory, for samples that are distributed. It preconditions
 /// conjugate gradients, each step of which takes a round of messages

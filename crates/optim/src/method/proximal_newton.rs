@@ -23,10 +23,11 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
-use crate::problem::{Extent, InMemory, Merged, Point, Samples};
-use crate::solve::newton::{Newton, System};
-use crate::solve::proximal::{STRONGER, next_radius, next_strength, unit};
-use crate::solve::{Ending, Monitor, Options, Rule, Status, Watch, stopping};
+use crate::method::newton::{Newton, System};
+use crate::method::proximal::{STRONGER, next_radius, next_strength, unit};
+use crate::method::{Ending, Monitor, Options, Rule, Status, Watch, stopping};
+use crate::problem::{Merged, Point};
+use crate::space::{Duals, Extent, InMemory, Scores};
 use crate::{Certificate, Lambda, Objective};
 pub(crate) use nearby::radius_near;
 use nearby::{farthest, merged};

@@ -8,13 +8,11 @@ use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::problem::margins::weighted;
 use crate::problem::summation::sum;
-use crate::problem::{
-    Block, Decline, Extent, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point,
-    Samples, Sums,
-};
+use crate::problem::weighted;
+use crate::problem::{Block, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point};
 use crate::products::weighted_gram;
+use crate::space::{Curvature, Decline, Duals, Extent, Scores, Smoothing, Space, Sums};
 
 /// Samples in memory.
 pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
@@ -65,10 +63,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
     }
 }
 
-impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
-    type Products = Vec<f64>;
-    type Duals = Vec<f64>;
-
+impl<L: MarginLoss + ?Sized> Space for InMemory<'_, '_, L> {
     fn shape(&self) -> (usize, usize) {
         (self.objective.design.rows(), self.objective.design.columns())
     }
@@ -93,15 +88,29 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
         Decline::of(self.objective.risk.loss)
     }
 
-    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
-        let direction = self.objective.free_part().of(intercept, coef);
-        let Some(block) = &self.block else { return 0.0 };
-        self.objective.risk.violation(block, &direction)
-    }
-
     fn extent(&self) -> &Extent {
         &self.extent
     }
+
+    fn mean_square(&self) -> f64 {
+        self.objective.mean_square()
+    }
+
+    /// Losses with kinks have other methods in memory, but where there are free columns.
+    fn check_loss(&self) -> Result<(), Error> {
+        match self.block {
+            Some(_) => self.objective.risk.check_convex(),
+            None => self.objective.risk.check_loss(),
+        }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.objective.risk.is_unbounded()
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Scores for InMemory<'_, '_, L> {
+    type Products = Vec<f64>;
 
     fn products(&mut self, coef: &[f64]) -> Vec<f64> {
         let mut products = vec![0.0; self.objective.design.rows()];
@@ -141,10 +150,30 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
         self.margins.sums()
     }
 
+    fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        let direction = self.objective.free_part().of(intercept, coef);
+        let Some(block) = &self.block else { return 0.0 };
+        self.objective.risk.violation(block, &direction)
+    }
+
     fn gradient(&mut self, out: &mut [f64]) {
         self.objective.design.multiply_transposed_by(|i| self.margins.pull(i), out);
     }
 
+    fn is_contradicted(&mut self, point: &Point) -> bool {
+        self.objective.risk.is_contradicted(&point.products, point.intercept)
+    }
+
+    fn summary(&mut self) -> MarginSummary {
+        self.margins.summary()
+    }
+
+    fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
+        self.objective.risk.all_beyond(&point.products, point.intercept, from)
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Curvature for InMemory<'_, '_, L> {
     fn keep_curvatures(&mut self) {
         self.curvatures = self.margins.curvatures();
     }
@@ -178,6 +207,10 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
             }
         }
     }
+}
+
+impl<L: MarginLoss + ?Sized> Duals for InMemory<'_, '_, L> {
+    type Duals = Vec<f64>;
 
     fn predict(&mut self, mut duals: Vec<f64>, change: &Point) -> Vec<f64> {
         let risk = &self.objective.risk;
@@ -219,19 +252,9 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     fn fenchel_young(&mut self, duals: &Vec<f64>) -> FenchelYoung {
         self.margins.risk.fenchel_young(self.margins.get(), duals)
     }
+}
 
-    fn mean_square(&self) -> f64 {
-        self.objective.mean_square()
-    }
-
-    /// Losses with kinks have other methods in memory, but where there are free columns.
-    fn check_loss(&self) -> Result<(), Error> {
-        match self.block {
-            Some(_) => self.objective.risk.check_convex(),
-            None => self.objective.risk.check_loss(),
-        }
-    }
-
+impl<L: MarginLoss + ?Sized> Smoothing for InMemory<'_, '_, L> {
     fn is_smoothed(&self) -> bool {
         self.block.is_some() && !self.objective.risk.loss.is_differentiable()
     }
@@ -255,21 +278,5 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
             self.margins.set(&point.products, point.intercept);
             self.margins.duals()
         });
-    }
-
-    fn is_unbounded(&self) -> bool {
-        self.objective.risk.is_unbounded()
-    }
-
-    fn is_contradicted(&mut self, point: &Point) -> bool {
-        self.objective.risk.is_contradicted(&point.products, point.intercept)
-    }
-
-    fn summary(&mut self) -> MarginSummary {
-        self.margins.summary()
-    }
-
-    fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
-        self.objective.risk.all_beyond(&point.products, point.intercept, from)
     }
 }

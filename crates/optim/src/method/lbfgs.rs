@@ -19,9 +19,10 @@
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::method::{Descent, Ending, LimitedMemory, descend};
 use crate::problem::summation::{dot, norm};
-use crate::problem::{InMemory, MarginSummary, Point, Samples};
-use crate::solve::{Descent, Ending, LimitedMemory, descend};
+use crate::problem::{MarginSummary, Point};
+use crate::space::{Curvature, InMemory, Scores, Space};
 use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
@@ -339,8 +340,8 @@ mod tests {
 
     use super::Lbfgs;
     use crate::certificate::Evaluator;
+    use crate::method::Ending;
     use crate::problem::Point;
-    use crate::solve::Ending;
     use crate::{Lambda, Objective, Options};
 
     /// Samples of two classes, the features of which are this far from zero.

@@ -12,9 +12,9 @@ use nalgebra::DMatrix;
 use super::curved::CurvedFactor;
 use super::equation::{Equation, Iterated};
 use super::sampled::SampledInverse;
-use crate::problem::Samples;
-use crate::solve::Exactness;
-use crate::solve::costs::{self, Shape};
+use crate::method::Exactness;
+use crate::method::costs::{self, Shape};
+use crate::space::Samples;
 
 /// The largest order of a dense system that is formed and factorised.
 pub(crate) const LARGEST_DENSE_ORDER: usize = 3000;

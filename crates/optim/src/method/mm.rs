@@ -16,10 +16,11 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::Evaluator;
+use crate::method::{Ending, Monitor, Rule};
 use crate::problem::summation::dot;
-use crate::problem::{InMemory, Point, Samples, curvature};
+use crate::problem::{Point, curvature};
 use crate::products::weighted_gram;
-use crate::solve::{Ending, Monitor, Rule};
+use crate::space::{InMemory, Scores};
 use crate::{Certificate, Error, Lambda, Objective, Options};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;

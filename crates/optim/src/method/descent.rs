@@ -1,8 +1,8 @@
 //! The descent that Newton-like methods share: direction, line search and certificate.
 
+use crate::method::line_search::{Accept, search};
+use crate::method::{Ending, Monitor, Status};
 use crate::problem::{MarginSummary, Point, Products};
-use crate::solve::line_search::{Accept, search};
-use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
 /// The parts of an objective that Newton-like methods need; [`descend`] does the rest.

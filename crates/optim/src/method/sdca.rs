@@ -23,10 +23,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{DualPoint, coefficients};
-use crate::problem::{InMemory, Point, Samples};
-use crate::solve::newton::{Newton, System};
-use crate::solve::proximal_newton::ProximalSteps;
-use crate::solve::{Ending, Monitor, Status};
+use crate::method::newton::{Newton, System};
+use crate::method::proximal_newton::ProximalSteps;
+use crate::method::{Ending, Monitor, Status};
+use crate::problem::Point;
+use crate::space::{Duals, InMemory, Scores, Space};
 use crate::{Certificate, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;

@@ -18,7 +18,7 @@ pub enum Status {
     /// The deadline was reached first.
     TimeLimit,
     /// The callback of [`Options::watch`](crate::Options::watch) or of
-    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the fit.
+    /// [`Limits::watch`](crate::method::Limits::watch) stopped the fit.
     Interrupted,
     /// A game of focused online learning was paused, to be continued from its checkpoint.
     Paused,

@@ -5,9 +5,9 @@ use std::time::Instant;
 use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::Error;
+use crate::method::Watch;
+use crate::method::watch::is_over;
 use crate::problem::Need;
-use crate::solve::Watch;
-use crate::solve::watch::is_over;
 
 /// A method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

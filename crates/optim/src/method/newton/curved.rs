@@ -2,9 +2,9 @@
 
 use margins_data::Design;
 
-use crate::problem::Samples;
+use crate::method::GrowingCholesky;
 use crate::products::{sample_gram, sample_products};
-use crate::solve::GrowingCholesky;
+use crate::space::Samples;
 
 /// The largest number of samples with curvature for which a factor is computed: 128 MB.
 const MOST: usize = 4000;
@@ -240,7 +240,7 @@ mod tests {
 
     use super::CurvedFactor;
     use crate::Objective;
-    use crate::problem::{InMemory, Samples};
+    use crate::space::{Curvature, InMemory, Samples, Scores, Space};
 
     const ROWS: usize = 24;
     const COLUMNS: usize = 40;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use crate::problem::Samples;
+use crate::method::{ConjugateGradients, Exactness, is_over};
 use crate::problem::summation::dot;
-use crate::solve::{ConjugateGradients, Exactness, is_over};
+use crate::space::Samples;
 
 /// The equation `H d = -g` at one point.
 pub(super) struct Equation<'a, S> {

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::Certificate;
+use crate::method::Status;
+use crate::method::report::{Ending, HistoryEntry};
+use crate::method::{Elapsed, Iteration, Options};
 use crate::problem::{Lambda, MarginSummary};
-use crate::solve::Status;
-use crate::solve::report::{Ending, HistoryEntry};
-use crate::solve::{Elapsed, Iteration, Options};
 
 /// The rule that ends a solver before its limits do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
