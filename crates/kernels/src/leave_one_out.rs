@@ -1,5 +1,7 @@
 //! Exact leave-one-out scores by refits that share one factorisation.
 
+mod response;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use margins_data::parallel;
@@ -11,8 +13,8 @@ use margins_optim::problem::{EmpiricalRisk, Margins, Point};
 use margins_optim::{Lambda, Options};
 use nalgebra::{DMatrix, DVector};
 
+use crate::leave_one_out::response::Response;
 use crate::newton::SampleNewton;
-use crate::response::Response;
 use crate::{Error, KernelFit, KernelObjective};
 
 /// The number of samples that are left out together. It is fixed, so that results do not depend on

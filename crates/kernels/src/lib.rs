@@ -44,20 +44,12 @@ pub mod features;
 mod gram;
 mod kernel_fit;
 mod leave_one_out;
-mod low_rank;
 mod newton;
-mod newton_equation;
-mod number;
 mod objective;
 mod path;
-mod path_memory;
 mod pivoted_cholesky;
-mod preconditioner;
-mod response;
 mod rkhs_norm;
 mod room;
-mod single_scale;
-mod sparse_inverse;
 pub mod svm;
 mod symmetric;
 
@@ -73,8 +65,7 @@ pub use margins_kernel_functions::{
 };
 pub use margins_optim::method::Route;
 pub use objective::KernelObjective;
-pub use path::{fit, path};
-pub use path_memory::PlannedPaths;
+pub use path::{PlannedPaths, fit, path};
 pub use pivoted_cholesky::PivotedCholesky;
 
 #[cfg(doctest)]

@@ -11,6 +11,12 @@
 //! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate
 //! gradients on the constraint, preconditioned by a factor kept from step to step.
 
+pub(crate) mod equation;
+pub(crate) mod low_rank;
+pub(crate) mod preconditioner;
+pub(crate) mod single_scale;
+pub(crate) mod sparse_inverse;
+
 use std::time::Instant;
 
 use margins_losses::{HomogeneousTail, MarginLoss};
@@ -23,8 +29,8 @@ use nalgebra::DMatrix;
 
 use crate::Gram;
 use crate::gram::Entries;
-use crate::newton_equation::{Equation, Moves, Precision};
-use crate::preconditioner::Preconditioner;
+use crate::newton::equation::{Equation, Moves, Precision};
+use crate::newton::preconditioner::Preconditioner;
 use crate::rkhs_norm::SampleNorms;
 
 const DEFAULT_ITERATIONS: usize = 200;

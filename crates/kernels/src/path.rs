@@ -1,5 +1,7 @@
 //! Paths over lambda with a kernel: chooses the solver, and certifies every fit.
 
+pub(crate) mod memory;
+
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -14,9 +16,11 @@ use margins_optim::{
 use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
-use crate::path_memory::bytes_of_eigenspace;
+use crate::path::memory::bytes_of_eigenspace;
 use crate::room::is_free;
-use crate::{Error, KernelFit, KernelObjective, PlannedPaths, Route};
+use crate::{Error, KernelFit, KernelObjective, Route};
+
+pub use memory::PlannedPaths;
 
 /// Minimises `F` at one lambda.
 ///

@@ -1,6 +1,8 @@
 //! Products with a symmetric matrix that read each entry once, dispatched at run time to the widest
 //! vector instructions. Sums run in fixed lanes: results do not depend on the instruction set.
 
+pub(crate) mod number;
+
 mod single;
 
 use std::ops::Range;
@@ -10,7 +12,7 @@ use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
 pub(crate) use self::single::{SingleColumns, SingleHalf, single};
-use crate::number::{MOST_LANES, Number};
+use crate::symmetric::number::{MOST_LANES, Number};
 
 /// The number of columns that go through memory together.
 const COLUMNS: usize = 4;

@@ -4,8 +4,8 @@ use faer::{Accum, MatMut, MatRef, Par, Side};
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::number::Number;
 use crate::room::matrices;
+use crate::symmetric::number::Number;
 
 /// Refuses a matrix that is not positive semidefinite: `K + d I` must have a Cholesky factor where d
 /// is `rounding` times the trace, which covers the rounding of the entries and of the factorisation.

@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::problem::Problem;
 use super::sweep::{Bests, Search, Update};
 use super::values::Values;
-use crate::number::{MOST_LANES, Number};
+use crate::symmetric::number::{MOST_LANES, Number};
 
 /// The samples that steps move, with all that steps read side by side.
 ///

@@ -1,6 +1,6 @@
 //! The columns of K that steps read.
 
-use crate::number::Number;
+use crate::symmetric::number::Number;
 
 /// The columns of K restricted to the active samples: those of K itself where they lie if all
 /// samples are active, and else a cache of copies, padded with zeros and made when first used. The

@@ -1,6 +1,6 @@
 //! The units of steps.
 
-use crate::number::Number;
+use crate::symmetric::number::Number;
 
 /// Where the numbers of steps are measured from and in which units.
 ///

@@ -5,8 +5,8 @@ use margins_optim::{Lambda, MarginSummary};
 use super::extremes::Extremes;
 use super::frame::Frame;
 use crate::gram::Entries;
-use crate::number::Number;
 use crate::rkhs_norm::SampleNorms;
+use crate::symmetric::number::Number;
 use crate::{Error, Gram};
 
 /// The units of roundoff that a few operations lose.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use margins_optim::method::is_over;
 
 use super::active::Active;
-use crate::number::Number;
+use crate::symmetric::number::Number;
 
 /// The number of steps after which samples may be set aside.
 const SHRINKING_PERIOD: usize = 1000;

@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::extremes::Extremes;
-use crate::number::{MOST_LANES, Number};
+use crate::symmetric::number::{MOST_LANES, Number};
 
 /// The extremes of the active set and where they are.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use margins_data::{Design, Memory, parallel};
 use margins_optim::method::Route;
 
 use crate::gram::{Entries, MatrixFree};
-use crate::low_rank::LowRank;
-use crate::preconditioner::LARGEST_FACTOR;
+use crate::newton::low_rank::LowRank;
+use crate::newton::preconditioner::LARGEST_FACTOR;
 use crate::room::matrices;
 use crate::svm::Decomposition;
 use crate::{Error, Gram, Kernel, Watched};

@@ -13,8 +13,8 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::gram::Entries;
-use crate::single_scale::SingleScale;
-use crate::sparse_inverse::SparseInverse;
+use crate::newton::single_scale::SingleScale;
+use crate::newton::sparse_inverse::SparseInverse;
 
 /// The smallest and the largest number of landmarks, and with it of the rank.
 const RANKS: (usize, usize) = (100, 300);

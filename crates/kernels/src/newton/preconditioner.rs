@@ -6,9 +6,9 @@ use margins_optim::method::GrowingCholesky;
 use nalgebra::DMatrix;
 
 use crate::gram::Entries;
-use crate::low_rank::LowRank;
+use crate::newton::low_rank::LowRank;
+use crate::newton::single_scale::SingleScale;
 use crate::room::{is_free, matrices};
-use crate::single_scale::SingleScale;
 
 /// The number of samples up to which a factor of their whole matrix pays.
 pub(crate) const LARGEST_FACTOR: usize = 4000;

@@ -6,7 +6,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use margins_data::parallel;
 
 use crate::gram::Entries;
-use crate::single_scale::SingleScale;
+use crate::newton::single_scale::SingleScale;
 
 /// The most neighbours of a sample.
 const NEIGHBOURS: usize = 8;

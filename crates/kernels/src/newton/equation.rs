@@ -6,7 +6,7 @@ use margins_optim::method::{ConjugateGradients, Exactness, is_over};
 use margins_optim::problem::summation::dot;
 
 use crate::gram::Entries;
-use crate::preconditioner::Preconditioner;
+use crate::newton::preconditioner::Preconditioner;
 
 /// The equation `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = right`, `1'W^(1/2) v = 0`.
 pub(crate) struct Equation {
