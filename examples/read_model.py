@@ -65,6 +65,7 @@ def read(content):
     for one, intercept, coef in zip(model["members"], intercepts, coefs, strict=True):
         one |= {"intercept": intercept, "coef": coef}
     model["scales"] = file.option(lambda: file.list(file.number))
+    model["linear"] = file.list(lambda: file.take("I"))
     model["functions"] = functions(file)
     if file.at != description + numbers:
         raise ValueError("the numbers end elsewhere")
