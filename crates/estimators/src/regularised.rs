@@ -11,6 +11,7 @@
 //! lambdas: there is one such procedure, here.
 
 mod approximation;
+mod checks;
 mod class_costs;
 mod contests;
 mod cross_validation;

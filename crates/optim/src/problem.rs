@@ -24,6 +24,7 @@ mod objective;
 mod orthogonal;
 mod penalty_factors;
 mod per_sample;
+mod pivoted;
 mod point;
 mod risk;
 pub mod summation;
