@@ -18,7 +18,7 @@ pub enum Exactness {
 ///
 /// ```
 /// use margins_optim::problem::summation::dot;
-/// use margins_optim::solve::{ConjugateGradients, Exactness};
+/// use margins_optim::method::{ConjugateGradients, Exactness};
 ///
 /// let (matrix, right) = ([[4.0, 1.0], [1.0, 3.0]], vec![1.0, 2.0]);
 /// let mut solution = [0.0; 2];

@@ -137,7 +137,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     ///     Objective::new(&Logistic, &design, &labels)?.with_free(FreeColumns::new(vec![0])?)?;
     /// // However large lambda is, the coefficient of the first feature stays what it is without others.
     /// let fit = fit(&objective, Lambda::new(1e6)?, &Options::default())?;
-    /// assert!(fit.converged() && fit.coef[0] > 0.4 && fit.coef[1].abs() < 1e-6);
+    /// assert!(fit.report.converged() && fit.coef[0] > 0.4 && fit.coef[1].abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_free(self, free: FreeColumns) -> Result<Self, Error> {
