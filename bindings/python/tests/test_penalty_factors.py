@@ -135,3 +135,16 @@ def test_features_that_separate_have_no_minimum():
         fitted = MarginClassifier("logistic", penalty_factors=[0, 1, 1, 1]).fit(X, y)
     assert fitted.status_ == "no-minimum"
     assert MarginClassifier("hinge", penalty_factors=[0, 1, 1, 1]).fit(X, y).status_ == "converged"
+
+
+def test_onnx_has_the_features_beside_a_kernel():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    from margins_learn.onnx import to_onnx
+
+    X, y = samples(n=80)
+    fitted = MarginClassifier("logistic", kernel="gaussian:sigma=0.5", standardize=True, penalty_factors=[0, 1, 1, 0]).fit(X, y)
+    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString())
+    labels, scores = session.run(None, {"X": X})[:2]
+    assert (labels == fitted.predict(X)).all()
+    np.testing.assert_allclose(scores.ravel(), fitted.decision_function(X), atol=1e-9)
