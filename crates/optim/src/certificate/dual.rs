@@ -26,8 +26,9 @@ impl FenchelYoung {
 ///
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`.
 ///
-/// The sum suffers no cancellation. The imbalance that rounding left in the intercept, and the one in
-/// the free columns relative to their sizes, count times the size of intercept and margins.
+/// The sum suffers no cancellation. The imbalance that rounding left in the intercept, and that in the
+/// free columns in units of their sizes and coefficients, count times the size of intercept and
+/// margins.
 fn certificate<S: Samples, P>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
@@ -262,7 +263,7 @@ pub(crate) fn certify_set<S: Samples, P>(
 ) -> (Certificate, Vec<f64>) {
     let (coef, error) = coefficients(&mut evaluator.samples, lambda, duals);
     evaluator.passes += 1;
-    let of_columns = imbalance_of_columns(evaluator, lambda, duals, &coef);
+    let of_columns = imbalance_of_columns(evaluator, lambda, duals, (&point.coef, &coef));
     let mut apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
     evaluator.free.get().iter().for_each(|&j| apart[j] = 0.0);
     let distance = norm(&apart) + error;
@@ -270,13 +271,13 @@ pub(crate) fn certify_set<S: Samples, P>(
     (certificate, apart)
 }
 
-/// Returns the sum of `|v_j|` over the free columns, each relative to the largest size of its feature;
-/// infinity if it is more than rounding, so that the duals are not feasible.
+/// Returns the sum of `|v_j| max(|w_j|, 1/m_j)` over the free columns, `m_j` the largest size of the
+/// feature; infinity if the imbalance is more than rounding, so that the duals are not feasible.
 fn imbalance_of_columns<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
     duals: &S::Duals,
-    coef: &[f64],
+    (at, of_duals): (&[f64], &[f64]),
 ) -> f64 {
     /// The share of the mean dual that rounding stays below.
     const ROUNDING: f64 = 1e-10;
@@ -284,12 +285,16 @@ fn imbalance_of_columns<S: Samples>(
     if free.is_empty() {
         return 0.0;
     }
-    let relative = |j: usize| {
+    let (mut relative, mut weighted) = (0.0, 0.0);
+    for j in free.with_dependent() {
         let size = samples.extent().size(j);
-        if size > 0.0 { 2.0 * lambda.get() * coef[j].abs() / size } else { 0.0 }
-    };
-    let sum: f64 = free.with_dependent().map(relative).sum();
-    if sum <= ROUNDING * samples.total_dual(duals) { sum } else { f64::INFINITY }
+        if size > 0.0 {
+            let imbalance = 2.0 * lambda.get() * of_duals[j].abs();
+            relative += imbalance / size;
+            weighted += imbalance * at[j].abs().max(1.0 / size);
+        }
+    }
+    if relative <= ROUNDING * samples.total_dual(duals) { weighted } else { f64::INFINITY }
 }
 
 /// Returns a multiple of a point, a few units of rounding larger, with its certificate by the same duals,

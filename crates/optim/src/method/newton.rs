@@ -72,8 +72,8 @@ impl<'e, S: Samples> Newton<'e, S> {
     /// are in proportion to the gradient in the free part (Levenberg and Marquardt), so that they fade
     /// towards the minimum, but small beside the curvature in their column if it has any.
     ///
-    /// Where every margin is on a straight part of the loss, there is none, and H would be singular: the
-    /// intercept is settled exactly, but free columns are not.
+    /// Where every margin is on a straight part of the loss, no column has curvature, and H would be
+    /// singular: the intercept is settled exactly, but free columns are not.
     fn ridges(&mut self, ridge: f64, gradient: &[f64]) -> Vec<f64> {
         /// The factor in units of slope and size, with which the first steps move scores by at most about
         /// 30.
@@ -234,8 +234,9 @@ impl<S: Samples> Descent for Newton<'_, S> {
     ) -> (Point<S::Products>, f64) {
         let ridge = 2.0 * lambda.get();
         self.evaluator.samples.keep_curvatures();
-        let gradient = self.evaluator.gradient.clone();
+        let gradient = std::mem::take(&mut self.evaluator.gradient);
         let ridges = &*self.ridges(ridge, &gradient);
+        self.evaluator.gradient = gradient;
         let has_free = !self.evaluator.free.is_empty();
         let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
         // This is half of the gradient norm at which the gap reaches the tolerance; a gradient in the
