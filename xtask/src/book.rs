@@ -203,6 +203,17 @@ mod tests {
     }
 
     #[test]
+    fn every_status_is_explained() {
+        for page in ["docs/json.md", "docs/glossary.md"] {
+            let text = std::fs::read_to_string(workspace().join(page)).unwrap();
+            for status in margins::optim::Status::ALL {
+                let is_listed = text.contains(&format!("`{status}`"));
+                assert!(is_listed, "{page} does not explain the status `{status}`");
+            }
+        }
+    }
+
+    #[test]
     fn pages_must_be_in_the_summary() {
         let pages = book(&[
             ("docs/SUMMARY.md", "[One](how-to/loss.md)"),

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// List long files and functions instead
     #[arg(long, conflicts_with = "draw")]
     sizes: bool,
-    /// Draw the crates into docs/pictures/architecture.svg instead
+    /// Draw the crates and the modules of optim into docs/pictures instead
     #[arg(long)]
     draw: bool,
 }
@@ -41,7 +41,11 @@ fn check() -> Outcome {
     let folders = sources()?;
     for folder in &folders {
         let ties = modules::Modules::read(folder)?.ties();
-        faults.extend(circles::circles(&shown(folder.parent().unwrap_or(folder)), &ties));
+        let name = shown(folder.parent().unwrap_or(folder));
+        faults.extend(circles::circles(&name, &ties));
+        if name == "crates/optim" {
+            faults.extend(circles::circles(&name, &modules::first_level(&ties)));
+        }
         for file in modules::rust_files(folder)? {
             let text = std::fs::read_to_string(&file)?;
             if !["//!", "#![doc"].iter().any(|opening| text.starts_with(opening)) {
@@ -53,8 +57,10 @@ fn check() -> Outcome {
     let page = std::fs::read_to_string(workspace().join("docs/architecture.md"))?;
     let rows = crates::listed(&page).map_err(|error| format!("docs/architecture.md: {error}"))?;
     let arrows = crates::real(&members()?);
-    if std::fs::read_to_string(picture()).ok() != Some(drawn(&arrows)) {
-        faults.push(format!("{}: `cargo xtask layers --draw` draws another", shown(&picture())));
+    for (picture, drawn) in pictures(&arrows)? {
+        if std::fs::read_to_string(&picture).ok() != Some(drawn) {
+            faults.push(format!("{}: `cargo xtask layers --draw` draws another", shown(&picture)));
+        }
     }
     let differences = crates::differences(&arrows, &rows);
     faults.extend(differences.iter().map(|fault| format!("docs/architecture.md: {fault}")));
@@ -77,17 +83,22 @@ fn list_sizes() -> Outcome {
 }
 
 fn draw() -> Outcome {
-    std::fs::write(picture(), drawn(&crates::real(&members()?)))?;
-    println!("{}", shown(&picture()));
+    for (picture, drawn) in pictures(&crates::real(&members()?))? {
+        std::fs::write(&picture, drawn)?;
+        println!("{}", shown(&picture));
+    }
     Ok(())
 }
 
-fn picture() -> PathBuf {
-    workspace().join("docs/pictures/architecture.svg")
-}
-
-fn drawn(arrows: &crates::Arrows) -> String {
-    drawing::draw(&crates::reduced(arrows))
+/// Returns the pictures by their files: the crates, and the modules of optim.
+fn pictures(crates: &crates::Arrows) -> Result<[(PathBuf, String); 2], Failure> {
+    let optim = modules::Modules::read(&workspace().join("crates/optim/src"))?.ties();
+    let modules = crates::of_modules(&modules::first_level(&optim));
+    let picture = |name: &str, arrows: &crates::Arrows| {
+        let file = workspace().join("docs/pictures").join(name);
+        (file, drawing::draw(&crates::reduced(arrows)))
+    };
+    Ok([picture("architecture.svg", crates), picture("architecture-optim.svg", &modules)])
 }
 
 /// Returns what cargo says of the members of the workspace.

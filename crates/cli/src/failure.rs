@@ -105,7 +105,7 @@ fn of_solver(error: &Optim) -> bool {
         error,
         Optim::Unsuitable { .. }
             | Optim::TooLargeForMm { .. }
-            | Optim::LinearOnly
+            | Optim::SolverSpace { .. }
             | Optim::Parameter(_)
     )
 }

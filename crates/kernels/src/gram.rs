@@ -277,12 +277,12 @@ impl Gram {
         self.entries.multiply_all(x)
     }
 
-    /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order and memory
-    /// has room for the factor.
-    pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
+    /// Returns `K = Z Z'` to ten digits of the trace, if so many pivots are enough and memory has room
+    /// for the factor.
+    pub(crate) fn low_rank_factor(&self, most_pivots: usize) -> Option<&PivotedCholesky> {
         // Otherwise room for the factor of a path in sample space.
         let reserve = self.planned.unwrap_or_else(|| matrices(1, self.len()));
-        let factorize = || PivotedCholesky::of_low_rank(self.matrix()?, reserve);
+        let factorize = || PivotedCholesky::of_low_rank(self.matrix()?, most_pivots, reserve);
         self.factor.get_or_init(factorize).as_ref()
     }
 

@@ -85,15 +85,14 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     }
     let deadline = options.deadline.map(|deadline| before(deadline, &mut solver, lambdas[0]));
     let options = &Options { deadline, ..*options };
-    let factor = match options.solver {
-        Solver::Auto => objective.gram.low_rank_factor(),
-        _ => None,
-    };
+    let factor = route
+        .largest_rank(options.solver, objective.gram.len())
+        .and_then(|rank| objective.gram.low_rank_factor(rank));
     let mut path = match (route, factor) {
         (Route::Eigenspace, _) => mm_path(objective, &lambdas, options, observer)?,
         (_, Some(factor)) => {
             let (z, lift) = (factor.coordinates(), factor.lift());
-            path_over(z, lift, objective, &lambdas, options, observer)?
+            path_in_coordinates(z, lift, objective, &lambdas, options, observer)?
         }
         (_, None) => newton_path(&mut solver, &lambdas, options, observer),
     };
@@ -101,7 +100,7 @@ pub(crate) fn path_until<L: MarginLoss + ?Sized>(
     if factor.is_some() {
         go_on(&mut solver, &mut path, options);
     }
-    refine(objective, &mut solver, &mut path, options)?;
+    refine(objective, route, &mut solver, &mut path, options)?;
     if factor.is_none() {
         go_further(&mut solver, &mut path, options, are_open);
     }
@@ -196,12 +195,12 @@ fn mm_path<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Solved>, Error> {
     let eigenspace = objective.gram.eigenspace()?;
     let lift = |w: &[f64]| eigenspace.lift(w);
-    path_over(&eigenspace.coordinates, lift, objective, lambdas, options, observer)
+    path_in_coordinates(&eigenspace.coordinates, lift, objective, lambdas, options, observer)
 }
 
 /// Returns the path of linear classifiers over coordinates Z with `Z Z' = K`, and `lift` from those
 /// to coefficients of kernel sections.
-fn path_over<L: MarginLoss + ?Sized>(
+fn path_in_coordinates<L: MarginLoss + ?Sized>(
     coordinates: &Design,
     lift: impl Fn(&[f64]) -> Vec<f64>,
     objective: &KernelObjective<'_, L>,
@@ -315,6 +314,7 @@ fn go_further<L: MarginLoss + ?Sized>(
 /// what they are worth for K itself.
 fn refine<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
+    route: Route,
     solver: &mut SampleNewton<'_, '_, L>,
     path: &mut [Solved],
     options: &Options,
@@ -336,7 +336,7 @@ fn refine<L: MarginLoss + ?Sized>(
     let may_go_on = |k: &usize| is_open(&path[*k]) && options.after(spent(k)).is_some();
     let open: Vec<usize> = (0..path.len()).filter(may_go_on).collect();
     let most = open.iter().map(spent).max().unwrap_or(0);
-    let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
+    let by_newton = route == Route::SampleSpace;
     if open.is_empty() || options.is_late() || !by_newton || objective.gram.len() > LARGEST_ORDER {
         return Ok(());
     }

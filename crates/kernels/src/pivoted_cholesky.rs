@@ -103,18 +103,12 @@ impl PivotedCholesky {
         Ok(factorization)
     }
 
-    /// Factorises a matrix in memory as accurately as most certificates need; returns `None` if the
-    /// rank is not far below the order, so that a factor would not save time, or if it does not fit in memory
-    /// beside so many bytes, with paths over it.
-    pub(crate) fn of_low_rank(matrix: &DMatrix<f64>, reserve: usize) -> Option<Self> {
+    /// Factorises a matrix in memory as accurately as most certificates need; returns `None` if that
+    /// takes more than so many pivots, or if the factor does not fit in memory beside so many bytes, with
+    /// paths over it.
+    pub(crate) fn of_low_rank(matrix: &DMatrix<f64>, most: usize, reserve: usize) -> Option<Self> {
         const TOLERANCE: f64 = 1e-10;
-        const SHARE: usize = 3;
-        // Where the columns of the factor no longer stay in the cache it may cost what a few
-        // products with the matrix do: r^2 n as against n^2.
-        const LARGE: usize = 4000;
-        const PRODUCTS: usize = 16;
         let n = matrix.nrows();
-        let most = if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() };
         // A path shifts a copy of the coordinates, and holds a system with its factor.
         let of_path = size_of::<f64>() * (n * most + 2 * most * most);
         let of_paths = parallel::threads().saturating_mul(of_path);

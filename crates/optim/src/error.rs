@@ -39,12 +39,16 @@ pub enum Error {
         /// The remedy.
         alternative: &'static str,
     },
-    /// A solver of linear classifiers was asked for a kernel classifier.
-    #[error(
-        "this solver is for linear classifiers; a kernel takes auto, newton or mm, or an \
-         approximation by features, which makes the problem linear: nystrom or rff"
-    )]
-    LinearOnly,
+    /// The solver does not work in the space of the problem.
+    #[error("solver {solver} does not take {space}. Use {instead}")]
+    SolverSpace {
+        /// The name of the solver.
+        solver: &'static str,
+        /// The space, such as "a kernel".
+        space: String,
+        /// The remedy: solvers that work there, or another space.
+        instead: String,
+    },
     /// The eigendecomposition of MM would be too large.
     #[error(
         "MM decomposes a matrix of order {order}, more than its limit of {limit}; \
@@ -109,9 +113,6 @@ pub enum Error {
         /// The features of the data.
         features: String,
     },
-    /// The solver does not fit features without a penalty.
-    #[error("features with a penalty factor of 0 take the solver auto or newton")]
-    FreeSolver,
     /// Shards could not be asked, or did not fit together.
     #[error("{0}")]
     Shards(Box<dyn std::error::Error + Send + Sync>),

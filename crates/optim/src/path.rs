@@ -12,6 +12,7 @@ mod cross_validation;
 mod engine;
 mod error_curve;
 mod fold;
+mod folds;
 mod follow;
 mod held_out;
 mod judge;
@@ -33,7 +34,7 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::method::{
     Choice, Coordinates, Ending, Fit, LARGEST_DENSE_ORDER, Lbfgs, Method, Observed, Observer,
-    Options, Plan, Solver, Status, StepRule, choose,
+    Options, Plan, Solver, SpaceKind, Status, StepRule, choose,
 };
 use crate::problem::summation::dot;
 use crate::problem::{Objective, Orthogonal, Point};
@@ -48,6 +49,7 @@ pub use cross_validation::{
 };
 pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, FoldError, FoldErrors};
+pub use folds::{Advanced, Batch, HeldOut, Pace, curve_of_folds};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
 pub use over::path_over;
@@ -111,8 +113,8 @@ fn path_by<L: MarginLoss + ?Sized>(
     }
     if objective.free.is_empty() {
         options.solver.check_loss(objective.risk.loss)?;
-    } else if !options.solver.takes_free_columns() {
-        return Err(Error::FreeSolver);
+    } else {
+        options.solver.check_space(SpaceKind::FreeFeatures)?;
     }
     if objective.risk.is_unbounded() {
         return Ok(lambdas

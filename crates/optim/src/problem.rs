@@ -9,7 +9,7 @@
 //!   it does not act on.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
-//! * [`summation`]: sums whose rounding is known.
+//! * [`Sums`]: sums over the samples at a point. [`summation`]: sums whose rounding is known.
 
 mod balance;
 mod fenchel_young;
@@ -28,6 +28,7 @@ mod pivoted;
 mod point;
 mod risk;
 pub mod summation;
+mod sums;
 
 pub(crate) use balance::{Balance, is_unbounded};
 pub(crate) use fenchel_young::CONJUGATE_ERROR;
@@ -49,3 +50,4 @@ pub use penalty_factors::{Penalty, PenaltyFactors};
 pub(crate) use per_sample::{Room, Signs, Weights};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
+pub use sums::Sums;

@@ -25,7 +25,7 @@ pub use duals::Duals;
 pub use extent::Extent;
 pub use in_memory::InMemory;
 pub use row_space::{Eigenspace, RowSpace};
-pub use scores::{Scores, Sums};
+pub use scores::Scores;
 pub use smoothing::{MergedProblem, Smoothing};
 
 /// Where the samples of a problem

@@ -80,7 +80,7 @@ impl Restarts {
 /// follow it.
 fn stop_of(minimum: &Descended) -> Option<Status> {
     let status = minimum.ending.status;
-    matches!(status, Status::TimeLimit | Status::Interrupted).then_some(status)
+    status.is_cut_short().then_some(status)
 }
 
 /// Returns `(0, t v)` for the t among the powers of two from `2^-10` to `2^10` that has the least

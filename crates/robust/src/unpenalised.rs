@@ -46,7 +46,7 @@ pub fn unpenalised<L: MarginLoss + ?Sized>(
     const ITERATIONS: usize = 10_000;
     options.check()?;
     let loss = objective.risk().loss();
-    Solver::Newton.needs().iter().try_for_each(|need| need.check(loss))?;
+    Solver::Newton.requirements().loss.iter().try_for_each(|need| need.check(loss))?;
     let mut problem = EstimatedObjective::new(objective, Lambda::NONE, EmpiricalMean);
     let origin = vec![0.0; problem.dimension()];
     let mut first = None;

@@ -34,21 +34,22 @@ pub const CONVEX_LOSSES: [&str; 14] = [
     "exponential",
 ];
 
-/// Every solver that [`Solver::Auto`] could choose or a caller could ask for.
-pub const SOLVERS: [Solver; 8] = [
-    Solver::Newton,
-    Solver::ProximalNewton,
-    Solver::SDCA,
-    Solver::Bundle,
-    Solver::Lbfgs,
-    Solver::GRADIENT_DESCENT,
-    Solver::MM,
-    Solver::MM_ACCELERATED,
-];
+/// Every solver of [`Solver::NAMED`] but the first, [`Solver::Auto`].
+pub const SOLVERS: [Solver; Solver::NAMED.len() - 1] = {
+    let mut solvers = [Solver::Newton; Solver::NAMED.len() - 1];
+    let mut k = 0;
+    while k < solvers.len() {
+        solvers[k] = Solver::NAMED[k + 1].1;
+        k += 1;
+    }
+    solvers
+};
 
 /// Returns those of [`CONVEX_LOSSES`] that have what a solver needs.
 pub fn losses_of(solver: Solver) -> Vec<&'static str> {
-    let takes = |name: &&str| solver.needs().iter().all(|need| need.check(&*loss(name)).is_ok());
+    let takes = |name: &&str| {
+        solver.requirements().loss.iter().all(|need| need.check(&*loss(name)).is_ok())
+    };
     CONVEX_LOSSES.into_iter().filter(takes).collect()
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::modules::Ties;
+
 /// Crates by the names of their folders, each with the crates that it depends on.
 pub(super) type Arrows = BTreeMap<String, BTreeSet<String>>;
 
@@ -31,6 +33,19 @@ fn dependencies(package: &Value) -> BTreeSet<String> {
     let all = package["dependencies"].as_array().into_iter().flatten();
     let normal = all.filter(|dependency| dependency["kind"].is_null());
     normal.filter_map(|dependency| last_part(Path::new(dependency["path"].as_str()?))).collect()
+}
+
+/// Returns the arrows between modules by their names.
+pub(super) fn of_modules(ties: &Ties) -> Arrows {
+    let name = |module: &Vec<String>| module.join("::");
+    let mut arrows = Arrows::new();
+    for (from, used) in ties {
+        for to in used.keys() {
+            arrows.entry(name(to)).or_default();
+        }
+        arrows.entry(name(from)).or_default().extend(used.keys().map(name));
+    }
+    arrows
 }
 
 /// A row of the table: a crate with the crates that it may depend on.

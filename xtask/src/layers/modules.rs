@@ -86,6 +86,21 @@ impl Modules {
     }
 }
 
+/// Returns the ties between the modules of the first level, each with all modules inside it.
+pub(super) fn first_level(ties: &Ties) -> Ties {
+    let mut outer = Ties::new();
+    for (from, used) in ties {
+        for (to, names) in used {
+            let (Some(from), Some(to)) = (from.first(), to.first()) else { continue };
+            if from != to {
+                let below = outer.entry(vec![from.clone()]).or_default();
+                below.entry(vec![to.clone()]).or_default().extend(names.iter().cloned());
+            }
+        }
+    }
+    outer
+}
+
 impl Module {
     /// Reads the paths of a source, of which inline modules count as part.
     fn read(&mut self, name: &[String], tokens: &[Token<'_>]) {

@@ -29,10 +29,11 @@ const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
 const LITTLE_NOISE: &[(&str, &str)] =
     &[("--eta", "0.01"), ("--gamma", "0.1"), ("--epsilon", "0.02")];
 
-const METHODS: [Method; 20] = [
+const METHODS: [Method; 21] = [
     method("newton", &["fit", "--solver", "newton"], FIT),
     method("mm", &["fit", "--solver", "mm"], FIT),
     method("mm-accelerated", &["fit", "--solver", "mm-accelerated"], FIT),
+    method("proximal-newton", &["fit", "--solver", "proximal-newton"], FIT),
     method("sdca", &["fit", "--solver", "sdca"], FIT),
     method("bundle", &["fit", "--solver", "bundle"], FIT),
     method("lbfgs", &["fit", "--solver", "lbfgs"], FIT),

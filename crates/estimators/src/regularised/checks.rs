@@ -1,6 +1,6 @@
 //! What settings refuse: values outside their range, and settings that contradict each other.
 
-use margins_optim::method::Route;
+use margins_optim::method::{Route, SpaceKind};
 use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::RobustLearner;
 
@@ -8,7 +8,7 @@ use super::approximation::Approximation;
 use super::cross_validation::check_folds;
 use super::prepared::PRECOMPUTED;
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
-use super::space::{KernelChoice, Space};
+use super::space::{FunctionSpace, KernelChoice};
 use crate::Error;
 
 impl ClassifierSettings {
@@ -138,13 +138,14 @@ impl ClassifierSettings {
     fn check_penalty_factors(&self) -> Result<(), Error> {
         let Some(factors) = &self.penalty_factors else { return Ok(()) };
         let spaces = self.spaces()?;
-        let kernel = spaces.iter().find_map(Space::kernel).map(|kernel| format!("kernel {kernel}"));
+        let kernel =
+            spaces.iter().find_map(FunctionSpace::kernel).map(|kernel| format!("kernel {kernel}"));
         let kernel = kernel.unwrap_or_default();
         let approximation = format!("approximation {}", self.kernels.approximation);
         let is_beside = factors.has_free() && !kernel.is_empty();
         let is_cholesky = matches!(self.kernels.approximation, Approximation::Cholesky { .. });
         let solver = self.options.solver;
-        let takes_free = matches!(solver, Solver::Auto | Solver::Newton);
+        let takes_free = solver.takes(SpaceKind::FreeFeatures);
         let how = match &self.regularisation {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,

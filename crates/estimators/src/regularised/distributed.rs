@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use margins_data::metrics::Measure;
 use margins_model::Scheme;
+use margins_optim::method::SpaceKind;
 use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
-use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
+use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
@@ -126,7 +127,7 @@ impl ClassifierSettings {
                 "it sorts the scores of all samples: take a loss that has probabilities",
             ),
             (
-                !matches!(self.options.solver, Solver::Auto | Solver::Newton),
+                !self.options.solver.takes(SpaceKind::Parts),
                 "the solver",
                 "Newton's method is the one that asks for sums alone",
             ),

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::{Classes, Dataset};
-use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured};
+use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Options};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
 use super::settings::{ClassifierSettings, Regularisation};
-use super::space::Space;
+use super::space::FunctionSpace;
 use crate::Error;
 use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
 
@@ -114,7 +114,7 @@ impl<'a> KeptFolds<'a> {
     }
 
     /// Returns the folds that are finished in the space.
-    pub(super) fn of_space<'k>(&'k self, space: &'k Space) -> KeptInSpace<'k> {
+    pub(super) fn of_space<'k>(&'k self, space: &'k FunctionSpace) -> KeptInSpace<'k> {
         KeptInSpace { kept: self, space: space.kernel().unwrap_or("linear") }
     }
 }
@@ -177,7 +177,17 @@ impl ClassifierSettings {
         how: &CrossValidation,
         folds: &Folds,
     ) -> BTreeMap<String, String> {
-        let options = &self.options;
+        // Without `..`, so that the compiler asks of each new option whether folds depend on it.
+        let Options {
+            solver,
+            tolerance,
+            max_iterations,
+            closed_form_ray,
+            deadline: _,
+            history: _,
+            keep_duals: _,
+            watch: _,
+        } = &self.options;
         let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
         self.problem_in_words([
             ("data", digest_of(data)),
@@ -185,10 +195,10 @@ impl ClassifierSettings {
             ("measure", how.measure.to_string()),
             ("lambdas", digest(&format!("{lambdas:?}"))),
             ("abandon-hopeless", how.abandon_hopeless.to_string()),
-            ("solver", format!("{:?}", options.solver)),
-            ("tolerance", options.tolerance.to_string()),
-            ("max-iterations", format!("{:?}", options.max_iterations)),
-            ("closed-form-ray", options.closed_form_ray.to_string()),
+            ("solver", format!("{solver:?}")),
+            ("tolerance", tolerance.to_string()),
+            ("max-iterations", format!("{max_iterations:?}")),
+            ("closed-form-ray", closed_form_ray.to_string()),
             ("margins", env!("CARGO_PKG_VERSION").to_owned()),
         ])
     }

@@ -15,7 +15,7 @@ use margins_optim::shards::{
 use super::approximation::Approximation;
 use super::data_summary::DataSummary;
 use super::settings::ClassifierSettings;
-use super::space::Space;
+use super::space::FunctionSpace;
 use crate::Error;
 
 /// A kernel with landmarks, whose features take the place of those of the samples.
@@ -200,7 +200,9 @@ impl ClassifierSettings {
     /// A setting that such features do not go with.
     pub(super) fn landmarks(&self) -> Result<Option<(String, usize)>, Error> {
         let spaces = self.spaces()?;
-        let [Space::Kernel { specification, approximation }] = &spaces[..] else { return Ok(None) };
+        let [FunctionSpace::Kernel { specification, approximation }] = &spaces[..] else {
+            return Ok(None);
+        };
         let Approximation::Nystrom { landmarks, leverage: None } = *approximation else {
             return Ok(None);
         };

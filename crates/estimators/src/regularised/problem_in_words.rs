@@ -11,23 +11,49 @@ impl ClassifierSettings {
         &self,
         others: [(&str, String); N],
     ) -> BTreeMap<String, String> {
+        // Without `..`, so that the compiler asks of each new setting whether fits depend on it.
+        let ClassifierSettings {
+            loss,
+            kernels,
+            fixed_parameter,
+            scheme,
+            intercept,
+            standardize,
+            penalty_factors,
+            class_weights,
+            class_costs,
+            seed,
+            // Described by the caller, or with the data.
+            options: _,
+            regularisation: _,
+            sample_weights: _,
+            // Jobs with a learner of their own keep nothing.
+            learner: _,
+            // Computed after the fits, of which they change nothing.
+            certify_exact: _,
+            probabilities: _,
+            // Where a job runs and what it shows.
+            #[cfg(feature = "rayon")]
+                threads: _,
+            time_limit: _,
+            checkpoint: _,
+            progress: _,
+            iterations: _,
+        } = self;
+        let penalty_factors = penalty_factors.as_ref().map(ToString::to_string);
         let common = [
-            ("loss", self.loss.specification()),
-            ("fixed-parameter", format!("{:?}", self.fixed_parameter)),
-            ("scheme", format!("{:?}", self.scheme)),
-            ("intercept", self.intercept.to_string()),
-            ("standardize", self.standardize.to_string()),
-            ("penalty-factors", self.factors_in_words()),
-            ("class-weights", format!("{:?}", self.class_weights)),
-            ("class-costs", format!("{:?}", self.class_costs)),
-            ("seed", self.seed.to_string()),
-            ("approximation", self.kernels.approximation.to_string()),
+            ("loss", loss.specification()),
+            ("fixed-parameter", format!("{fixed_parameter:?}")),
+            ("scheme", format!("{scheme:?}")),
+            ("intercept", intercept.to_string()),
+            ("standardize", standardize.to_string()),
+            ("penalty-factors", penalty_factors.unwrap_or_default()),
+            ("class-weights", format!("{class_weights:?}")),
+            ("class-costs", format!("{class_costs:?}")),
+            ("seed", seed.to_string()),
+            ("approximation", kernels.approximation.to_string()),
         ];
         let all = common.into_iter().chain(others);
         all.map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    fn factors_in_words(&self) -> String {
-        self.penalty_factors.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 }

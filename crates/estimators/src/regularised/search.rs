@@ -17,7 +17,7 @@ use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Count;
 use super::report::KernelReport;
 use super::settings::{ClassifierSettings, Regularisation};
-use super::space::Space;
+use super::space::FunctionSpace;
 use super::time_limit::TimeLimit;
 use crate::Error;
 
@@ -117,7 +117,7 @@ impl<'d> Common<'_, 'd> {
     /// kernel may have had the time. The best error is that of the spaces searched before.
     fn search(
         &self,
-        space: &Space,
+        space: &FunctionSpace,
         limit: Option<TimeLimit>,
         best_error: Option<f64>,
     ) -> Result<Option<(Prepared<'d>, Found)>, Error> {
@@ -263,15 +263,15 @@ impl ClassifierSettings {
     /// Returns the data made ready for the space.
     pub(super) fn prepare<'d>(
         &self,
-        space: &Space,
+        space: &FunctionSpace,
         data: &'d Dataset,
         memory: Option<Memory>,
         planned: PlannedPaths,
         deadline: Option<Instant>,
     ) -> Result<Prepared<'d>, Error> {
         match space {
-            Space::Linear => Ok(Prepared::linear(data)),
-            Space::Kernel { specification, approximation } => {
+            FunctionSpace::Linear => Ok(Prepared::linear(data)),
+            FunctionSpace::Kernel { specification, approximation } => {
                 let preparation = Preparation {
                     approximation: *approximation,
                     memory,
@@ -288,12 +288,17 @@ impl ClassifierSettings {
     }
 
     /// Returns the most fits that the observer can see in one space.
-    fn fits_at_most(&self, spaces: &[Space], contests: usize, folds: Option<&Folds>) -> usize {
+    fn fits_at_most(
+        &self,
+        spaces: &[FunctionSpace],
+        contests: usize,
+        folds: Option<&Folds>,
+    ) -> usize {
         let each = match &self.regularisation {
             Regularisation::CrossValidated(how) if how.leave_one_out.is_some() => how.lambdas.len(),
             Regularisation::CrossValidated(how) => {
                 // The path on all rows is one of those for two classes in terms of features.
-                let all = contests == 1 && spaces.iter().all(Space::has_features);
+                let all = contests == 1 && spaces.iter().all(FunctionSpace::has_features);
                 how.lambdas.len() * (folds.map_or(0, |folds| folds.count) + usize::from(all))
             }
             Regularisation::Path { index, .. } => index + 1,

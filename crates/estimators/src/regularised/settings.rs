@@ -13,8 +13,8 @@ use margins_robust::RobustLearner;
 use super::class_costs::ClassCosts;
 use super::cross_validation::CrossValidation;
 use super::progress::{IterationObserver, Observer};
+use super::space::FunctionSpace;
 use super::space::KernelChoice;
-use super::space::Space;
 use crate::Error;
 
 /// The settings of a regularised classifier.
@@ -200,12 +200,12 @@ impl Regularisation {
 
 impl ClassifierSettings {
     /// Returns the spaces for data: a space a kernel, or the linear one.
-    pub(super) fn spaces_for(&self, data: &Dataset) -> Result<Vec<Space>, Error> {
+    pub(super) fn spaces_for(&self, data: &Dataset) -> Result<Vec<FunctionSpace>, Error> {
         self.kernels.spaces_for(data, self.standardize, self.seed)
     }
 
     /// Returns a space a kernel, or the linear one, as far as one can say without data.
-    pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
+    pub(super) fn spaces(&self) -> Result<Vec<FunctionSpace>, Error> {
         self.kernels.spaces()
     }
 

@@ -29,25 +29,25 @@ pub struct KernelChoice {
 
 /// The space of functions of a classifier, which the data will be prepared for.
 #[derive(Debug, Clone)]
-pub(super) enum Space {
+pub(super) enum FunctionSpace {
     Linear,
     Kernel { specification: String, approximation: Approximation },
 }
 
-impl Space {
+impl FunctionSpace {
     /// Returns the specification of the kernel, if there is one.
     pub(super) fn kernel(&self) -> Option<&str> {
         match self {
-            Space::Linear => None,
-            Space::Kernel { specification, .. } => Some(specification),
+            FunctionSpace::Linear => None,
+            FunctionSpace::Kernel { specification, .. } => Some(specification),
         }
     }
 
     /// Returns true if fits are linear in features, those of the data or others in their place.
     pub(super) fn has_features(&self) -> bool {
         match self {
-            Space::Linear => true,
-            Space::Kernel { approximation, .. } => approximation.has_features(),
+            FunctionSpace::Linear => true,
+            FunctionSpace::Kernel { approximation, .. } => approximation.has_features(),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Space {
 impl KernelChoice {
     /// Returns a space for each kernel, or the linear one if there is no kernel; sigmas that come from
     /// the data are placeholders.
-    pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
+    pub(super) fn spaces(&self) -> Result<Vec<FunctionSpace>, Error> {
         let Some(sigmas) = &self.sigmas else { return self.spaces_of(&self.specifications) };
         sigmas.check()?;
         let some = match sigmas {
@@ -79,7 +79,7 @@ impl KernelChoice {
         data: &Dataset,
         standardize: bool,
         seed: u64,
-    ) -> Result<Vec<Space>, Error> {
+    ) -> Result<Vec<FunctionSpace>, Error> {
         let Some(sigmas) = &self.sigmas else { return self.spaces() };
         sigmas.check()?;
         let samples = || kernel_features(data, standardize).map(|(features, _)| features);
@@ -87,7 +87,7 @@ impl KernelChoice {
     }
 
     /// Returns the spaces for the values of sigmas.
-    fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<Space>, Error> {
+    fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<FunctionSpace>, Error> {
         if matches!(sigmas, Sigmas::Auto { .. }) {
             // Distances suggest a sigma for Gaussian kernels only.
             self.check_names(&self.specifications)?;
@@ -104,12 +104,12 @@ impl KernelChoice {
         self.spaces_of(&filled)
     }
 
-    fn spaces_of(&self, specifications: &[String]) -> Result<Vec<Space>, Error> {
+    fn spaces_of(&self, specifications: &[String]) -> Result<Vec<FunctionSpace>, Error> {
         let approximation = self.approximation;
         self.check_memory(specifications)?;
         if specifications.is_empty() {
             return match approximation {
-                Approximation::None => Ok(vec![Space::Linear]),
+                Approximation::None => Ok(vec![FunctionSpace::Linear]),
                 approximation => Err(Error::contradiction(
                     format!("approximation {approximation}"),
                     "a linear classifier".to_owned(),
@@ -118,7 +118,7 @@ impl KernelChoice {
             };
         }
         self.check_names(specifications)?;
-        let space = |specification: &String| Space::Kernel {
+        let space = |specification: &String| FunctionSpace::Kernel {
             specification: specification.clone(),
             approximation,
         };

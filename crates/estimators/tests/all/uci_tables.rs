@@ -8,6 +8,7 @@ use margins_data::read::{self, Format, ReadOptions};
 use margins_data::{Dataset, Standardizer};
 use margins_estimators::regularised::{ClassifierSettings, KernelChoice, Regularisation};
 use margins_kernels::SigmaRange;
+use margins_optim::method::SpaceKind;
 use margins_optim::{Report, Solver};
 use margins_test_support::{CONVEX_LOSSES, SOLVERS, lambda, loss, losses_of};
 
@@ -111,8 +112,9 @@ fn solvers_agree_on_kernels_of_the_width_of_kernlab() {
         // Kernels take the hinge and losses without a kink.
         let is_taken = |name: &&str| *name == "hinge" || loss(name).is_differentiable();
         for name in CONVEX_LOSSES.into_iter().filter(is_taken) {
-            let takes =
-                |solver: &Solver| !solver.is_linear_only() && losses_of(*solver).contains(&name);
+            let takes = |solver: &Solver| {
+                solver.takes(SpaceKind::InnerProducts) && losses_of(*solver).contains(&name)
+            };
             let solvers: Vec<Solver> =
                 SOLVERS.into_iter().filter(takes).chain([Solver::Auto]).collect();
             for at in LAMBDAS {

@@ -7,8 +7,8 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::Certificate;
 use crate::problem::summation::{UNIT, dot, norm};
-use crate::problem::{FreeColumns, Objective, Point, Products};
-use crate::space::{Extent, InMemory, Samples, Sums};
+use crate::problem::{FreeColumns, Objective, Point, Products, Sums};
+use crate::space::{Extent, InMemory, Samples};
 
 /// Evaluates an objective at one point after another, in memory of its own.
 ///

@@ -4,9 +4,8 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::Certificate;
-use crate::problem::Margins;
 use crate::problem::summation::UNIT;
-use crate::space::Sums;
+use crate::problem::{Margins, Sums};
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns the certificate of a point with a settled intercept, from its objective, how far

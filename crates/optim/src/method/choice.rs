@@ -43,11 +43,6 @@ pub struct Choice {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Two variants of one solver have one name.
-        let is_it =
-            |named: &Solver| std::mem::discriminant(named) == std::mem::discriminant(&self.solver);
-        let name =
-            Solver::NAMED.iter().find(|(_, named)| is_it(named)).map_or("", |(name, _)| name);
         let coordinates = match self.coordinates {
             Coordinates::Features => "on the features",
             Coordinates::RowSpace => "in the row space",
@@ -56,7 +51,7 @@ impl fmt::Display for Method {
             Solver::Newton | Solver::ProximalNewton if !self.is_dense => " by conjugate gradients",
             _ => "",
         };
-        write!(f, "{name} {coordinates}{system}")
+        write!(f, "{} {coordinates}{system}", self.solver.name())
     }
 }
 

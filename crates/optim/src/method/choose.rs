@@ -4,6 +4,8 @@
 //!   seconds, from the shape of the data, the loss and the lambdas. `docs/linear-classifiers.md` has a
 //!   table of the choices.
 //! * [`Route`]: for a matrix of inner products of the samples, by the loss.
+//! * [`over_parts`]: for samples in the blocks of a file or on workers, and for free columns, by the
+//!   loss.
 
 use std::time::Instant;
 
@@ -11,9 +13,9 @@ use margins_losses::{MarginLoss, SpecialCase};
 
 use crate::method::costs::{Shape, reflections};
 use crate::method::prediction::Problem;
-use crate::method::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options};
+use crate::method::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options, SpaceKind};
 use crate::problem::Objective;
-use crate::space::Extent;
+use crate::space::{Extent, Samples};
 use crate::{Error, Lambda, Solver};
 
 /// The predicted seconds below which the dense systems are not worth a comparison.
@@ -108,21 +110,38 @@ impl Route {
     /// Returns the method of a solver for a loss: for the hinge sequential minimal optimisation.
     ///
     /// # Errors
-    /// [`Error::LinearOnly`]: the solver is for linear classifiers. [`Error::Unsuitable`]: a solver other
-    /// than [`Solver::Auto`] for the hinge.
+    /// [`Error::SolverSpace`]: the solver does not work on inner products. [`Error::Unsuitable`]: a
+    /// solver other than [`Solver::Auto`] for the hinge.
     pub fn of<L: MarginLoss + ?Sized>(loss: &L, solver: Solver) -> Result<Self, Error> {
         let is_hinge = loss.special_case() == Some(SpecialCase::Hinge);
+        solver.check_space(SpaceKind::InnerProducts)?;
         match solver {
             Solver::Auto if is_hinge => Ok(Route::SupportVectors),
-            solver if solver.is_linear_only() => Err(Error::LinearOnly),
             _ if is_hinge => Err(Error::Unsuitable {
                 loss: loss.specification(),
                 lacks: "has a kink, which this solver cannot take",
                 alternative: "Use the automatic choice, which takes sequential minimal optimisation",
             }),
             Solver::Mm { .. } | Solver::MmPublished { .. } => Ok(Route::Eigenspace),
-            _ => Ok(Route::SampleSpace),
+            Solver::Auto | Solver::Newton => Ok(Route::SampleSpace),
+            Solver::ProximalNewton
+            | Solver::Sdca { .. }
+            | Solver::Bundle
+            | Solver::Lbfgs
+            | Solver::GradientDescent { .. } => Err(solver.refusal(SpaceKind::InnerProducts)),
         }
+    }
+
+    /// Returns the largest rank of a factor `K = Z Z'` of a matrix of order n in memory whose
+    /// coordinates are a faster way to a minimum than the matrix; `None` if no factor is tried.
+    pub fn largest_rank(self, solver: Solver, n: usize) -> Option<usize> {
+        const SHARE: usize = 3;
+        // Where the columns of the factor no longer stay in the cache it may cost what a few
+        // products with the matrix do: r^2 n as against n^2.
+        const LARGE: usize = 4000;
+        const PRODUCTS: usize = 16;
+        let is_tried = self == Route::SampleSpace && solver == Solver::Auto;
+        is_tried.then(|| if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() })
     }
 
     /// Returns true if the inner products of `rows` samples in features, so many `columns`, are a faster
@@ -137,6 +156,27 @@ impl Route {
         let is_sequential = matches!(Route::of(loss, solver), Ok(Route::SupportVectors));
         is_sequential && rows <= MOST * columns
     }
+}
+
+/// The methods over samples of which sums alone are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OverParts {
+    /// Newton's method.
+    Newton,
+    /// The proximal point method on the dual, with Newton's method on smoothed losses for its steps.
+    SmoothedNewton,
+}
+
+/// Returns Newton's method over samples of which sums alone are known, or that have free columns: on
+/// smoothed losses where the loss has a kink.
+///
+/// # Errors
+/// [`Error::SolverSpace`]: the solver needs the samples themselves. [`Error::Unsuitable`]: the loss is
+/// not convex, or has a kink that the samples cannot smooth.
+pub(crate) fn over_parts<S: Samples>(samples: &S, solver: Solver) -> Result<OverParts, Error> {
+    solver.check_space(SpaceKind::Parts)?;
+    samples.check_loss()?;
+    Ok(if samples.is_smoothed() { OverParts::SmoothedNewton } else { OverParts::Newton })
 }
 
 impl Problem {
@@ -156,7 +196,7 @@ impl Problem {
         };
         // These take the same steps in the row space, whose basis costs more than they do, unless
         // features of very different sizes call for it.
-        let as_well = solver.is_linear_only() && solver != Solver::ProximalNewton;
+        let as_well = !solver.takes(SpaceKind::InnerProducts) && solver != Solver::ProximalNewton;
         let in_row_space =
             p > n && n <= most && (!as_well || self.reflects) && self.reflects == self.is_wide;
         let coordinates = if in_row_space { Coordinates::RowSpace } else { Coordinates::Features };

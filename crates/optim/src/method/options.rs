@@ -5,8 +5,8 @@ use std::time::Instant;
 use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::Error;
-use crate::method::Watch;
 use crate::method::watch::is_over;
+use crate::method::{Requirements, SpaceKind, Watch};
 use crate::problem::Need;
 
 /// A method with its own settings.
@@ -117,18 +117,66 @@ impl Solver {
         }
     }
 
-    /// Returns the properties that the method needs of a loss.
-    pub fn needs(&self) -> &'static [Need] {
+    /// Returns the name of the method, one for all of its settings.
+    pub fn name(&self) -> &'static str {
+        let is_it = |named: &Solver| std::mem::discriminant(named) == std::mem::discriminant(self);
+        match self {
+            Solver::MmPublished { .. } => Solver::MM.name(),
+            _ => Self::NAMED.iter().find(|(_, named)| is_it(named)).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// Returns what the method needs of a loss, and the spaces that it works in: the one declaration of
+    /// a method.
+    ///
+    /// ```
+    /// use margins_optim::Solver;
+    /// use margins_optim::method::SpaceKind;
+    ///
+    /// assert!(Solver::Newton.requirements().spaces.contains(&SpaceKind::InnerProducts));
+    /// assert_eq!(Solver::SDCA.requirements().spaces, [SpaceKind::Features]);
+    /// ```
+    pub fn requirements(&self) -> Requirements {
+        use SpaceKind::{Features, FreeFeatures, InnerProducts, Parts};
         const CONVEX: &[Need] = &[Need::Convexity];
         const SMOOTH: &[Need] = &[Need::Convexity, Need::Differentiability];
         const BOUNDED: &[Need] = &[Need::Convexity, Need::Differentiability, Need::Curvature];
-        match self {
-            Solver::Auto | Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => CONVEX,
-            Solver::Mm { .. }
-            | Solver::MmPublished { .. }
-            | Solver::GradientDescent { step: StepRule::Smooth } => BOUNDED,
-            Solver::Newton | Solver::Lbfgs | Solver::GradientDescent { .. } => SMOOTH,
+        const ALL: &[SpaceKind] = &[Features, FreeFeatures, InnerProducts, Parts];
+        const FEATURES: &[SpaceKind] = &[Features];
+        let (loss, spaces) = match self {
+            Solver::Auto => (CONVEX, ALL),
+            Solver::Newton => (SMOOTH, ALL),
+            Solver::Mm { .. } | Solver::MmPublished { .. } => {
+                (BOUNDED, &[Features, InnerProducts][..])
+            }
+            Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => (CONVEX, FEATURES),
+            Solver::GradientDescent { step: StepRule::Smooth } => (BOUNDED, FEATURES),
+            Solver::Lbfgs | Solver::GradientDescent { .. } => (SMOOTH, FEATURES),
+        };
+        Requirements { loss, spaces }
+    }
+
+    /// Returns true if the method works in such a space.
+    pub fn takes(&self, space: SpaceKind) -> bool {
+        self.requirements().spaces.contains(&space)
+    }
+
+    /// Refuses a space that the method does not work in.
+    ///
+    /// # Errors
+    /// [`Error::SolverSpace`] names the method, the space, and the methods that work in it.
+    pub fn check_space(&self, space: SpaceKind) -> Result<(), Error> {
+        if self.takes(space) { Ok(()) } else { Err(self.refusal(space)) }
+    }
+
+    pub(super) fn refusal(&self, space: SpaceKind) -> Error {
+        let takes = |(name, solver): (_, Solver)| solver.takes(space).then_some(name);
+        let solvers: Vec<&str> = Self::NAMED.into_iter().filter_map(takes).collect();
+        let mut instead = format!("one of {}", solvers.join(", "));
+        if space == SpaceKind::InnerProducts {
+            instead += ", or an approximation by features: nystrom or rff";
         }
+        Error::SolverSpace { solver: self.name(), space: space.to_string(), instead }
     }
 
     /// Returns true if the method may end a path before its last lambda.
@@ -136,29 +184,12 @@ impl Solver {
         matches!(self, Solver::MmPublished { .. })
     }
 
-    /// Returns true if the method fits features that no penalty acts on.
-    pub(crate) fn takes_free_columns(&self) -> bool {
-        matches!(self, Solver::Auto | Solver::Newton)
-    }
-
-    /// Returns true if the method is for linear classifiers only.
-    pub fn is_linear_only(&self) -> bool {
-        matches!(
-            self,
-            Solver::ProximalNewton
-                | Solver::Sdca { .. }
-                | Solver::Bundle
-                | Solver::Lbfgs
-                | Solver::GradientDescent { .. }
-        )
-    }
-
     /// Refuses a loss that lacks a property that the method needs.
     ///
     /// # Errors
     /// [`Error::Unsuitable`]: the solver cannot take the loss.
     pub(crate) fn check_loss<L: MarginLoss + ?Sized>(&self, loss: &L) -> Result<(), Error> {
-        self.needs().iter().try_for_each(|need| need.check(loss))
+        self.requirements().loss.iter().try_for_each(|need| need.check(loss))
     }
 
     /// Refuses settings out of their range.

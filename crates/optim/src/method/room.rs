@@ -12,11 +12,17 @@ impl Solver {
         match self {
             Solver::Mm { .. } | Solver::MmPublished { .. } => EIGENSPACE,
             Solver::Bundle | Solver::Lbfgs | Solver::GradientDescent { .. } => 0,
-            _ if n.min(p) > LARGEST_DENSE_ORDER => 0,
-            // Coordinates in the space of the samples.
-            _ if n < p => EIGENSPACE,
-            // A system with its factor, and a strip of samples.
-            _ => 2,
+            Solver::Auto | Solver::Newton | Solver::ProximalNewton | Solver::Sdca { .. } => {
+                if n.min(p) > LARGEST_DENSE_ORDER {
+                    0
+                } else if n < p {
+                    // Coordinates in the space of the samples.
+                    EIGENSPACE
+                } else {
+                    // A system with its factor, and a strip of samples.
+                    2
+                }
+            }
         }
     }
 }

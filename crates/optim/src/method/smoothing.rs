@@ -176,8 +176,7 @@ impl SmoothedNewton {
             gap = so_far.relative_gap();
             let passes = evaluator.passes;
             let judged = monitor.judge(passes, &so_far, || evaluator.samples.summary());
-            let cut = matches!(ending.status, Status::TimeLimit | Status::Interrupted);
-            let ended = cut.then_some(ending.status);
+            let ended = ending.status.is_cut_short().then_some(ending.status);
             let ended = ended.or_else(|| (idle == PATIENCE).then_some(Status::Stalled));
             if let Some(status) = judged.or(ended) {
                 self.strength = (STRONGER * self.strength).min(1.0);

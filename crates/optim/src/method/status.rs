@@ -53,6 +53,24 @@ pub enum Status {
 }
 
 impl Status {
+    /// All of them.
+    pub const ALL: [Status; 14] = [
+        Status::Converged,
+        Status::IterationLimit,
+        Status::TimeLimit,
+        Status::Interrupted,
+        Status::Paused,
+        Status::Stalled,
+        Status::RoundingLimit,
+        Status::Unbounded,
+        Status::NoMinimum,
+        Status::Infeasible,
+        Status::Truncated,
+        Status::NumericalTrouble,
+        Status::Contradicted,
+        Status::RuleMet,
+    ];
+
     /// Returns the name of the status, such as `rounding-limit`.
     ///
     /// ```
@@ -114,6 +132,36 @@ impl Status {
             ),
             Status::RuleMet => ("rule-met", "the method finished by its own rule"),
         }
+    }
+
+    /// Returns true if the clock, the callback or a pause ended the fit: no further search follows, and
+    /// the point may be far from the minimum.
+    ///
+    /// ```
+    /// use margins_optim::Status;
+    ///
+    /// assert!(Status::TimeLimit.is_cut_short() && !Status::Stalled.is_cut_short());
+    /// ```
+    pub fn is_cut_short(self) -> bool {
+        match self {
+            Status::TimeLimit | Status::Interrupted | Status::Paused => true,
+            Status::Converged
+            | Status::IterationLimit
+            | Status::Stalled
+            | Status::RoundingLimit
+            | Status::Unbounded
+            | Status::NoMinimum
+            | Status::Infeasible
+            | Status::Truncated
+            | Status::NumericalTrouble
+            | Status::Contradicted
+            | Status::RuleMet => false,
+        }
+    }
+
+    /// Returns true if another method, or another start, may still reach the minimum.
+    pub(crate) fn is_open(self) -> bool {
+        self != Status::Converged && !self.is_cut_short()
     }
 
     /// Returns [`RoundingLimit`](Self::RoundingLimit) instead of this status if the allowance for

@@ -6,11 +6,12 @@ use margins_data::split::{Split, Splits};
 use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
-use super::error_curve::{ErrorCurve, FoldErrors};
-use super::fold::{Fold, hopeless};
+use super::error_curve::ErrorCurve;
+use super::fold::Fold;
+use super::folds::{Pace, curve_of_folds};
 use super::held_out::FoldOutcome;
 use super::judge::Judge;
-use super::rounds::{Round, Rounds};
+use super::rounds::Round;
 use super::sensitivity::Sensitivity;
 use super::splits::{check_splits, check_training};
 use crate::problem::PenaltyFactors;
@@ -222,37 +223,11 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
         Ok(made)
     };
     let of_fold = |fold| Fold::new(data, &splits.get(fold).test, lambdas.len());
-    let mut held_out: Vec<Fold> = (0..count).map(of_fold).collect();
-    let mut is_hopeless = vec![false; lambdas.len()];
-    let mut rounds = Rounds::new(options.deadline, count, lambdas.len());
-    let mut earlier = if abandon_hopeless { count.div_ceil(2).max(2) } else { count };
-    while let Some(round) = rounds.next(parallel::threads()) {
-        let (first, later) = round.folds().split_at(earlier.min(round.folds().len()));
-        for (folds, has_later) in [(first, !later.is_empty()), (later, false)] {
-            let made = parallel::try_map_large(0..folds.len(), |i| {
-                let (fold, goal) = (folds[i], round.goal());
-                let at: Vec<usize> =
-                    (rounds.reached(fold)..goal).filter(|&k| !is_hopeless[k]).collect();
-                let made = judge(fold, &at, &round)?;
-                let reached = at.get(made.len()).copied().unwrap_or(goal);
-                round.end(reached);
-                Ok::<_, E>((at, made, reached))
-            })?;
-            for (&fold, (at, made, reached)) in folds.iter().zip(made) {
-                held_out[fold].set(&at, made);
-                rounds.end(fold, reached);
-            }
-            if has_later {
-                let judged = first.iter().map(|&fold| rounds.reached(fold)).min().unwrap_or(0);
-                is_hopeless[..judged].copy_from_slice(&hopeless(&held_out[..earlier], judged));
-            }
-        }
-        earlier = count;
-    }
-    let errors: Vec<FoldErrors> = held_out.iter().map(Fold::errors).collect();
-    let mut curve = ErrorCurve::of_folds(training.measure, lambdas, &errors);
-    curve.leave_out(|k| k >= rounds.common());
-    Ok(curve)
+    let folds: Vec<Fold> = (0..count).map(of_fold).collect();
+    let (deadline, at_once) = (options.deadline, parallel::threads());
+    let pace = Pace { deadline, at_once, abandon_hopeless };
+    let measure = training.measure;
+    curve_of_folds(measure, lambdas.clone(), folds, pace, |batch| batch.in_parallel(&judge))
 }
 
 #[cfg(test)]

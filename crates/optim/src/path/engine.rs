@@ -182,7 +182,14 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for PathSolver<'o, 'a, L> {
     }
 
     fn is_local(&self) -> bool {
-        matches!(self.engine, Engine::Newton(_) | Engine::ProximalNewton(_))
+        match self.engine {
+            Engine::Newton(_) | Engine::ProximalNewton(_) => true,
+            Engine::Mm(_)
+            | Engine::Sdca(_)
+            | Engine::Bundle(_)
+            | Engine::Lbfgs(_)
+            | Engine::GradientDescent(_) => false,
+        }
     }
 
     fn passes(&self) -> usize {

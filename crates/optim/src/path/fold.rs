@@ -4,6 +4,7 @@ use margins_data::metrics::MistakeTally;
 use margins_data::{ClassLabels, Dataset};
 
 use super::error_curve::{FoldError, FoldErrors, least};
+use super::folds::HeldOut;
 use super::held_out::FoldOutcome;
 
 /// One fold along the path.
@@ -26,13 +27,6 @@ impl Fold {
         Fold { weights, at: vec![None; lambdas] }
     }
 
-    /// Takes over the outcomes at the lambdas of these indices.
-    pub(super) fn set(&mut self, at: &[usize], outcomes: Vec<FoldOutcome>) {
-        for (&k, outcome) in at.iter().zip(outcomes) {
-            self.at[k] = Some(outcome);
-        }
-    }
-
     fn weight(&self) -> f64 {
         self.weights.iter().sum()
     }
@@ -49,9 +43,18 @@ impl Fold {
         self.weights.iter().zip(is_true).for_each(|(&weight, &is_true)| tally.add(is_true, weight));
         tally.rate().unwrap_or(0.0)
     }
+}
 
-    /// Returns what the curve needs of the fold.
-    pub(super) fn errors(&self) -> FoldErrors {
+impl HeldOut for Fold {
+    type Outcome = FoldOutcome;
+
+    fn set(&mut self, at: &[usize], outcomes: Vec<FoldOutcome>) {
+        for (&k, outcome) in at.iter().zip(outcomes) {
+            self.at[k] = Some(outcome);
+        }
+    }
+
+    fn errors(&self) -> FoldErrors {
         let at = |at: &Option<FoldOutcome>| {
             let FoldOutcome { wrong, unproven, measured, relative_gap, converged, .. } =
                 at.as_ref()?;
@@ -65,12 +68,16 @@ impl Fold {
         };
         FoldErrors { weight: self.weight(), at: self.at.iter().map(at).collect() }
     }
+
+    fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
+        hopeless(folds, count)
+    }
 }
 
 /// Returns true for every lambda, among the first `count`, that is wrong on far more of the weight than
 /// the one of the lowest error: the difference is a sum over the samples on which the two disagree, each of which counts
 /// its weight to either side.
-pub(super) fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
+fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;
     let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
     let errors: Vec<f64> = (0..count).map(errors).collect();

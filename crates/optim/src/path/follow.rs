@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
-use crate::method::{Ending, Status};
+use crate::method::Ending;
 use crate::problem::{Point, Products};
 use crate::space::Samples;
 use crate::{Lambda, Options};
@@ -73,9 +73,7 @@ pub fn follow<M: Minimizer>(
             (Some(_), None) => trail.start(solver, lambda, options),
         };
         let mut ending = solver.minimize(lambda, &mut point, options);
-        let failed =
-            !matches!(ending.status, Status::Converged | Status::TimeLimit | Status::Interrupted);
-        if failed && trail.last.is_none() && solver.is_local() {
+        if ending.status.is_open() && trail.last.is_none() && solver.is_local() {
             ending = approach(solver, lambda, &mut point, options, ending);
         }
         let passes = solver.passes() - before;

@@ -2,7 +2,7 @@
 
 use margins_data::metrics::{Judged, Measure};
 
-use crate::{Error, Lambda, Report, Status};
+use crate::{Error, Lambda, Report};
 
 /// The values of measures of the samples held out of a fold, at one lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -54,15 +54,13 @@ impl FoldOutcome {
         measured: Measured,
         reports: &[&Report],
     ) -> Self {
-        let ended_by =
-            |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
         FoldOutcome {
             wrong,
             unproven,
             measured,
             relative_gap: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
             converged: reports.iter().all(|report| report.converged()),
-            cut_short: reports.iter().any(ended_by),
+            cut_short: reports.iter().any(|report| report.status.is_cut_short()),
         }
     }
 }

@@ -6,7 +6,8 @@ use margins_losses::HomogeneousTail;
 
 use crate::certificate::Evaluator;
 use crate::method::{
-    Ending, Fit, Nearness, Newton, Observed, Observer, Options, SmoothedNewton, Status, System,
+    Ending, Fit, Nearness, Newton, Observed, Observer, Options, OverParts, SmoothedNewton, Status,
+    System, over_parts,
 };
 use crate::path::follow::{Minimizer, follow, lower};
 use crate::problem::{Lambda, Point, Products};
@@ -22,9 +23,11 @@ use crate::{Certificate, Error};
 /// more samples than features.
 ///
 /// # Errors
-/// [`Error::Unsuitable`]: the loss is not convex, or has a kink that the samples cannot smooth. [`Error::Tolerance`]: the tolerance
-/// is not positive. [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: the
-/// workers that hold the samples no longer answer.
+/// [`Error::SolverSpace`]: a solver other than [`Auto`](crate::Solver::Auto) and
+/// [`Newton`](crate::Solver::Newton). [`Error::Unsuitable`]: the loss is not convex, or has a kink that
+/// the samples cannot smooth. [`Error::Tolerance`]: the tolerance is not positive.
+/// [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: the workers that hold the samples no
+/// longer answer.
 pub fn path_over<S: Samples>(
     samples: S,
     lambdas: &[Lambda],
@@ -52,10 +55,11 @@ pub(crate) fn path_from<S: Samples>(
     observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
-    samples.check_loss()?;
+    let method = over_parts(&samples, options.solver)?;
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
-    let smoothing = SmoothedNewton::new(start.point.is_some(), start.nearness);
+    let smoothing = (method == OverParts::SmoothedNewton)
+        .then(|| SmoothedNewton::new(start.point.is_some(), start.nearness));
     let evaluator = Evaluator::new(samples);
     let mut solver = NewtonPath {
         evaluator,
@@ -97,7 +101,8 @@ struct NewtonPath<S: Samples> {
     evaluator: Evaluator<S>,
     system: System,
     start: Option<(f64, Vec<f64>)>,
-    smoothing: SmoothedNewton,
+    /// The method for a loss with a kink.
+    smoothing: Option<SmoothedNewton>,
     /// The rounds of messages of all fits so far.
     rounds: usize,
     /// The direction in the free columns along which F has no minimum, whatever lambda, with the status
@@ -113,10 +118,9 @@ impl<S: Samples> NewtonPath<S> {
         options: &Options,
     ) -> Ending {
         let NewtonPath { evaluator, system, smoothing, .. } = self;
-        if evaluator.samples.is_smoothed() {
-            smoothing.minimize(evaluator, system, lambda, point, options)
-        } else {
-            Newton::new(evaluator, system).minimize(lambda, point, options)
+        match smoothing {
+            Some(smoothing) => smoothing.minimize(evaluator, system, lambda, point, options),
+            None => Newton::new(evaluator, system).minimize(lambda, point, options),
         }
     }
 
@@ -241,11 +245,7 @@ impl<S: Samples> Minimizer for NewtonPath<S> {
             Some(_) => (Ending::unbounded(f64::NAN), self.no_minimum.clone()),
             None => {
                 let ending = self.solve(lambda, point, options);
-                let is_open = !matches!(
-                    ending.status,
-                    Status::Converged | Status::TimeLimit | Status::Interrupted
-                );
-                let is_free = is_open && !self.evaluator.free.is_empty();
+                let is_free = ending.status.is_open() && !self.evaluator.free.is_empty();
                 (ending, is_free.then(|| self.recede(lambda, point, options)).flatten())
             }
         };

@@ -7,8 +7,7 @@ use margins_losses::MarginLoss;
 
 use crate::problem::intercept::settle;
 use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks};
-use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room};
-use crate::space::Sums;
+use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room, Sums};
 
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {

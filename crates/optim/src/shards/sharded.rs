@@ -4,7 +4,7 @@ mod samples;
 
 use margins_losses::{Interval, MarginLoss};
 
-use crate::problem::{BlockMove, BlockSums, FreeColumns, FreePart, Mobility, Point};
+use crate::problem::{BlockMove, BlockSums, FreeColumns, FreePart, Mobility, Point, Sums};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
@@ -12,7 +12,7 @@ use crate::shards::{
     Ask, Description, DualStep, Failure, FeatureSource, Handle, Message, Partial, PointStore,
     Reply, Request, Spot, Weighting, Workers,
 };
-use crate::space::{Extent, Sums};
+use crate::space::Extent;
 
 /// The largest number of slots that make up the products of a point: a step adds one, and more than
 /// this many are recomputed as one.

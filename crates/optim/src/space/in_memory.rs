@@ -10,9 +10,11 @@ use nalgebra::DMatrix;
 use crate::Error;
 use crate::problem::summation::sum;
 use crate::problem::weighted;
-use crate::problem::{Block, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point};
+use crate::problem::{
+    Block, FenchelYoung, FreeColumns, MarginSummary, Margins, Objective, Point, Sums,
+};
 use crate::products::weighted_gram;
-use crate::space::{Curvature, Decline, Duals, Extent, Scores, Smoothing, Space, Sums};
+use crate::space::{Curvature, Decline, Duals, Extent, Scores, Smoothing, Space};
 
 /// Samples in memory.
 pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {

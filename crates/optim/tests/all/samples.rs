@@ -3,10 +3,10 @@
 use margins_data::{Dataset, Design};
 use margins_losses::{HomogeneousTail, LeakyHockeyStick, Logistic, MarginLoss, SquaredHinge};
 use margins_optim::path::path_over;
-use margins_optim::problem::{EmpiricalRisk, FenchelYoung, MarginSummary, Point, Products, settle};
-use margins_optim::space::{
-    Curvature, Decline, Duals, Extent, InMemory, Scores, Smoothing, Space, Sums,
+use margins_optim::problem::{
+    EmpiricalRisk, FenchelYoung, MarginSummary, Point, Products, Sums, settle,
 };
+use margins_optim::space::{Curvature, Decline, Duals, Extent, InMemory, Scores, Smoothing, Space};
 use margins_optim::{ClassWeights, Error, Objective, Options, Training, lambda_grid, path};
 use margins_test_support::{mixture, weighted};
 use nalgebra::DMatrix;

@@ -1,9 +1,9 @@
 //! The errors of folds that workers hold.
 
 use margins_data::metrics::Measure;
-use margins_optim::path::{FoldError, FoldErrors, Rounds};
+use margins_optim::path::{FoldError, FoldErrors, Pace, curve_of_folds};
 use margins_optim::shards::{BinaryProblem, Rule, RuleOutcome, errors_over_shards};
-use margins_optim::{ErrorCurve, Fit, Lambda, Status};
+use margins_optim::{Fit, Lambda, Status};
 
 use super::{Distributed, folds};
 use crate::Error;
@@ -36,18 +36,19 @@ impl Search for Distributed<'_> {
     }
 
     /// Returns the error along the lambdas, with one fold held out after another, and notes the folds
-    /// that lack a class. Under a limit on the time folds advance in [`Rounds`].
+    /// that lack a class. Under a limit on the time folds advance in [rounds](margins_optim::path::Rounds).
     fn cross_validate(&mut self, how: &CrossValidation) -> Result<Found, Error> {
         let lambdas = Lambda::descending(&how.lambdas)?;
         let limit = self.limit;
         let deadline = limit.and_then(|limit| limit.of_folds());
         let count = folds(how, self.table);
-        let mut each = vec![FoldErrors { weight: 0.0, at: vec![None; lambdas.len()] }; count];
-        let mut rounds = Rounds::new(deadline, count, lambdas.len());
-        while let Some(round) = rounds.next(1) {
-            for &fold in round.folds() {
-                let (first, goal) = (rounds.reached(fold), round.goal());
-                let mut path = self.paths(Some(fold), &lambdas[first..goal], round.begin())?;
+        let each = vec![FoldErrors { weight: 0.0, at: vec![None; lambdas.len()] }; count];
+        // The workers hold one fold at a time.
+        let pace = Pace { deadline, at_once: 1, abandon_hopeless: false };
+        let curve = curve_of_folds(how.measure, lambdas.clone(), each, pace, |batch| {
+            batch.in_turn(|fold, at, round| {
+                let lambdas: Vec<Lambda> = at.iter().map(|&k| lambdas[k]).collect();
+                let mut path = self.paths(Some(fold), &lambdas, round.begin())?;
                 let is_late =
                     |fits: &Vec<Fit>| fits.iter().any(|fit| fit.report.status == Status::TimeLimit);
                 path.truncate(path.iter().position(is_late).unwrap_or(path.len()));
@@ -61,16 +62,12 @@ impl Search for Distributed<'_> {
                     let gaps = fits.iter().map(|fit| fit.report.relative_gap);
                     let converged = fits.iter().all(|fit| fit.report.converged());
                     let relative_gap = gaps.fold(0.0, f64::max);
-                    Some(FoldError { error, unproven: None, measured, relative_gap, converged })
+                    let unproven = None;
+                    (weight, FoldError { error, unproven, measured, relative_gap, converged })
                 });
-                each[fold].weight = weight;
-                each[fold].at.splice(first..first + path.len(), at);
-                round.end(first + path.len());
-                rounds.end(fold, first + path.len());
-            }
-        }
-        let mut curve = ErrorCurve::of_folds(how.measure, lambdas, &each);
-        curve.leave_out(|k| k >= rounds.common());
+                Ok::<_, Error>(at.collect())
+            })
+        })?;
         let curve = how.defined(curve)?;
         let at = TimeLimit::choose(limit, how.selection, &curve)?;
         Ok(Found { approach: approach_to(&curve.lambdas, at), path: None, curve: Some(curve) })

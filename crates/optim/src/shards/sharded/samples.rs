@@ -11,14 +11,13 @@ use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
     Balance, BlockMove, FenchelYoung, FreeColumns, Lambda, MarginSummary, Need, Point, Products,
-    balance, is_unbounded, settle,
+    Sums, balance, is_unbounded, settle,
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
 use crate::shards::{Ask, Handle, ProximalStep, Spot};
 use crate::space::{
     Curvature, Decline, Duals, Extent, MergedProblem, SampledCurvatures, Scores, Smoothing, Space,
-    Sums,
 };
 
 impl Space for Sharded<'_> {
