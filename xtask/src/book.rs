@@ -268,4 +268,44 @@ mod tests {
         let expected = [1, 2, 2].into_iter().zip(named.map(str::to_owned));
         assert_eq!(mentions(text), expected.collect::<Vec<_>>());
     }
+
+    /// In the column of the tests the names after a path are functions.
+    #[test]
+    fn the_named_items_of_papers_exist() {
+        const FOLDERS: [&str; 5] = ["crates/", "xtask/", "bindings/", "benches/", "examples/"];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let read = |path: &str| std::fs::read_to_string(workspace().join(path)).unwrap_or_default();
+        let page = read("docs/papers.md");
+        let (kinds, mut files, mut faults) = (["fn", "def"], 0, Vec::new());
+        for (line, row) in (1..).zip(page.lines()).filter(|(_, row)| row.starts_with('|')) {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+            assert_eq!(cells.len(), 5, "docs/papers.md:{line}: {row}");
+            for (column, cell) in cells.into_iter().enumerate() {
+                let mut source: Option<String> = None;
+                for code in cell.split('`').skip(1).step_by(2) {
+                    if FOLDERS.iter().any(|folder| code.starts_with(folder)) {
+                        source = Some(read(code));
+                        files += 1;
+                    }
+                    let is_name = code.chars().all(|c| is_part(c) || c == ':')
+                        && !code.starts_with(|c: char| c.is_ascii_digit());
+                    let name = code.rsplit(':').next().unwrap_or(code);
+                    let is_there = match &source {
+                        Some(text) if text.is_empty() => false,
+                        Some(text) if is_name && column == 3 => {
+                            kinds.iter().any(|kind| text.contains(&format!("{kind} {name}(")))
+                        }
+                        Some(text) if is_name => {
+                            text.split(|c: char| !is_part(c)).any(|word| word == name)
+                        }
+                        _ => true,
+                    };
+                    if !is_there {
+                        faults.push(format!("docs/papers.md:{line}: {code}: not there"));
+                    }
+                }
+            }
+        }
+        assert!(files > 0 && faults.is_empty(), "{}", faults.join("\n"));
+    }
 }
