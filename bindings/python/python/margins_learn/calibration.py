@@ -197,8 +197,8 @@ def margin_pursuit_bound(
     approximation_error : float >= 0
         Expected loss of the best linear function, less the infimum over all measurable functions. It is 0 if a linear
         function is best of all; the expected loss of any linear function is an upper bound.
-    delta : float in (0, 1), default=0.05
-        Failure probability of the bound.
+    delta : float in (0, 1/2), default=0.05
+        The bound holds with probability at least 1 - 2 delta.
     gradient_constant : float, default=0.5
         Constant of the estimate of the gradient in theorem 11.
     operator_norm_moment : float or None, default=None
