@@ -34,9 +34,10 @@ pub const CONVEX_LOSSES: [&str; 14] = [
     "exponential",
 ];
 
-/// Every solver of [`Solver::NAMED`] but the first, [`Solver::Auto`].
+/// The solvers of [`Solver::NAMED`] but the automatic choice, which comes first there.
 pub const SOLVERS: [Solver; Solver::NAMED.len() - 1] = {
-    let mut solvers = [Solver::Newton; Solver::NAMED.len() - 1];
+    assert!(matches!(Solver::NAMED[0].1, Solver::Auto));
+    let mut solvers = [Solver::Auto; Solver::NAMED.len() - 1];
     let mut k = 0;
     while k < solvers.len() {
         solvers[k] = Solver::NAMED[k + 1].1;
@@ -47,9 +48,7 @@ pub const SOLVERS: [Solver; Solver::NAMED.len() - 1] = {
 
 /// Returns those of [`CONVEX_LOSSES`] that have what a solver needs.
 pub fn losses_of(solver: Solver) -> Vec<&'static str> {
-    let takes = |name: &&str| {
-        solver.requirements().loss.iter().all(|need| need.check(&*loss(name)).is_ok())
-    };
+    let takes = |name: &&str| solver.requirements().loss.iter().all(|need| need.check(&*loss(name)).is_ok());
     CONVEX_LOSSES.into_iter().filter(takes).collect()
 }
 
