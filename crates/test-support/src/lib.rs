@@ -48,7 +48,9 @@ pub const SOLVERS: [Solver; Solver::NAMED.len() - 1] = {
 
 /// Returns those of [`CONVEX_LOSSES`] that have what a solver needs.
 pub fn losses_of(solver: Solver) -> Vec<&'static str> {
-    let takes = |name: &&str| solver.requirements().loss.iter().all(|need| need.check(&*loss(name)).is_ok());
+    let takes = |name: &&str| {
+        solver.requirements().loss.iter().all(|need| need.check(&*loss(name)).is_ok())
+    };
     CONVEX_LOSSES.into_iter().filter(takes).collect()
 }
 
