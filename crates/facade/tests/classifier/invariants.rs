@@ -6,10 +6,8 @@
 //! rows, whatever they weigh: a problem keeps its minimiser where rows become more and lambda less
 //! in proportion.
 
-use margins::data::{ClassLabels, Classes, Dataset, Design};
-use margins::{Classifier, ClassifierBuilder, CrossValidation, Scheme};
-use proptest::collection::vec;
-use proptest::prelude::*;
+use margins::data::{ClassLabels, Classes, Dataset};
+use margins::{Classifier, CrossValidation, Scheme};
 
 use crate::{SPACES, Space, build, corners, within};
 
@@ -17,143 +15,6 @@ use crate::{SPACES, Space, build, corners, within};
 fn radius(classifier: &Classifier, member: usize) -> f64 {
     let member = &classifier.report().members[member];
     (member.report.as_ref().unwrap().duality_gap / member.lambda.unwrap()).sqrt()
-}
-
-fn distance(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    distance(x, &vec![0.0; x.len()])
-}
-
-/// Samples of two classes with weights.
-#[derive(Debug, Clone)]
-struct Problem {
-    rows: Vec<Vec<f64>>,
-    labels: Vec<bool>,
-    weights: Vec<f64>,
-    loss: &'static str,
-    lambda: f64,
-}
-
-fn problem() -> impl Strategy<Value = Problem> {
-    let sample = (vec(-2.0..2.0f64, 3), any::<bool>(), 1u8..4);
-    let loss = prop::sample::select(vec![
-        "logistic",
-        "lhs",
-        "squared-hinge",
-        "modified-huber",
-        "dwd",
-        "hinge",
-    ]);
-    (vec(sample, 4..10), loss, -3.0..0.0f64).prop_map(|(samples, loss, exponent)| {
-        let mut labels: Vec<bool> = samples.iter().map(|sample| sample.1).collect();
-        (labels[0], labels[1]) = (false, true);
-        Problem {
-            labels,
-            rows: samples.iter().map(|sample| sample.0.clone()).collect(),
-            weights: samples.iter().map(|sample| f64::from(sample.2)).collect(),
-            loss,
-            lambda: 10f64.powf(exponent),
-        }
-    })
-}
-
-impl Problem {
-    fn builder(&self) -> ClassifierBuilder {
-        Classifier::builder().loss_named(self.loss)
-    }
-
-    fn fit_by(&self, builder: ClassifierBuilder) -> Classifier {
-        let labels = Classes::new(&self.labels.iter().map(bool::to_string).collect::<Vec<_>>());
-        let data = Dataset::new(Design::from_rows(&self.rows).unwrap(), labels.unwrap()).unwrap();
-        let data = data.with_weights(self.weights.clone()).unwrap();
-        build(builder.lambda(self.lambda)).fit(&data).unwrap()
-    }
-
-    fn fit(&self) -> Classifier {
-        self.fit_by(self.builder())
-    }
-
-    /// The rows with these indices.
-    fn select(&self, indices: &[usize]) -> Self {
-        Problem {
-            rows: indices.iter().map(|&i| self.rows[i].clone()).collect(),
-            labels: indices.iter().map(|&i| self.labels[i]).collect(),
-            weights: indices.iter().map(|&i| self.weights[i]).collect(),
-            ..self.clone()
-        }
-    }
-}
-
-fn coef(classifier: &Classifier) -> &[f64] {
-    &classifier.model().members()[0].coef
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-
-    #[test]
-    fn a_weight_is_a_number_of_rows(problem in problem(), standardize: bool) {
-        let n = problem.rows.len();
-        let times = |i: usize| std::iter::repeat_n(i, problem.weights[i] as usize);
-        let indices: Vec<usize> = (0..n).flat_map(times).collect();
-        let mut repeated = problem.select(&indices);
-        repeated.weights.fill(1.0);
-        repeated.lambda *= n as f64 / indices.len() as f64;
-        let fit = |problem: &Problem| problem.fit_by(problem.builder().standardize(standardize));
-        let (one, other) = (fit(&problem), fit(&repeated));
-        // The penalty acts on the coefficients of the scaled features; deviations are at most 2
-        // here.
-        let scale = if standardize { least_deviation(&repeated.rows).recip() } else { 1.0 };
-        let most = scale * (radius(&one, 0) + radius(&other, 0));
-        prop_assert!(distance(coef(&one), coef(&other)) <= most);
-    }
-
-    #[test]
-    fn the_order_of_rows_and_columns_does_not_matter(problem in problem(), by in 1usize..9) {
-        let n = problem.rows.len();
-        let indices: Vec<usize> = (0..n).map(|i| (i + by) % n).rev().collect();
-        let mut permuted = problem.select(&indices);
-        permuted.rows.iter_mut().for_each(|row| row.rotate_left(by % 3));
-        let (one, other) = (problem.fit(), permuted.fit());
-        let mut expected = coef(&one).to_vec();
-        expected.rotate_left(by % 3);
-        prop_assert!(distance(&expected, coef(&other)) <= radius(&one, 0) + radius(&other, 0));
-    }
-
-    #[test]
-    fn all_rows_twice_are_the_same_problem(problem in problem()) {
-        let n = problem.rows.len();
-        let twice = problem.select(&(0..2 * n).map(|i| i % n).collect::<Vec<_>>());
-        let (one, other) = (problem.fit(), twice.fit());
-        prop_assert!(distance(coef(&one), coef(&other)) <= radius(&one, 0) + radius(&other, 0));
-    }
-
-    #[test]
-    fn the_unit_of_the_features_does_not_matter(problem in problem(), exponent in -2.0..2.0f64) {
-        let c = 10f64.powf(exponent);
-        let mut scaled = problem.clone();
-        scaled.rows.iter_mut().flatten().for_each(|x| *x *= c);
-        scaled.lambda *= c * c;
-        let without = |problem: &Problem| problem.fit_by(problem.builder().intercept(false));
-        let (one, other) = (without(&problem), without(&scaled));
-        let scores = one.decision_function(&problem.rows).unwrap();
-        let again = other.decision_function(&scaled.rows).unwrap();
-        for (i, x) in problem.rows.iter().enumerate() {
-            // The second radius is one of w/c.
-            let most = norm(x) * (radius(&one, 0) + c * radius(&other, 0));
-            prop_assert!((scores[i] - again[i]).abs() <= most + 1e-13 * scores[i].abs());
-        }
-    }
-}
-
-/// The least standard deviation of a column.
-fn least_deviation(rows: &[Vec<f64>]) -> f64 {
-    let design = Design::from_rows(rows).unwrap();
-    let standardizer = margins::data::Standardizer::fit(&design, None);
-    standardizer.deviations().iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Three classes in which every second row of a class and a fold weighs 3, and the same with those

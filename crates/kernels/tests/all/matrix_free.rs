@@ -11,7 +11,7 @@ use margins_kernels::{
     PlannedPaths, Route, Watched, certify, cross_validate, leave_one_out, path, svm,
 };
 use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
-use margins_optim::{Lambda, Options, Training, lambda_grid};
+use margins_optim::{Options, Training, lambda_grid};
 use margins_test_support::lambda;
 use nalgebra::DMatrix;
 
@@ -73,28 +73,6 @@ fn agree(one: &KernelFit, other: &KernelFit) {
     let slack = |report: &margins_optim::Report| report.duality_gap.max(0.0) + report.rounding;
     let apart = one.objective - other.objective;
     assert!(apart <= slack(one) && -apart <= slack(other), "{one:?} {other:?}");
-}
-
-fn smooth_paths_agree<L: MarginLoss>(loss: &L, n: usize, lambdas: &[Lambda]) {
-    let (design, signs) = rings(n);
-    let labels = Labels::from_signs(signs).unwrap();
-    let (held, free) = both(Gaussian::new(1.0).unwrap(), &design);
-    let weights: Vec<f64> = (0..n).map(|i| f64::from(u8::try_from(i % 4).unwrap())).collect();
-    let fits = |gram| {
-        let objective = KernelObjective::new(loss, gram, &labels).unwrap();
-        let objective = objective.with_weights(&weights).unwrap();
-        path(&objective, lambdas, &Options::default(), &|_| {}).unwrap()
-    };
-    for (one, other) in fits(&held).iter().zip(&fits(&free)) {
-        agree(one, other);
-    }
-}
-
-#[test]
-fn smooth_losses_have_the_same_minima() {
-    let lambdas = lambda_grid(0.1, 1e-4, 4).unwrap();
-    smooth_paths_agree(&LeakyHockeyStick, 300, &lambdas);
-    smooth_paths_agree(&Logistic, 300, &lambdas);
 }
 
 /// Enough samples for several working sets and for a start from a fourth of the samples.

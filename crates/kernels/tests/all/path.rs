@@ -3,9 +3,9 @@
 
 use crate::common::{circles, gram};
 use margins_data::{Design, Labels};
-use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
+use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, fit, path};
 use margins_losses::MarginLoss;
-use margins_optim::{Objective, Observed, Options, Report, Solver, Status, lambda_grid};
+use margins_optim::{Observed, Options, Report, Solver, Status, lambda_grid};
 use margins_test_support::{any_lambda, close, lambda, loss, losses_of};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -80,122 +80,6 @@ fn any_kernel() -> impl Strategy<Value = &'static str> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
-
-    #[test]
-    fn the_linear_kernel_is_the_linear_classifier(
-        (rows, y, weights) in samples(), name in any_loss(), weighted: bool, intercept: bool
-    ) {
-        let loss = loss(name);
-        let design = Design::from_rows(&rows).unwrap();
-        let labels = Labels::from_signs(y).unwrap();
-        let gram = Gram::new(&Linear, &design).unwrap();
-        let mut kernel = KernelObjective::new(&*loss, &gram, &labels).unwrap();
-        let mut linear = Objective::new(&*loss, &design, &labels).unwrap();
-        if weighted {
-            kernel = kernel.with_weights(&weights).unwrap();
-            linear = linear.with_weights(&weights).unwrap();
-        }
-        if !intercept {
-            kernel = kernel.without_intercept();
-            linear = linear.without_intercept();
-        }
-        let grid = lambda_grid(1.0, 1e-4, 5).unwrap();
-        let kernel = path(&kernel, &grid, &Options::default(), &|_| {}).unwrap();
-        let linear = margins_optim::path(&linear, &grid, &Options::default(), &|_| {}).unwrap();
-        for (kernel, linear) in kernel.iter().zip(&linear) {
-            prop_assert!(kernel.report.converged(), "{:?}", kernel.report);
-            prop_assert!(linear.report.converged(), "{:?}", linear.report);
-            prop_assert!(compatible(&kernel.report, &linear.report), "{kernel:?} {linear:?}");
-            prop_assert!(intercept || kernel.intercept == 0.0);
-        }
-    }
-
-    #[test]
-    fn reports_are_true(
-        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in any_lambda()
-    ) {
-        let loss = loss(name);
-        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
-        let labels = Labels::from_signs(y.clone()).unwrap();
-        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap().with_weights(&weights).unwrap();
-        let fit = fit(&objective, lambda(at), &Options::default()).unwrap();
-        prop_assert!(fit.report.converged(), "{:?}", fit.report);
-        let value = value(&*loss, &gram, &y, Some(&weights), &fit);
-        prop_assert!(close(fit.report.objective, value, 1e-10), "{} {value}", fit.report.objective);
-        prop_assert!(fit.report.duality_gap >= 0.0 && fit.report.relative_gap <= 1e-6);
-        let again = objective.certificate(fit.lambda, fit.intercept, &fit.coef).unwrap();
-        prop_assert!(close(again.objective, value, 1e-10));
-        prop_assert!(again.relative_gap() <= 1.01e-6, "{again:?} {:?}", fit.report);
-        prop_assert!(fit.support().all(|i| fit.coef[i] != 0.0));
-    }
-
-    #[test]
-    fn solvers_agree_within_their_gaps(
-        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in -2.0..0.5f64,
-        weighted: bool, intercept: bool
-    ) {
-        prop_assume!(name != "exponential");
-        let loss = loss(name);
-        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
-        let labels = Labels::from_signs(y).unwrap();
-        let mut objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
-        if weighted {
-            objective = objective.with_weights(&weights).unwrap();
-        }
-        if !intercept {
-            objective = objective.without_intercept();
-        }
-        let solve = |solver| {
-            let options = Options { solver, max_iterations: Some(20_000), ..Options::default() };
-            fit(&objective, lambda(10f64.powf(at)), &options).unwrap().report
-        };
-        let newton = solve(Solver::Newton);
-        let accelerated = solve(Solver::MM_ACCELERATED);
-        let mm = solve(Solver::MM);
-        prop_assert!(newton.converged(), "{newton:?}");
-        prop_assert!(accelerated.converged(), "{accelerated:?}");
-        prop_assert!(compatible(&newton, &accelerated), "{newton:?} {accelerated:?}");
-        prop_assert!(compatible(&newton, &mm), "{newton:?} {mm:?}");
-        prop_assert!(compatible(&mm, &accelerated), "{mm:?} {accelerated:?}");
-        prop_assert_eq!(mm.converged(), mm.relative_gap <= 1e-6);
-    }
-
-    #[test]
-    fn a_whole_weight_is_a_repeated_sample_and_none_a_removed_one(
-        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in any_lambda()
-    ) {
-        let loss = loss(name);
-        let n = rows.len();
-        let total: f64 = weights.iter().sum();
-        let repeated: Vec<usize> =
-            (0..n).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
-        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
-        let labels = Labels::from_signs(y).unwrap();
-        let (copies, copied_labels) = (gram.select(&repeated), labels.select(&repeated));
-        let options = Options { tolerance: 1e-8, ..Options::default() };
-        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap().with_weights(&weights).unwrap();
-        let weighted = fit(&objective, lambda(at), &options).unwrap();
-        // F of the repeated samples is n/total times F of the weighted ones at lambda total/n.
-        let plain = KernelObjective::new(&*loss, &copies, &copied_labels).unwrap();
-        let plain = fit(&plain, lambda(at * n as f64 / total), &options).unwrap();
-        prop_assert!(weighted.report.converged(), "{:?}", weighted.report);
-        prop_assert!(plain.report.converged(), "{:?}", plain.report);
-        let scaled = plain.report.objective * total / n as f64;
-        prop_assert!(close(weighted.report.objective, scaled, 1e-7), "{} {scaled}", weighted.report.objective);
-        // One function minimises both: F is no less than its minimum plus lambda times the squared
-        // norm of the difference, which bounds the distance of the scores by the gaps.
-        let cross = gram.cross_of(&(0..n).collect::<Vec<_>>(), &repeated);
-        let scores = |fit: &KernelFit, values: &DMatrix<f64>| -> Vec<f64> {
-            fit.scores(values).iter().map(|score| score - fit.intercept).collect()
-        };
-        let radius = |fit: &KernelFit| (fit.report.duality_gap / fit.lambda.get()).sqrt();
-        let apart = radius(&weighted) + radius(&plain);
-        let both = scores(&weighted, gram.matrix().unwrap()).into_iter().zip(scores(&plain, &cross));
-        for (i, (one, other)) in both.enumerate() {
-            let most = apart * gram.matrix().unwrap()[(i, i)].sqrt() + 1e-9 * (1.0 + one.abs());
-            prop_assert!((one - other).abs() <= most, "{one} {other} {most}");
-        }
-    }
 
     #[test]
     fn a_certificate_bounds_any_classifier(

@@ -203,37 +203,6 @@ proptest! {
         prop_assert!(value(&fit) <= value(&other) + 1e-14);
     }
 
-    /// F with weights 0 on k of n samples is (n-k)/n of F without them at `lambda n/(n-k)`; F with
-    /// whole weights of sum N is N/n of F with the samples repeated, at `lambda n/N`.
-    #[test]
-    fn whole_weights_are_repetitions(
-        (rows, signs) in samples(30),
-        weights in prop::collection::vec(0..4usize, 30),
-        intercept in any::<bool>(),
-    ) {
-        let n = rows.len();
-        let mut counts = weights[..n].to_vec();
-        counts[0] = counts[0].max(1);
-        counts[1] = counts[1].max(1);
-        let repeated: Vec<usize> =
-            (0..n).flat_map(|i| std::iter::repeat_n(i, counts[i])).collect();
-        let weights: Vec<f64> = counts.iter().map(|&c| c as f64).collect();
-        let whole = gram(&rows, gaussian(0.5));
-        let parts = whole.select(&repeated);
-        let part_signs: Vec<f64> = repeated.iter().map(|&i| signs[i]).collect();
-        let factor = repeated.len() as f64 / n as f64;
-        let at = 0.003;
-        let options = tight(1e-9);
-        let one = svm::fit(&whole, &signs, Some(&weights), intercept, lambda(at), &options).unwrap();
-        let other =
-            svm::fit(&parts, &part_signs, None, intercept, lambda(at / factor), &options).unwrap();
-        is_certified(&whole, &signs, &weights, &one);
-        prop_assert!(other.report.converged());
-        let (one_value, other_value) = (one.report.objective, factor * other.report.objective);
-        prop_assert!((one_value - other_value).abs() <= 3e-9 * one_value, "{one_value} {other_value}");
-        prop_assert!(one.support().all(|i| one.coef[i] != 0.0 && counts[i] > 0));
-    }
-
     /// Whatever the kernel, the weights and the lambda: no dual objective that is reported is above
     /// any primal value there is, both evaluated from their definitions in twice the working
     /// precision.
@@ -423,35 +392,6 @@ fn wrong_input_is_named() {
     assert!(refusal(&good.select(&[]), &[], None).contains("class"));
     assert!(svm::path(&good, &signs, None, true, &[], &Options::default()).is_err());
     assert!(svm::fit(&good, &signs, None, true, lambda(1.0), &tight(f64::NAN)).is_err());
-}
-
-/// Samples as features and as the matrix of their inner products have the same minima, whatever rows
-/// are left out, to the gaps of both.
-#[test]
-fn features_and_the_matrix_of_their_products_have_the_same_minima() {
-    let (n, p) = (150, 20);
-    let feature = |i: usize, j: usize| ((i * i + 3 * i * j + j) as f64 * 0.37).sin() + 0.3;
-    let rows: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| feature(i, j)).collect()).collect();
-    let signs: Vec<f64> = (0..n).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
-    let weights: Vec<f64> = (0..n).map(|i| [1.0, 0.0, 2.0, 0.5][i % 4]).collect();
-    let of_matrix = gram(&rows, linear);
-    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap(), || false).unwrap();
-    assert!(of_features.matrix().is_none() && of_features.len() == n);
-    let over = Gram::of_features(Design::from_rows(&rows).unwrap(), || true);
-    assert!(over.is_err_and(|error| error.is_interrupted()));
-    let lambdas = lambda_grid(1.0, 1e-5, 8).unwrap();
-    for intercept in [true, false] {
-        let path = |gram: &Gram| {
-            svm::path(gram, &signs, Some(&weights), intercept, &lambdas, &tight(1e-6)).unwrap()
-        };
-        for (one, other) in path(&of_features).iter().zip(&path(&of_matrix)) {
-            // Both definitions go by the matrix, which is the same to rounding.
-            is_certified(&of_matrix, &signs, &weights, one);
-            let difference = (one.report.objective - other.report.objective).abs();
-            let gaps = one.report.duality_gap + other.report.duality_gap;
-            assert!(difference <= gaps + 1e-12, "{:?} {:?}", one.report, other.report);
-        }
-    }
 }
 
 #[test]

@@ -4,33 +4,14 @@ use std::path::Path;
 
 use margins_data::read::{self, ReadOptions};
 use margins_data::{Dataset, Design, Labels};
-use margins_losses::MarginLoss;
 use margins_optim::{
     Fit, Objective, Options, Report, Solver, Status, Training, cross_validate, fit, lambda_grid,
-    path,
 };
 use margins_test_support::{CONVEX_LOSSES, lambda, loss};
 use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
-use proptest::prelude::*;
 
 fn options(solver: Solver) -> Options<'static> {
     Options { solver, ..Options::default() }
-}
-
-/// Rows, balanced labels and weights, some of them zero.
-fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
-    (3usize..12, 1usize..6).prop_flat_map(|(half, p)| {
-        let rows = proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), 2 * half);
-        let weight = prop_oneof![4 => 0.5..2.0f64, 1 => Just(0.0)];
-        (rows, proptest::collection::vec(weight, 2 * half - 4)).prop_map(
-            move |(rows, mut weights)| {
-                weights.extend([1.0; 4]);
-                let signs = (0..2 * half).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-                (rows, signs, weights)
-            },
-        )
-    })
 }
 
 fn agree(one: &Report, other: &Report, case: &str) {
@@ -38,38 +19,6 @@ fn agree(one: &Report, other: &Report, case: &str) {
     // Each objective is at least any lower bound, from either solver.
     assert!(one.dual_objective <= other.objective + other.rounding, "{case}: {one:?} {other:?}");
     assert!(other.dual_objective <= one.objective + one.rounding, "{case}: {one:?} {other:?}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    #[test]
-    fn the_two_agree_on_every_convex_loss(
-        (rows, signs, weights) in samples(),
-        name in proptest::sample::select(&CONVEX_LOSSES[..]),
-        exponent in -3.0..0.5f64,
-        intercept: bool,
-    ) {
-        let loss = loss(name);
-        let design = Design::from_rows(&rows).unwrap();
-        let labels = Labels::from_signs(signs).unwrap();
-        let mut objective =
-            Objective::new(&*loss, &design, &labels).unwrap().with_weights(&weights).unwrap();
-        if !intercept {
-            objective = objective.without_intercept();
-        }
-        let solve = |solver| fit(&objective, lambda(10f64.powf(exponent)), &options(solver)).unwrap();
-        let (sdca, bundle) = (solve(Solver::SDCA), solve(Solver::Bundle));
-        agree(&sdca.report, &bundle.report, name);
-        let proximal = solve(Solver::ProximalNewton);
-        agree(&sdca.report, &proximal.report, name);
-        if loss.is_differentiable() {
-            agree(&sdca.report, &solve(Solver::Newton).report, name);
-        } else {
-            let chosen = solve(Solver::Auto);
-            prop_assert!(chosen == proximal || (!intercept && chosen == sdca));
-        }
-    }
 }
 
 /// Two overlapping clouds, the first feature far from the origin.
@@ -190,39 +139,6 @@ fn no_solver_counts_more_iterations_than_its_limit() {
                 Options { max_iterations: Some(limit), tolerance: 1e-12, ..options(solver) };
             let report = fit(&objective, lambda(1e-5), &options).unwrap().report;
             assert!(report.iterations <= limit, "{solver:?} {limit}: {report:?}");
-        }
-    }
-}
-
-#[test]
-fn sparse_data_give_the_same_minimum() {
-    let data = clouds(0.0);
-    let dense: DMatrix<f64> = data.design().to_dense().map(|x| if x.abs() < 0.7 { 0.0 } else { x });
-    let designs =
-        [Design::dense(&dense).unwrap(), Design::sparse(CsrMatrix::from(&dense)).unwrap()];
-    for solver in [Solver::SDCA, Solver::Bundle] {
-        let loss = loss("hinge");
-        let fits = designs.each_ref().map(|design| {
-            let objective = Objective::new(&*loss, design, data.labels()).unwrap();
-            fit(&objective, lambda(1e-2), &options(solver)).unwrap()
-        });
-        agree(&fits[0].report, &fits[1].report, "storages");
-    }
-}
-
-#[test]
-fn paths_start_from_what_is_known_and_reach_the_same() {
-    let data = clouds(0.0);
-    let lambdas = lambda_grid(1.0, 1e-5, 12).unwrap();
-    for name in ["hinge", "lhs", "margin-pursuit:gamma=1,scale=1"] {
-        let loss = loss(name);
-        let objective = Objective::of(&*loss, &data).unwrap();
-        for solver in [Solver::SDCA, Solver::Bundle] {
-            let fits = path(&objective, &lambdas, &options(solver), &|_| {}).unwrap();
-            for along in &fits {
-                let alone = fit(&objective, along.lambda, &options(Solver::SDCA)).unwrap();
-                agree(&along.report, &alone.report, name);
-            }
         }
     }
 }

@@ -9,8 +9,6 @@ use margins_optim::{
 use margins_test_support::{
     SOLVERS, any_lambda, close, lambda, loss, losses_of, on_threads, rows_and_signs,
 };
-use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 
 /// Rows and labels of both classes.
@@ -69,114 +67,6 @@ proptest! {
         let slack = 1e-12 * value.abs().max(1.0);
         prop_assert!(fit.report.dual_objective >= value - slack, "{:?} {value}", fit.report);
         prop_assert!(fit.report.duality_gap >= 0.0);
-    }
-
-    #[test]
-    fn solvers_agree_within_their_gaps((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
-        let loss = loss(name);
-        let design = Design::from_rows(&rows).unwrap();
-        let labels = Labels::from_signs(y).unwrap();
-        let objective = Objective::new(&*loss, &design, &labels).unwrap();
-        let solve = |solver| {
-            let options = Options { solver, max_iterations: Some(300_000), ..Options::default() };
-            fit(&objective, lambda(at), &options).unwrap().report
-        };
-        let newton = solve(Solver::Newton);
-        prop_assert!(newton.converged(), "{newton:?}");
-        let accelerated = solve(Solver::MM_ACCELERATED);
-        prop_assert!(accelerated.converged(), "{accelerated:?}");
-        for (one, other) in [(&newton, &accelerated), (&accelerated, &newton)] {
-            prop_assert!(
-                one.dual_objective <= other.objective + 1e-12 * other.objective.abs().max(1.0)
-            );
-        }
-    }
-
-    #[test]
-    fn mm_agrees_with_weights_and_without_intercept(
-        (rows, y) in samples(), name in any_loss(), at in any_lambda()
-    ) {
-        let loss = loss(name);
-        let weights: Vec<f64> = (0..rows.len()).map(|i| 0.5 + (i % 4) as f64).collect();
-        let design = Design::from_rows(&rows).unwrap();
-        let labels = Labels::from_signs(y).unwrap();
-        let weighted = Objective::new(&*loss, &design, &labels).unwrap().with_weights(&weights).unwrap();
-        for objective in [weighted.clone(), weighted.without_intercept()] {
-            let solve = |solver| {
-                let options = Options { solver, max_iterations: Some(300_000), ..Options::default() };
-                fit(&objective, lambda(at), &options).unwrap().report
-            };
-            let newton = solve(Solver::Newton);
-            let mm = solve(Solver::MM_ACCELERATED);
-            prop_assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
-            let slack = 1e-12 * newton.objective.abs().max(1.0);
-            prop_assert!(newton.dual_objective <= mm.objective + slack);
-            prop_assert!(mm.dual_objective <= newton.objective + slack);
-        }
-    }
-
-    #[test]
-    fn sparse_and_dense_storage_agree((mut rows, y) in samples(), name in any_loss(), at in any_lambda()) {
-        for row in &mut rows {
-            for x in row.iter_mut().filter(|x| x.abs() < 0.7) {
-                *x = 0.0;
-            }
-        }
-        let (n, p) = (rows.len(), rows[0].len());
-        let dense = Design::from_rows(&rows).unwrap();
-        let matrix = DMatrix::from_row_iterator(n, p, rows.iter().flatten().copied());
-        let sparse = Design::sparse(CsrMatrix::from(&matrix)).unwrap();
-        let labels = Labels::from_signs(y).unwrap();
-        let loss = loss(name);
-        let solve = |design: &Design| {
-            let objective = Objective::new(&*loss, design, &labels).unwrap();
-            fit(&objective, lambda(at), &Options::default()).unwrap().report
-        };
-        let (dense, sparse) = (solve(&dense), solve(&sparse));
-        prop_assert!(dense.converged() && sparse.converged());
-        prop_assert!(close(dense.objective, sparse.objective, 2e-6));
-    }
-
-    #[test]
-    fn a_whole_weight_is_a_repeated_sample((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
-        let loss = loss(name);
-        let n = rows.len();
-        // The last two samples, one of each class, keep a positive weight.
-        let weights: Vec<f64> = (0..n).map(|i| if i + 2 >= n { 2.0 } else { (i % 3) as f64 }).collect();
-        let total: f64 = weights.iter().sum();
-        let repeated: Vec<usize> =
-            (0..n).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
-        let design = Design::from_rows(&rows).unwrap();
-        let labels = Labels::from_signs(y).unwrap();
-        let (copies, copied_labels) = (design.select(&repeated), labels.select(&repeated));
-        let options = Options { tolerance: 1e-9, ..Options::default() };
-        let weighted = Objective::new(&*loss, &design, &labels).unwrap().with_weights(&weights).unwrap();
-        let weighted = fit(&weighted, lambda(at), &options).unwrap();
-        // F of the repeated samples is n/total times F of the weighted ones at lambda total/n.
-        let plain = Objective::new(&*loss, &copies, &copied_labels).unwrap();
-        let plain = fit(&plain, lambda(at * n as f64 / total), &options).unwrap();
-        prop_assert!(weighted.report.converged() && plain.report.converged());
-        let scaled = plain.report.objective * total / n as f64;
-        prop_assert!(close(weighted.report.objective, scaled, 1e-8), "{} {scaled}", weighted.report.objective);
-    }
-
-    #[test]
-    fn more_features_than_samples_lose_nothing((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
-        // Padding with zero columns leaves the minimum alone but takes the route of the row space.
-        let n = rows.len();
-        let padded: Vec<Vec<f64>> =
-            rows.iter().map(|x| x.iter().copied().chain(vec![0.0; n]).collect()).collect();
-        let loss = loss(name);
-        let labels = Labels::from_signs(y).unwrap();
-        let solve = |rows: &[Vec<f64>]| {
-            let design = Design::from_rows(rows).unwrap();
-            let objective = Objective::new(&*loss, &design, &labels).unwrap();
-            fit(&objective, lambda(at), &Options::default()).unwrap()
-        };
-        let (narrow, wide) = (solve(&rows), solve(&padded));
-        prop_assert!(narrow.report.converged() && wide.report.converged());
-        prop_assert!(close(narrow.report.objective, wide.report.objective, 2e-6));
-        prop_assert!(wide.coef[rows[0].len()..].iter().all(|w| w.abs() < 1e-9));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::metrics::{self, Judged, Measure};
 use margins_data::{Dataset, Design, Labels, Memory};
-use margins_losses::{LossRegistry, MarginLoss};
+use margins_losses::MarginLoss;
 use margins_optim::path::ClassWeights;
 use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
@@ -17,7 +17,7 @@ use margins_optim::shards::{
     PointStore, Reply, Request, Resident, Rule, RuleOutcome, Shard, Sharded, Threads, Weighting,
     Workers, errors_over_shards, path_over_shards,
 };
-use margins_optim::{Error, Fit, Lambda, Measured, Options, Training, lambda_grid, path};
+use margins_optim::{Error, Fit, Lambda, Measured, Options, Training, lambda_grid};
 use margins_test_support::{mixture, weighted};
 
 use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads};
@@ -65,34 +65,6 @@ fn assert_agree(fits: &[Fit], expected: &[Fit], what: &str) {
         assert!(one.report.converged() && other.report.converged(), "{what}: {:?}", one.report);
         let (a, b) = (one.report.objective, other.report.objective);
         assert!((a - b).abs() <= 2e-9 * a.abs().max(b.abs()), "{what}: {a} and {b}");
-    }
-}
-
-/// Every convex smooth loss, dense and sparse, has the path that it has in memory.
-#[test]
-fn paths_are_those_in_memory() {
-    let data = weighted(data());
-    let registry = LossRegistry::standard();
-    for name in registry.names() {
-        let loss = loss(name);
-        if !loss.is_convex() || !loss.is_differentiable() {
-            continue;
-        }
-        for intercept in [true, false] {
-            for data in [&data, &sparse(&data)] {
-                let training = Training { intercept, ..training(&loss) };
-                let fits = solve(data, &loss, &training, 3);
-                let expected = training.path(data, &grid()).expect("a path");
-                if expected.iter().all(|fit| fit.report.converged()) {
-                    assert_agree(&fits, &expected, &format!("{name} {intercept}"));
-                } else {
-                    let statuses = |fits: &[Fit]| -> Vec<_> {
-                        fits.iter().map(|fit| fit.report.status).collect()
-                    };
-                    assert_eq!(statuses(&fits), statuses(&expected), "{name} {intercept}");
-                }
-            }
-        }
     }
 }
 
@@ -361,21 +333,6 @@ fn shards_that_do_not_fit_are_refused() {
     assert_eq!(message, "no sample of class '-1' has a positive weight: two classes are needed");
     let held_out = BinaryProblem { held_out: Some(0), ..plain() };
     assert_eq!(open(vec![(0, block(2, both()))], held_out), "partition 0 has no fold numbers");
-}
-
-/// The solver's path over shards agrees with the certificate of any point of the whole.
-#[test]
-fn certificates_hold_for_the_whole() {
-    let data = weighted(data());
-    let loss = loss("logistic");
-    let fits = solve(&data, &loss, &training(&loss), 2);
-    let whole = margins_optim::Objective::of(&*loss, &data).expect("fits");
-    for fit in &fits {
-        let certificate = whole.certificate(fit.lambda, fit.intercept, &fit.coef);
-        let relative = certificate.expect("convex").relative_gap();
-        assert!(relative <= 2e-9, "{}: {relative:e}", fit.lambda);
-    }
-    assert!(path(&whole, &grid(), &options(), &|_| {}).is_ok());
 }
 
 /// The history shows the same margins as in memory.
@@ -673,36 +630,6 @@ fn fetched_samples_precondition_products() {
     assert_eq!(bits(&solve(stored / 2, 1)), bits(&with));
     // All of the samples: the fit begins at its end.
     assert!(rounds(&solve(stored, 3)) < few);
-}
-
-/// Losses with kinks, which no sum is differentiable in, have the minimum that they have in memory.
-#[test]
-fn losses_with_kinks_are_smoothed_and_certified() {
-    for data in [weighted(data()), sparse(&data())] {
-        for name in ["hinge", "leaky-relu:lambda=0.1"] {
-            let loss = loss(name);
-            for intercept in [true, false] {
-                let options = Options { tolerance: 1e-7, ..Options::default() };
-                let training = Training { intercept, options, ..training(&loss) };
-                let lambdas = lambda_grid(1.0, 1e-4, 5).expect("a grid");
-                let problem = BinaryProblem::default();
-                let fits = |count| {
-                    let mut workers = threads(&data, &loss, count);
-                    path_over_shards(&mut workers, &training, &problem, &lambdas, None)
-                        .expect("a path")
-                };
-                let (one, three) = (fits(1), fits(3));
-                assert_eq!(bits(&one), bits(&three), "{name}");
-                let expected = training.path(&data, &lambdas).expect("a path");
-                for (fit, other) in three.iter().zip(&expected) {
-                    let what = format!("{name} {intercept} {}: {:?}", fit.lambda, fit.report);
-                    assert!(fit.report.converged() && other.report.converged(), "{what}");
-                    let (a, b) = (fit.report.objective, other.report.objective);
-                    assert!((a - b).abs() <= 2e-7 * a.abs().max(b.abs()), "{what}: {b}");
-                }
-            }
-        }
-    }
 }
 
 /// Points in memory.
