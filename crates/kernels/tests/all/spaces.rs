@@ -11,6 +11,7 @@ use margins_data::{Dataset, Design, Labels, Memory};
 use margins_kernels::features::{LandmarkSampling, NystromMap};
 use margins_kernels::{Error, Gaussian, Gram, Kernel, Linear, Route, training_path};
 use margins_losses::MarginLoss;
+use margins_optim::method::SpaceKind;
 use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
     BinaryProblem, Block, Blocks, OnDisk, Resident, Shard, Threads, path_over_shards,
@@ -92,7 +93,7 @@ pub(crate) enum Methods {
 impl Methods {
     /// Returns true if a method is one of them, for a loss.
     pub(crate) fn take(self, solver: Solver, loss: &dyn MarginLoss) -> bool {
-        let suits = solver.needs().iter().all(|need| need.check(loss).is_ok());
+        let suits = solver.requirements().loss.iter().all(|need| need.check(loss).is_ok());
         let route = Route::of(loss, solver).ok();
         let is_sequential = route == Some(Route::SupportVectors);
         // Steps of Newton's method on a matrix smooth no kinks.
@@ -101,10 +102,9 @@ impl Methods {
             is_sequential || others() && route.is_some_and(|route| routes.contains(&route))
         };
         match self {
-            Methods::Features => suits,
-            Methods::FreeFeatures | Methods::Sums => {
-                suits && matches!(solver, Solver::Auto | Solver::Newton)
-            }
+            Methods::Features => suits && solver.takes(SpaceKind::Features),
+            Methods::FreeFeatures => suits && solver.takes(SpaceKind::FreeFeatures),
+            Methods::Sums => suits && solver.takes(SpaceKind::Parts),
             Methods::Held => is_in(&[Route::SampleSpace, Route::Eigenspace]),
             Methods::Computed => is_in(&[Route::SampleSpace]),
             Methods::Columns => is_sequential,
