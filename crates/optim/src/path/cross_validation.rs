@@ -227,7 +227,7 @@ pub fn held_out_curve<'s, L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error>
     let (deadline, at_once) = (options.deadline, parallel::threads());
     let pace = Pace { deadline, at_once, abandon_hopeless };
     let measure = training.measure;
-    curve_of_folds(measure, lambdas.clone(), folds, pace, |batch| batch.in_parallel(&judge))
+    curve_of_folds(measure, lambdas.clone(), folds, pace, |batch| batch.in_parallel(judge))
 }
 
 #[cfg(test)]
