@@ -15,6 +15,8 @@ ROWS, FEATURES = 600, 5
 @pytest.fixture(scope="module")
 def client():
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    # A worker that was killed comes back, also on a busy machine: by default the cluster gives it up after 15 seconds.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "120s"})
     with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
         yield client
 
