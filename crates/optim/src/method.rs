@@ -40,7 +40,7 @@ mod watch;
 pub(crate) use bundle::Bundle;
 pub use choice::{Choice, Coordinates, Method};
 pub use choose::Route;
-pub(crate) use choose::{OverParts, Plan, choose, over_parts};
+pub(crate) use choose::{OverParts, Plan, choose, coordinates_beside_free, over_parts};
 pub use conjugate_gradients::{ConjugateGradients, Exactness};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;

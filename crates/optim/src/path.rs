@@ -38,7 +38,7 @@ use crate::method::{
 };
 use crate::problem::summation::dot;
 use crate::problem::{Objective, Orthogonal, Point};
-use crate::space::{Extent, InMemory, RowSpace};
+use crate::space::{Extent, RowSpace};
 use crate::{Error, Lambda};
 use engine::{Engine, PathSolver, Unfinished, assemble};
 use lift::Lift;
@@ -52,6 +52,7 @@ pub use error_curve::{ErrorCurve, FoldError, FoldErrors};
 pub use folds::{Advanced, Batch, HeldOut, Pace, curve_of_folds};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
+use over::path_beside_free;
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};
 pub use published::{Coefficients, PublishedRule, published};
@@ -137,8 +138,7 @@ fn path_by<L: MarginLoss + ?Sized>(
             if objective.free.is_empty() {
                 return solve(plan, objective, extent, &lambdas, options, observer);
             }
-            let samples = InMemory::with_extent(objective, Rc::new(extent));
-            path_over(samples, &lambdas, options, observer)
+            path_beside_free(objective, extent, &lambdas, options, observer)
         };
         if objective.design.is_sparse() {
             return over(&objective.with_independent_free(), extent);

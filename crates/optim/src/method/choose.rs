@@ -5,7 +5,7 @@
 //!   table of the choices.
 //! * [`Route`]: for a matrix of inner products of the samples, by the loss.
 //! * [`over_parts`]: for samples in the blocks of a file or on workers, and for free columns, by the
-//!   loss.
+//!   loss; [`coordinates_beside_free`]: for free columns in memory, the coordinates.
 
 use std::time::Instant;
 
@@ -177,6 +177,18 @@ pub(crate) fn over_parts<S: Samples>(samples: &S, solver: Solver) -> Result<Over
     solver.check_space(SpaceKind::Parts)?;
     samples.check_loss()?;
     Ok(if samples.is_smoothed() { OverParts::SmoothedNewton } else { OverParts::Newton })
+}
+
+/// Returns the coordinates for an objective with free columns: of fewer samples than features the row
+/// space, for a loss with a kink, whose proximal steps need many equations each.
+pub(crate) fn coordinates_beside_free<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+) -> Coordinates {
+    let Objective { risk, design, free } = objective;
+    let (n, p) = (design.rows(), design.columns() - free.get().len());
+    let is_wide = p > n && n <= LARGEST_DENSE_ORDER;
+    let in_row_space = is_wide && !risk.loss().is_differentiable();
+    if in_row_space { Coordinates::RowSpace } else { Coordinates::Features }
 }
 
 impl Problem {

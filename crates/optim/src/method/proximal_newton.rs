@@ -1,14 +1,6 @@
 //! The proximal point method on the dual, with Newton for its steps: for losses with kinks, and for
 //! the last digits of dual ascent.
 //!
-//! A step maximises `D(s) - (sigma/2n) sum c_i (s_i - a_i)^2` about the present duals `a`. Its own
-//! dual is F with the losses of [`EmpiricalRisk::smoothed`](crate::problem::risk::EmpiricalRisk),
-//! which semismooth Newton minimises with the exact intercept, whatever kinks `L` has; the slopes
-//! there are the next duals, and feasible. Where the dual is piecewise linear-quadratic, as that of
-//! the hinge is, finitely many such steps reach its maximum, for any sigma (Rockafellar,
-//! *Augmented Lagrangians and applications of the proximal point algorithm in convex programming*,
-//! Math. Oper. Res. 1, 1976).
-//!
 //! Only samples near a kink have a say in a step. All others are [merged](crate::problem::Merged)
 //! about the point where the search begins, and the solution of the small problem is certified on
 //! the whole one: it is the solution of both if no margin has left its line. Samples that have are left
@@ -24,9 +16,9 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
 use crate::method::newton::{Newton, System};
-use crate::method::proximal::{STRONGER, next_radius, next_strength, unit};
-use crate::method::{Ending, Monitor, Options, Rule, Status, Watch, stopping};
-use crate::problem::{Merged, Point};
+use crate::method::proximal::{ProximalPoint, Strengths, next_radius};
+use crate::method::{Ending, Monitor, Options, Status, Watch, stopping};
+use crate::problem::{MarginSummary, Merged, Point};
 use crate::space::{Duals, Extent, InMemory, Scores};
 use crate::{Certificate, Lambda, Objective};
 pub(crate) use nearby::radius_near;
@@ -65,7 +57,7 @@ impl ProximalNewton {
         /// The strength of the first step: a strong one would lead away from so near a point.
         const NEAR: f64 = 1.0 / 16.0;
         self.radius = radius.unwrap_or(f64::INFINITY);
-        self.steps.begin_with(NEAR);
+        self.steps.strengths.begin_with(NEAR);
     }
 
     /// Returns true if the search should restart at the origin after it ended with this status from
@@ -177,71 +169,18 @@ impl ProximalNewton {
     }
 }
 
-/// The progress of the last proximal steps.
-struct Progress {
-    /// The gap when it was last half of what it had been.
-    mark: f64,
-    /// The number of steps since then.
-    idle: usize,
-    /// The number of steps in which Newton's method failed.
-    failures: usize,
-    /// The reason to end, once steps lead no further.
-    reason: Status,
-}
-
-impl Progress {
-    /// The number of steps that may fail, and that may pass until the gap is half of what it was.
-    const PATIENCE: usize = 6;
-
-    fn new() -> Self {
-        Progress { mark: f64::INFINITY, idle: 0, failures: 0, reason: Status::Stalled }
-    }
-
-    /// Records a step of a strength that ended like this, with the gap that it reached.
-    fn see(&mut self, ending: &Ending, sigma: f64, gap: f64) {
-        if ending.status == Status::Converged {
-            self.idle += 1;
-            if gap <= 0.5 * self.mark {
-                (self.idle, self.mark) = (0, gap);
-            }
-            self.reason = Status::Stalled;
-            return;
-        }
-        // Nothing is left to change where a step as strong as can be does not move.
-        let is_stuck = sigma == 1.0 && ending.iterations <= 1;
-        self.failures = if is_stuck { Self::PATIENCE } else { self.failures + 1 };
-        (self.idle, self.mark) = (0, f64::INFINITY);
-        let by_rounding = ending.status == Status::RoundingLimit;
-        self.reason = if by_rounding { Status::RoundingLimit } else { Status::Stalled };
-    }
-
-    /// Returns the reason to end if the steps lead no further.
-    fn end(&self) -> Option<Status> {
-        let is_over = self.idle == Self::PATIENCE || self.failures == Self::PATIENCE;
-        is_over.then_some(self.reason)
-    }
-}
-
 /// Proximal steps, one after another.
 pub(crate) struct ProximalSteps {
     /// The system of the Newton steps.
     pub(super) system: System,
-    /// The strength of the next proximal step, in [units](unit) that the duals set.
-    sigma: f64,
-    /// The smallest strength that a search begins with.
-    least: f64,
+    strengths: Strengths,
 }
 
 impl ProximalSteps {
     /// Returns steps of which the first has a given strength, and the first for each later problem
     /// at least another one.
     pub(crate) fn new(system: System, first: f64, least: f64) -> Self {
-        ProximalSteps { system, sigma: first / STRONGER, least }
-    }
-
-    /// Sets the strength that the next search begins with.
-    fn begin_with(&mut self, strength: f64) {
-        self.sigma = strength / STRONGER;
+        ProximalSteps { system, strengths: Strengths::new(first, least) }
     }
 
     /// Improves duals and point until the monitor ends it, from the better one of the point of the
@@ -254,43 +193,14 @@ impl ProximalSteps {
         given: Point,
         monitor: &mut Monitor<'_>,
     ) -> (Status, Certificate) {
-        /// The share of the tolerance that Newton's method goes to.
-        const SHARE: f64 = 0.1;
-        /// The largest number of Newton steps of a proximal step: more of them creep along kinks.
-        const MOST: usize = 100;
-        // The steps of the problem before have made sigma too small for this one.
-        self.sigma = (STRONGER * self.sigma).clamp(self.least, 1.0);
         // The point of the duals of another lambda may be far off.
-        let mut smallest = evaluator.value_at(lambda, &given);
+        let smallest = evaluator.value_at(lambda, &given);
         let is_nearer = smallest <= best.certificate.objective;
-        let mut point = if is_nearer { given } else { best.point.clone() };
-        let mut centres = best.duals.clone();
-        let mut progress = Progress::new();
-        loop {
-            // Where the hinge separates the classes, F is the mean dual to a factor; the duals at
-            // hand may be far off.
-            smallest = smallest.min(best.certificate.objective);
-            let sigma = self.sigma * unit(smallest.max(evaluator.samples.total_dual(&centres)));
-            let limit = Some(monitor.left().min(MOST));
-            let options = Options { max_iterations: limit, ..monitor.within(SHARE) };
-            let (ending, duals) =
-                self.minimize_smoothed(evaluator, lambda, &centres, sigma, &mut point, &options);
-            monitor.count(ending.iterations.max(1));
-            let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
-            best.improve(&duals, &point, certificate);
-            centres = if ending.status == Status::Converged { duals } else { best.duals.clone() };
-            progress.see(&ending, self.sigma, certificate.duality_gap);
-            // Without a step the point is the minimum for a far smaller sigma, too.
-            let weaker = if ending.iterations == 0 { 0.01 } else { 0.25 };
-            self.sigma = next_strength(self.sigma, &ending, weaker);
-            let margins = || evaluator.samples.summary();
-            let passes = evaluator.passes;
-            let judged =
-                monitor.judge_by(Rule::Gap, passes, &best.certificate, &certificate, margins);
-            if let Some(status) = judged.or_else(|| progress.end()) {
-                return (status, best.certificate);
-            }
-        }
+        let point = if is_nearer { given } else { best.point.clone() };
+        let centres = best.duals.clone();
+        let system = &mut self.system;
+        let mut dual = Dual { evaluator, system, lambda, best, point, centres, smallest };
+        self.strengths.take_steps(&mut dual, monitor)
     }
 
     /// Begins at the origin where the way from another lambda has come to an `end`; returns the
@@ -304,7 +214,7 @@ impl ProximalSteps {
         end: (Status, Certificate),
         monitor: &mut Monitor<'_>,
     ) -> (Status, Certificate) {
-        self.sigma = 1.0;
+        self.strengths.begin_with(1.0);
         let mut origin = Point::zero(best.duals.len(), best.point.coef.len());
         let mut other = DualPoint::start(evaluator, lambda, None, &mut origin);
         let (status, certificate) = self.polish(evaluator, lambda, &mut other, origin, monitor);
@@ -315,29 +225,72 @@ impl ProximalSteps {
         // Numbers that overflowed on the second way are not those of the point kept.
         (if status == Status::NumericalTrouble { end.0 } else { status }, end.1)
     }
+}
 
-    /// Takes a point to the minimum of F with the losses smoothed about the centres; returns the
+/// The dual of samples in memory.
+struct Dual<'d, 'o, 'a, L: MarginLoss + ?Sized> {
+    evaluator: &'d mut Evaluator<InMemory<'o, 'a, L>>,
+    system: &'d mut System,
+    lambda: Lambda,
+    best: &'d mut DualPoint,
+    /// The point where the last step has led.
+    point: Point,
+    /// The duals about which the next step smooths the losses.
+    centres: Vec<f64>,
+    /// The smallest F of a point.
+    smallest: f64,
+}
+
+impl<L: MarginLoss + ?Sized> Dual<'_, '_, '_, L> {
+    /// Takes the point to the minimum of F with the losses smoothed about the centres; returns the
     /// end of Newton's method and the slopes there, the next duals.
-    fn minimize_smoothed<L: MarginLoss + ?Sized>(
-        &mut self,
-        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
-        lambda: Lambda,
-        centres: &[f64],
-        sigma: f64,
-        point: &mut Point,
-        options: &Options,
-    ) -> (Ending, Vec<f64>) {
+    fn minimize_smoothed(&mut self, sigma: f64, options: &Options) -> (Ending, Vec<f64>) {
+        let evaluator = &mut *self.evaluator;
         let objective = evaluator.samples.objective;
-        let risk = objective.risk.clone().smoothed(centres.to_vec(), sigma);
+        let risk = objective.risk.clone().smoothed(self.centres.clone(), sigma);
         let smoothed = Objective::made_of(risk, Cow::Borrowed(&*objective.design));
         let extent = Rc::clone(&evaluator.samples.extent);
         let mut inner = Evaluator::with_extent(&smoothed, extent);
         inner.go_on_from(evaluator);
-        let mut newton = Newton::new(&mut inner, &mut self.system);
-        let ending = newton.minimize(lambda, point, options);
+        let mut newton = Newton::new(&mut inner, self.system);
+        let ending = newton.minimize(self.lambda, &mut self.point, options);
         let duals = newton.into_duals();
         evaluator.passes += inner.passes;
         evaluator.go_on_from(&inner);
         (ending, duals)
+    }
+}
+
+impl<L: MarginLoss + ?Sized> ProximalPoint for Dual<'_, '_, '_, L> {
+    fn mean_dual(&mut self) -> f64 {
+        self.smallest = self.smallest.min(self.best.certificate.objective);
+        self.smallest.max(self.evaluator.samples.total_dual(&self.centres))
+    }
+
+    fn step(&mut self, sigma: f64, monitor: &Monitor<'_>) -> (Ending, Certificate) {
+        /// The share of the tolerance that Newton's method goes to.
+        const SHARE: f64 = 0.1;
+        /// The largest number of Newton steps: more of them creep along kinks.
+        const MOST: usize = 100;
+        let limit = Some(monitor.left().min(MOST));
+        let options = Options { max_iterations: limit, ..monitor.within(SHARE) };
+        let (ending, duals) = self.minimize_smoothed(sigma, &options);
+        let (certificate, _) = dual::certify(self.evaluator, self.lambda, &self.point, &duals);
+        self.best.improve(&duals, &self.point, certificate);
+        let is_minimum = ending.status == Status::Converged;
+        self.centres = if is_minimum { duals } else { self.best.duals.clone() };
+        (ending, certificate)
+    }
+
+    fn best(&self) -> Certificate {
+        self.best.certificate
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
+
+    fn margins(&mut self) -> MarginSummary {
+        self.evaluator.samples.summary()
     }
 }

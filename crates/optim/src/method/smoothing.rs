@@ -1,11 +1,7 @@
 //! Losses with kinks by Newton's method on smoothed ones, for samples that keep duals elsewhere.
 //!
-//! The loss `e(u) = max_s -L*(-s) - s u - (sigma/2) (s - a)^2` is differentiable, whether `L` is or not
-//! (Nesterov, *Smooth minimization of non-smooth functions*, Math. Program. 103, 2005). The slopes at the
-//! minimum of F with it are feasible duals of F itself, which certify the point for F, and the centres a
-//! of the next step: this is the proximal point method on the dual, whose gap falls step by step whatever
-//! sigma (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in convex
-//! programming*, Math. Oper. Res. 1, 1976).
+//! The slopes at the minimum of F with the smoothed losses certify the point for F itself, and are the
+//! centres of the next [proximal step](super::proximal).
 //!
 //! Before that, samples that are far from a kink are merged where they are: the others may be few enough for
 //! a solution in memory. How far is far follows from how far margins are from those at the minimum, or, if
@@ -13,21 +9,21 @@
 
 use crate::certificate::{Evaluator, Valued, dual};
 use crate::method::newton::{Newton, System};
-use crate::method::proximal::{STRONGER, next_radius, next_strength, unit};
+use crate::method::proximal::{ProximalPoint, Strengths, next_radius};
 use crate::method::proximal_newton::radius_near;
 use crate::method::{Ending, Monitor, Options, Status};
 use crate::problem::summation::norm;
-use crate::problem::{Point, Products};
+use crate::problem::{MarginSummary, Point};
 use crate::space::{MergedProblem, Samples};
 use crate::{Certificate, Lambda};
 
 const DEFAULT_ITERATIONS: usize = 1000;
 /// The factor from a part of the samples to the next larger one.
 const LARGER: usize = 8;
+
 /// Fits to losses with kinks along a path of lambdas.
 pub(crate) struct SmoothedNewton {
-    /// The strength that the next search begins with, in [units](unit) that the point sets.
-    strength: f64,
+    strengths: Strengths,
     nearness: Option<Nearness>,
     /// The number of samples that were enough for the point that the first search began with.
     part: usize,
@@ -43,22 +39,24 @@ pub(crate) struct Nearness {
 }
 
 /// The best point so far.
-struct Best<'p, P> {
-    point: &'p mut Point<P>,
+struct Best<'p, S: Samples> {
+    point: &'p mut Point<S::Products>,
     /// The certificate of the point; none of the point that the search begins with.
     certificate: Option<Certificate>,
+    /// The duals that certify the point.
+    duals: Option<S::Duals>,
     /// The objective there.
     objective: f64,
 }
 
-impl<P: Products> Best<'_, P> {
+impl<S: Samples> Best<'_, S> {
     /// Keeps the minimum of a merged problem if it is better; returns the status and the certificate if
     /// the monitor ends the search.
-    fn consider<S: Samples<Products = P>>(
+    fn consider(
         &mut self,
         evaluator: &mut Evaluator<S>,
         lambda: Lambda,
-        next: Point<P>,
+        (next, duals): (Point<S::Products>, S::Duals),
         certificate: Certificate,
         monitor: &mut Monitor<'_>,
     ) -> Option<(Status, Certificate)> {
@@ -66,15 +64,30 @@ impl<P: Products> Best<'_, P> {
             evaluator.samples.reached(lambda, next.intercept, &next.coef);
             self.objective = certificate.objective;
             self.point.clone_from(&next);
-            self.certificate = Some(certificate);
+            (self.certificate, self.duals) = (Some(certificate), Some(duals.clone()));
         }
         let passes = evaluator.passes;
         let status = monitor.judge(passes, &certificate, || evaluator.samples.summary())?;
         let better = self.certificate.filter(|_| status != Status::Converged);
         if better.is_none() {
-            *self.point = next;
+            (*self.point, self.duals) = (next, Some(duals));
         }
         Some((status, better.unwrap_or(certificate)))
+    }
+
+    /// Keeps a point with a smaller gap, or with numbers that overflowed, which end the search.
+    fn keep_if_better(
+        &mut self,
+        point: &Point<S::Products>,
+        certificate: Certificate,
+        duals: S::Duals,
+    ) {
+        let gap = self.certificate.map_or(f64::INFINITY, |best| best.relative_gap());
+        let is_better = self.certificate.is_none() || certificate.relative_gap() < gap;
+        if is_better || certificate.is_broken() {
+            self.point.clone_from(point);
+            (self.certificate, self.duals) = (Some(certificate), Some(duals));
+        }
     }
 }
 
@@ -82,11 +95,15 @@ impl SmoothedNewton {
     /// Returns the method for a search from the origin, or from a point near the minimum, with how near
     /// it is if that is known.
     pub(crate) fn new(is_near: bool, nearness: Option<Nearness>) -> Self {
+        /// The strength of the first step from there: a strong one would lead away.
+        const NEAR: f64 = 1.0 / 32.0;
         let part = nearness.map_or(0, |nearness| nearness.samples);
-        SmoothedNewton { strength: if is_near { 0.5 / STRONGER } else { 1.0 }, nearness, part }
+        let strengths = Strengths::new(if is_near { NEAR } else { 1.0 }, 0.0);
+        SmoothedNewton { strengths, nearness, part }
     }
 
-    /// Minimises F from a point, in place; the certificate is one of the loss itself.
+    /// Minimises F from a point, in place; the certificate is one of the loss itself, by the duals
+    /// returned.
     pub(crate) fn minimize<S: Samples>(
         &mut self,
         evaluator: &mut Evaluator<S>,
@@ -94,26 +111,30 @@ impl SmoothedNewton {
         lambda: Lambda,
         point: &mut Point<S::Products>,
         options: &Options,
-    ) -> Ending {
+    ) -> (Ending, Option<S::Duals>) {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         evaluator.samples.centre(None);
         let start = point.clone();
-        let mut best = Best { point, certificate: None, objective: f64::INFINITY };
+        let mut best = Best { point, certificate: None, duals: None, objective: f64::INFINITY };
         let mut ended = None;
         for nearness in self.starting_assumptions() {
             if ended.is_none() && monitor.left() > 0 {
                 ended = by_merging(evaluator, lambda, nearness, &mut best, &mut monitor);
             }
         }
-        let (status, certificate) = ended
-            .unwrap_or_else(|| self.by_steps(evaluator, system, lambda, &mut best, &mut monitor));
-        let point = best.point;
+        let (status, certificate) = ended.unwrap_or_else(|| {
+            evaluator.intercept_slope(best.point);
+            let point = best.point.clone();
+            let mut dual = Dual { evaluator, system, lambda, best: &mut best, point };
+            self.strengths.take_steps(&mut dual, &mut monitor)
+        });
+        let Best { point, duals, .. } = best;
         evaluator.intercept_slope(point);
         evaluator.set_gradient(lambda, point);
         self.expect(evaluator, &start, point);
         let mut ending = monitor.end(status, certificate);
         ending.certificate.gradient_norm = norm(&evaluator.gradient);
-        ending
+        (ending, duals)
     }
 
     /// Returns the sequence of starting assumptions to try: near the minimum for all samples; near it
@@ -138,55 +159,6 @@ impl SmoothedNewton {
             *samples = evaluator.samples.shape().0;
         }
     }
-
-    /// Minimises F by way of smoothed losses; returns the reason to end and the certificate.
-    fn by_steps<S: Samples>(
-        &mut self,
-        evaluator: &mut Evaluator<S>,
-        system: &mut System,
-        lambda: Lambda,
-        best: &mut Best<'_, S::Products>,
-        monitor: &mut Monitor<'_>,
-    ) -> (Status, Certificate) {
-        /// The number of steps in a row that may bring no smaller gap.
-        const PATIENCE: usize = 6;
-        /// The smallest factor from one strength to the next: a minimum is a good start for one this near.
-        const LEAST: f64 = 0.25;
-        let tolerance = monitor.within(1.0).tolerance;
-        let mut next = best.point.clone();
-        let mut gap = best.certificate.map_or(f64::INFINITY, |best| best.relative_gap());
-        let mut idle = 0;
-        evaluator.intercept_slope(&next);
-        loop {
-            // Where the hinge separates the classes, F is the mean dual to a factor.
-            let Valued { objective, sums, .. } = evaluator.valued(lambda, &next);
-            let sigma = self.strength * unit(objective.max(sums.slopes));
-            let (ending, certificate) =
-                step(evaluator, system, lambda, &mut next, monitor, sigma, gap);
-            monitor.count(ending.iterations.max(1).min(monitor.left()));
-            let is_better = best
-                .certificate
-                .is_none_or(|best| certificate.relative_gap() < best.relative_gap());
-            idle = if is_better { 0 } else { idle + 1 };
-            if is_better || certificate.is_broken() {
-                best.point.clone_from(&next);
-                best.certificate = Some(certificate);
-            }
-            let so_far = best.certificate.unwrap_or(certificate);
-            gap = so_far.relative_gap();
-            let passes = evaluator.passes;
-            let judged = monitor.judge(passes, &so_far, || evaluator.samples.summary());
-            let ended = ending.status.is_cut_short().then_some(ending.status);
-            let ended = ended.or_else(|| (idle == PATIENCE).then_some(Status::Stalled));
-            if let Some(status) = judged.or(ended) {
-                self.strength = (STRONGER * self.strength).min(1.0);
-                return (status, so_far);
-            }
-            // With the same centres the gap would fall like the square of the strength.
-            let enough = (0.5 * tolerance / gap).sqrt();
-            self.strength = next_strength(self.strength, &ending, enough.clamp(LEAST, 1.0));
-        }
-    }
 }
 
 /// Minimises F by way of merged problems, whose few unmerged samples are in memory; returns the status
@@ -199,7 +171,7 @@ fn by_merging<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
     nearness: Option<Nearness>,
-    best: &mut Best<'_, S::Products>,
+    best: &mut Best<'_, S>,
     monitor: &mut Monitor<'_>,
 ) -> Option<(Status, Certificate)> {
     /// The number of merged problems in a row of which none halves the gap; of all where the radius is known.
@@ -242,7 +214,9 @@ fn by_merging<S: Samples>(
         if certificate.is_broken() {
             return None;
         }
-        if let Some(end) = best.consider(evaluator, lambda, next.clone(), certificate, monitor) {
+        if let Some(end) =
+            best.consider(evaluator, lambda, (next.clone(), duals), certificate, monitor)
+        {
             return Some(end);
         }
         let next_gap = certificate.relative_gap();
@@ -264,7 +238,7 @@ fn come_nearer<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
     nearness: Nearness,
-    best: &mut Best<'_, S::Products>,
+    best: &mut Best<'_, S>,
     monitor: &Monitor<'_>,
 ) -> Option<f64> {
     /// The coarsest tolerance, for the minimum for a part is only so near to the one for all.
@@ -294,7 +268,7 @@ fn come_nearer<S: Samples>(
         if value < lowest {
             lowest = value;
             *best.point = nearer;
-            best.certificate = None;
+            (best.certificate, best.duals) = (None, None);
         }
         samples = next;
     }
@@ -313,37 +287,60 @@ fn solve_merged<S: Samples>(
     Some((Point { intercept, coef, products }, duals))
 }
 
-/// Takes a point to the minimum with the loss smoothed by a strength, about as exactly as the relative
-/// gap so far asks for, and certifies it with the loss itself. The slopes there are the next centres.
-fn step<S: Samples>(
-    evaluator: &mut Evaluator<S>,
-    system: &mut System,
+/// The dual of samples that keep the centres of the steps themselves.
+struct Dual<'d, 'p, S: Samples> {
+    evaluator: &'d mut Evaluator<S>,
+    system: &'d mut System,
     lambda: Lambda,
-    point: &mut Point<S::Products>,
-    monitor: &Monitor<'_>,
-    sigma: f64,
-    gap: f64,
-) -> (Ending, Certificate) {
-    /// The share of the tolerance, or of the gap so far, that Newton's method goes to.
-    const SHARE: f64 = 0.1;
-    /// The coarsest tolerance of Newton's method.
-    const COARSE: f64 = 1e-3;
-    /// The largest number of Newton steps: more of them creep along kinks.
-    const MOST: usize = 30;
-    let within = monitor.within(SHARE);
-    let options = Options {
-        tolerance: within.tolerance.max((SHARE * gap).min(COARSE)),
-        max_iterations: Some(monitor.left().min(MOST)),
-        ..within
-    };
-    evaluator.samples.smooth(sigma);
-    let mut newton = Newton::new(&mut *evaluator, system);
-    let ending = newton.minimize(lambda, point, &options);
-    let duals = newton.into_duals();
-    if ending.status == Status::Converged {
-        evaluator.samples.centre(Some(point));
+    best: &'d mut Best<'p, S>,
+    /// The point where the last step has led.
+    point: Point<S::Products>,
+}
+
+impl<S: Samples> ProximalPoint for Dual<'_, '_, S> {
+    fn mean_dual(&mut self) -> f64 {
+        let Valued { objective, sums, .. } = self.evaluator.valued(self.lambda, &self.point);
+        objective.max(sums.slopes)
     }
-    evaluator.samples.smooth(0.0);
-    let (certificate, _) = dual::certify(evaluator, lambda, point, &duals);
-    (ending, certificate)
+
+    /// Newton's method goes about as far as the gap so far asks for.
+    fn step(&mut self, sigma: f64, monitor: &Monitor<'_>) -> (Ending, Certificate) {
+        /// The share of the tolerance, or of the gap so far, that Newton's method goes to.
+        const SHARE: f64 = 0.1;
+        /// The coarsest tolerance of Newton's method.
+        const COARSE: f64 = 1e-3;
+        /// The largest number of Newton steps: more of them creep along kinks.
+        const MOST: usize = 30;
+        let Dual { evaluator, system, lambda, best, point } = self;
+        let within = monitor.within(SHARE);
+        let gap = best.certificate.map_or(f64::INFINITY, |best| best.relative_gap());
+        let options = Options {
+            tolerance: within.tolerance.max((SHARE * gap).min(COARSE)),
+            max_iterations: Some(monitor.left().min(MOST)),
+            ..within
+        };
+        evaluator.samples.smooth(sigma);
+        let mut newton = Newton::new(&mut *evaluator, system);
+        let ending = newton.minimize(*lambda, point, &options);
+        let duals = newton.into_duals();
+        if ending.status == Status::Converged {
+            evaluator.samples.centre(Some(point));
+        }
+        evaluator.samples.smooth(0.0);
+        let (certificate, _) = dual::certify(evaluator, *lambda, point, &duals);
+        best.keep_if_better(point, certificate, duals);
+        (ending, certificate)
+    }
+
+    fn best(&self) -> Certificate {
+        self.best.certificate.unwrap_or(Certificate::without_bound(f64::NAN, f64::NAN))
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
+
+    fn margins(&mut self) -> MarginSummary {
+        self.evaluator.samples.summary()
+    }
 }

@@ -1,18 +1,20 @@
 //! Paths by Newton's method over any implementation of samples.
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
-use margins_losses::HomogeneousTail;
+use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
 use crate::method::{
-    Ending, Fit, Nearness, Newton, Observed, Observer, Options, OverParts, SmoothedNewton, Status,
-    System, over_parts,
+    Coordinates, Ending, Fit, Nearness, Newton, Observed, Observer, Options, OverParts,
+    SmoothedNewton, Status, System, coordinates_beside_free, over_parts,
 };
 use crate::path::follow::{Minimizer, follow, lower};
-use crate::problem::{Lambda, Point, Products};
-use crate::space::{Decline, Samples};
-use crate::{Certificate, Error};
+use crate::path::lift::Lift;
+use crate::problem::{FreeColumns, Lambda, Point, Products};
+use crate::space::{Decline, Extent, InMemory, RowSpace, Samples};
+use crate::{Certificate, Error, Objective};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first
 /// for any order of `lambdas`, over samples in memory or distributed; `observer` sees every fit as it
@@ -54,6 +56,55 @@ pub(crate) fn path_from<S: Samples>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
+    run(samples, start, lambdas, options, |solver, lambda, point, ending, passes| {
+        let fit = solver.fit(lambda, point, ending, passes, options.tolerance);
+        observer(&Observed::new(lambda, &fit.report));
+        fit
+    })
+}
+
+/// Returns the fits of an objective in memory with free columns.
+pub(super) fn path_beside_free<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    extent: Extent,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+) -> Result<Vec<Fit>, Error> {
+    let extent = Rc::new(extent);
+    let Some(&least) = lambdas.last() else { return Err(Error::NoLambdas) };
+    if coordinates_beside_free(objective) == Coordinates::Features {
+        return path_over(InMemory::with_extent(objective, extent), lambdas, options, observer);
+    }
+    let row_space = RowSpace::beside(&objective.free, &objective.design, least)?;
+    let design = row_space.coordinates.clone();
+    let (all, free) = (design.columns(), objective.free.get().len());
+    let reduced = objective.over(design).with_free(FreeColumns::of((all - free..all).collect()))?;
+    let samples = InMemory::with_extent(&reduced, Rc::new(Extent::of(&reduced.design)));
+    let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
+    // Half of the tolerance leaves room for the rounding of the way back.
+    let tighter = &Options { tolerance: 0.5 * options.tolerance, ..*options };
+    run(samples, Start::default(), lambdas, tighter, |solver, lambda, point, ending, passes| {
+        let duals = solver.duals.take();
+        let fit = if solver.no_minimum.is_some() {
+            let fit = solver.fit(lambda, point, ending, passes, options.tolerance);
+            Fit { coef: lift.row_space.coefficients(&objective.design, &fit.coef), ..fit }
+        } else {
+            lift.fit(lambda, point, duals, ending, passes, options)
+        };
+        observer(&Observed::new(lambda, &fit.report));
+        fit
+    })
+}
+
+/// Solves at one lambda after another; `make` makes the fit of a point.
+fn run<S: Samples>(
+    samples: S,
+    start: Start,
+    lambdas: &[Lambda],
+    options: &Options,
+    mut make: impl FnMut(&mut NewtonPath<S>, Lambda, &Point<S::Products>, Ending, usize) -> Fit,
+) -> Result<Vec<Fit>, Error> {
     options.check()?;
     let method = over_parts(&samples, options.solver)?;
     let lambdas = Lambda::descending(lambdas)?;
@@ -66,6 +117,7 @@ pub(crate) fn path_from<S: Samples>(
         system,
         start: start.point,
         smoothing,
+        duals: None,
         rounds: 0,
         no_minimum: None,
     };
@@ -77,9 +129,7 @@ pub(crate) fn path_from<S: Samples>(
             if failure.is_some() {
                 return ControlFlow::Break(());
             }
-            let fit = solver.fit(lambda, point, ending, passes, options.tolerance);
-            observer(&Observed::new(lambda, &fit.report));
-            fits.push(fit);
+            fits.push(make(solver, lambda, point, ending, passes));
             ControlFlow::Continue(())
         };
     if solver.evaluator.samples.is_unbounded() {
@@ -103,6 +153,8 @@ struct NewtonPath<S: Samples> {
     start: Option<(f64, Vec<f64>)>,
     /// The method for a loss with a kink.
     smoothing: Option<SmoothedNewton>,
+    /// The duals that certify the point reached last, if they are not the slopes there.
+    duals: Option<S::Duals>,
     /// The rounds of messages of all fits so far.
     rounds: usize,
     /// The direction in the free columns along which F has no minimum, whatever lambda, with the status
@@ -116,11 +168,11 @@ impl<S: Samples> NewtonPath<S> {
         lambda: Lambda,
         point: &mut Point<S::Products>,
         options: &Options,
-    ) -> Ending {
+    ) -> (Ending, Option<S::Duals>) {
         let NewtonPath { evaluator, system, smoothing, .. } = self;
         match smoothing {
             Some(smoothing) => smoothing.minimize(evaluator, system, lambda, point, options),
-            None => Newton::new(evaluator, system).minimize(lambda, point, options),
+            None => (Newton::new(evaluator, system).minimize(lambda, point, options), None),
         }
     }
 
@@ -244,7 +296,8 @@ impl<S: Samples> Minimizer for NewtonPath<S> {
         let (ending, to) = match &self.no_minimum {
             Some(_) => (Ending::unbounded(f64::NAN), self.no_minimum.clone()),
             None => {
-                let ending = self.solve(lambda, point, options);
+                let (ending, duals) = self.solve(lambda, point, options);
+                self.duals = duals;
                 let is_free = ending.status.is_open() && !self.evaluator.free.is_empty();
                 (ending, is_free.then(|| self.recede(lambda, point, options)).flatten())
             }

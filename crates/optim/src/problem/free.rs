@@ -67,6 +67,11 @@ impl FreeColumns {
         self.columns.iter().chain(self.dependent.iter()).copied()
     }
 
+    /// Returns the columns of so many features that are not among these, ascending.
+    pub(crate) fn others(&self, features: usize) -> Vec<usize> {
+        (0..features).filter(|j| self.get().binary_search(j).is_err()).collect()
+    }
+
     /// Returns true if there is no such feature.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()

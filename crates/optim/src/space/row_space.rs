@@ -4,6 +4,7 @@ use faer::{MatRef, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;
 
+use crate::problem::FreeColumns;
 use crate::products::sample_gram;
 use crate::space::Extent;
 use crate::space::reflections::{Reflections, triangularize};
@@ -58,11 +59,14 @@ impl Eigenspace {
 /// Coordinates in which more features than samples become at most n: `X = Z B'` with an orthonormal
 /// basis B of the row space, so that `w = B beta` has the norm of `beta` and the scores of
 /// `Z beta`. This is the n x n side of the choice between n x n and p x p systems.
+///
+/// Features without a penalty are left as they are, in columns behind those of the others.
 #[derive(Debug)]
 pub struct RowSpace {
     /// The coordinates `Z`.
     pub coordinates: Design,
     basis: Basis,
+    free: FreeColumns,
 }
 
 #[derive(Debug)]
@@ -84,13 +88,30 @@ impl RowSpace {
     /// [`Error::Overflow`]: products of the features overflow. [`Error::Eigendecomposition`]: the
     /// eigendecomposition does not converge.
     pub fn of(design: &Design, extent: &Extent, lambda: Lambda) -> Result<Self, Error> {
+        let free = FreeColumns::default();
         let entries = design.rows().saturating_mul(design.columns());
         if extent.is_wide(lambda) && entries <= Self::MOST_ENTRIES {
             let (coordinates, reflections) = triangularize(design)?;
-            return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
+            return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections), free });
         }
         let Eigenspace { coordinates, lift } = Eigenspace::of(&sample_gram(design))?;
-        Ok(RowSpace { coordinates, basis: Basis::Eigenspace(lift) })
+        Ok(RowSpace { coordinates, basis: Basis::Eigenspace(lift), free })
+    }
+
+    /// Returns the row space of the features with a penalty, of which there is at least one, and behind
+    /// it those without.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    pub(crate) fn beside(
+        free: &FreeColumns,
+        design: &Design,
+        lambda: Lambda,
+    ) -> Result<Self, Error> {
+        let penalised = design.select_columns(&free.others(design.columns()))?;
+        let of_penalised = Self::of(&penalised, &Extent::of(&penalised), lambda)?;
+        let coordinates = of_penalised.coordinates.beside(&design.select_columns(free.get())?)?;
+        Ok(RowSpace { coordinates, free: free.clone(), ..of_penalised })
     }
 
     /// Returns true if the coordinates may have lost features that are small beside others.
@@ -113,14 +134,22 @@ impl RowSpace {
 
     /// Returns `w = B beta`.
     pub fn coefficients(&self, original: &Design, beta: &[f64]) -> Vec<f64> {
+        let free = self.free.get();
+        let (beta, of_free) = beta.split_at(beta.len() - free.len());
         let mut w = vec![0.0; original.columns()];
         match &self.basis {
             Basis::Eigenspace(lift) => {
                 let sections = lift * DMatrix::from_column_slice(beta.len(), 1, beta);
                 original.multiply_transposed(sections.as_slice(), &mut w);
             }
-            Basis::Reflections(reflections) => reflections.apply(beta, &mut w),
+            Basis::Reflections(reflections) => {
+                let others = self.free.others(w.len());
+                let mut of_others = vec![0.0; others.len()];
+                reflections.apply(beta, &mut of_others);
+                others.iter().zip(of_others).for_each(|(&j, x)| w[j] = x);
+            }
         }
+        free.iter().zip(of_free).for_each(|(&j, &x)| w[j] = x);
         w
     }
 }

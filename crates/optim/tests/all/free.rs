@@ -35,28 +35,52 @@ fn path(data: &Dataset, factors: &[f64], of: &Training<'_, dyn MarginLoss>) -> V
 /// With a factor e in place of 0 the minimum is above the one with 0, by at most
 /// `lambda e ||B||^2`, B the coefficients of these features: whatever loss, and whatever other solver
 /// finds it.
-#[test]
-fn the_minimum_is_the_limit_of_small_factors() {
-    const SMALL: f64 = 1e-7;
-    let data = data(|i| (0..6).map(|j| noise(i, j)).collect());
+fn assert_limit(data: &Dataset, small: f64, factors: &dyn Fn(f64) -> Vec<f64>) {
     for name in losses_of(Solver::Auto) {
         let loss = margins_test_support::loss(name);
         for intercept in [true, false] {
             for standardize in [true, false] {
                 let of = Training { intercept, standardize, ..Training::new(&*loss) };
-                let fits = |e: f64| path(&data, &[e, 1.0, 4.0, e, 1.0, 0.3], &of);
-                for (free, limit) in fits(0.0).iter().zip(fits(SMALL)) {
+                let fits = |e: f64| path(data, &factors(e), &of);
+                for (free, limit) in fits(0.0).iter().zip(fits(small)) {
                     let what = format!("{name} {} {intercept} {standardize}", free.lambda);
-                    assert!(free.report.converged() && limit.report.converged(), "{what}");
+                    let ends = [free, &limit].map(|fit| fit.report.status);
+                    assert_eq!(ends, [Status::Converged; 2], "{what} {free:?}");
                     // Standardised coefficients are smaller by the deviations, which are below 1.
-                    let square = free.coef[0].powi(2) + free.coef[3].powi(2);
-                    let above = free.lambda.get() * SMALL * square;
+                    let of_free =
+                        factors(0.0).into_iter().zip(&free.coef).filter(|(e, _)| *e == 0.0);
+                    let square: f64 = of_free.map(|(_, w)| w * w).sum();
+                    let above = free.lambda.get() * small * square;
                     let (a, b) = (free.report.objective, limit.report.objective);
                     let gaps = free.report.duality_gap + limit.report.duality_gap;
                     assert!(a - b <= gaps && b - a <= above + gaps, "{what}: {a} {b} {above:e}");
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_minimum_is_the_limit_of_small_factors() {
+    let data = data(|i| (0..6).map(|j| noise(i, j)).collect());
+    assert_limit(&data, 1e-7, &|e| vec![e, 1.0, 4.0, e, 1.0, 0.3]);
+}
+
+/// Losses with kinks are solved in the row space of the other features.
+#[test]
+fn more_features_than_samples_have_that_limit_too() {
+    const N: usize = 30;
+    let value = |i: usize, j: usize| if j < 2 || (i + j) % 5 == 0 { noise(i, j) } else { 0.0 };
+    let rows: Vec<Vec<f64>> = (0..N).map(|i| (0..70).map(|j| value(i, j)).collect()).collect();
+    let dense = labelled(&rows, |i| noise(i, 0) + 2.0 * noise(i, 80) > 0.0);
+    let stored =
+        |row: &Vec<f64>| row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect();
+    let rows: Vec<_> = rows.iter().map(stored).collect();
+    let sparse = Design::from_sparse_rows(&rows, 70).expect("finite");
+    let sparse = Dataset::new(sparse, dense.labels().clone()).expect("as many");
+    let factors = |e: f64| (0..70).map(|j| if j < 2 { e } else { 1.0 }).collect();
+    for data in [&dense, &sparse] {
+        assert_limit(data, 1e-2, &factors);
     }
 }
 
@@ -197,10 +221,19 @@ fn separation_by_free_features_is_named() {
 /// A loss without a lower bound may fall along free features that separate no classes.
 #[test]
 fn a_free_feature_may_outweigh_the_slopes_of_a_loss() {
-    let data = data(|i| vec![noise(i, 0), noise(i, 1), noise(i, 20)]);
     let loss = margins_test_support::loss("leaky-relu:lambda=0.3");
-    let fits = path(&data, &[0.0, 0.0, 0.0], &Training::new(&*loss));
-    assert!(fits.iter().all(|fit| fit.report.status == Status::Unbounded), "{fits:?}");
+    // Also beside more features than samples.
+    for others in [0, 160] {
+        let free = |i: usize| [0, 1, 20].map(|j| noise(i, j)).into_iter();
+        let data = data(|i| free(i).chain((0..others).map(|j| noise(i, 30 + j))).collect());
+        let factors = [vec![0.0; 3], vec![1.0; others]].concat();
+        for fit in path(&data, &factors, &Training::new(&*loss)) {
+            assert_eq!(fit.report.status, Status::Unbounded, "{fit:?}");
+            assert!(
+                fit.coef[3..].iter().all(|&w| w == 0.0) && fit.coef[..3].iter().any(|&w| w != 0.0)
+            );
+        }
+    }
 }
 
 #[test]
