@@ -192,6 +192,9 @@ fn missed_tolerance(
         Some(Status::Unbounded | Status::NoMinimum) if arguments.factors.in_words().is_some() => {
             "Raise the --penalty-factor of a feature above 0"
         }
+        Some(Status::Unbounded) if arguments.loss.loss.starts_with("l-r") => {
+            "Raise r of --loss l-r, or add --class-weight balanced or --no-intercept"
+        }
         Some(Status::Unbounded) => "Add --class-weight balanced or --no-intercept",
         Some(Status::RoundingLimit) => "Raise --tol or --lambda",
         Some(Status::RuleMet) => "Use --stop gap for certified fits",
@@ -206,7 +209,11 @@ fn missed_tolerance(
         _ => "Raise --tol or --lambda",
     };
     let reason = end.map(|end| end.explanation().to_owned());
-    let reason = reason.or_else(|| Some(format!("the largest gap is {}", gap(worst?))));
+    let largest = || match worst? {
+        worst if worst.is_finite() => Some(format!("the largest gap is {}", gap(worst))),
+        _ => Some("a fit has no bound on its gap".to_owned()),
+    };
+    let reason = reason.or_else(largest);
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let tolerance = solver.tolerance();
     format!(

@@ -112,6 +112,8 @@ impl TrainingReport {
 fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<String> {
     /// The number of features that are named.
     const MOST: usize = 6;
+    /// The share of the largest coefficient below which another is rounding.
+    const ROUNDING: f64 = 1e-9;
     let has_none = matches!(report.status, Status::NoMinimum | Status::Unbounded);
     if !has_none || !member.lambda.is_some_and(|lambda| lambda > 0.0) {
         return None;
@@ -121,7 +123,10 @@ fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<Stri
         Some(names) => names[feature(k)].clone(),
         None => format!("feature {}", feature(k) + 1),
     };
-    let mut terms: Vec<usize> = (0..member.coef.len()).filter(|&k| member.coef[k] != 0.0).collect();
+    let largest = member.coef.iter().fold(member.intercept.abs(), |most, w| most.max(w.abs()));
+    let least = ROUNDING * largest;
+    let mut terms: Vec<usize> =
+        (0..member.coef.len()).filter(|&k| member.coef[k].abs() > least).collect();
     if terms.is_empty() {
         return None;
     }
@@ -131,7 +136,7 @@ fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<Stri
     let intercept = (member.intercept, String::new());
     let terms = terms.iter().take(MOST).map(term).chain([intercept]);
     let mut sum = String::new();
-    for (value, name) in terms.filter(|(value, _)| *value != 0.0) {
+    for (value, name) in terms.filter(|(value, _)| value.abs() > least) {
         let sign = match (sum.is_empty(), value < 0.0) {
             (true, false) => "",
             (true, true) => "-",

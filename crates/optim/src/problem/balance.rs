@@ -6,13 +6,24 @@ use margins_losses::{Interval, MarginLoss};
 use crate::problem::summation::{SUM_ERROR, UNIT, sum};
 use crate::problem::{EmpiricalRisk, Margins};
 
-/// Returns true if no duals in a domain sum to zero, of classes with these total weights.
-pub(crate) fn is_unbounded(domain: Interval, [positive, negative]: [f64; 2]) -> bool {
-    let Interval { lower, upper } = domain;
+/// Returns true if no duals in the domain of a loss sum to zero, of classes with these total weights.
+///
+/// The same is true in floating point if the best constant score is beyond it: the smallest slopes are
+/// then those of the largest numbers, as for [`PowerHockeyStick`](margins_losses::PowerHockeyStick) with
+/// r near 1.
+pub(crate) fn is_unbounded<L: MarginLoss + ?Sized>(
+    loss: &L,
+    [positive, negative]: [f64; 2],
+) -> bool {
+    let Interval { lower, upper } = loss.conjugate_domain().unwrap_or(Interval::REALS);
     let (least, most) = (positive.min(negative), positive.max(negative));
     // Rounding may part sums that are equal.
     let slack = SUM_ERROR * UNIT * most;
-    upper * least < lower * most - slack * lower.abs()
+    let share = most / (most + least);
+    let is_beyond = || {
+        loss.is_differentiable() && share < 1.0 && loss.population_minimizer(share).is_infinite()
+    };
+    upper * least < lower * most - slack * lower.abs() || is_beyond()
 }
 
 /// The move that makes duals sum to zero.
@@ -63,7 +74,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
     /// for any lambda. With the domain `[l, h]` of the conjugate and the total weights `C+` and
     /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` of the sums that must be
-    /// equal do then not meet.
+    /// equal do then not meet, or only at margins beyond floating point.
     pub fn is_unbounded(&self) -> bool {
         let weight_of = |sign: f64| {
             let [total] = sum(self.weights.len(), &|i| {
@@ -71,7 +82,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             });
             total
         };
-        self.intercept && is_unbounded(self.domain(), [weight_of(1.0), weight_of(-1.0)])
+        self.intercept && is_unbounded(self.loss, [weight_of(1.0), weight_of(-1.0)])
     }
 
     /// Returns `c_i s_i y_i / n`, of which v is the image under X'.

@@ -2,7 +2,7 @@
 
 mod samples;
 
-use margins_losses::{Interval, MarginLoss};
+use margins_losses::MarginLoss;
 
 use crate::problem::{BlockMove, BlockSums, FreeColumns, FreePart, Mobility, Point, Sums};
 use crate::shards::few_samples::FewSamples;
@@ -330,10 +330,6 @@ impl Sharded<'_> {
         let width = free.width();
         let ask = Ask::Block { free, duals: steps(duals), by };
         BlockSums::from_list(&self.added(ask, BlockSums::count(width)), width)
-    }
-
-    fn domain(&self) -> Interval {
-        self.loss.conjugate_domain().unwrap_or(Interval::REALS)
     }
 }
 

@@ -58,7 +58,7 @@ impl Space for Sharded<'_> {
     }
 
     fn is_unbounded(&self) -> bool {
-        self.intercept && is_unbounded(self.domain(), self.totals)
+        self.intercept && is_unbounded(self.loss, self.totals)
     }
 
     fn rounds(&self) -> usize {
