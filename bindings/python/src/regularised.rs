@@ -1,6 +1,7 @@
 //! Fits of the regularised risk.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{
@@ -20,7 +21,7 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, loss_of, probabilities_of,
+    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, losses_of, probabilities_of,
     scheme_of,
 };
 
@@ -42,8 +43,12 @@ fn settings_of(
 ) -> PyResult<ClassifierSettings> {
     let (class_weights, class_costs) = given.take::<Weights>("class_weight")?.parts()?;
     let seed = given.take("random_state")?;
+    let [loss, or_losses @ ..] = &losses_of(given)?[..] else {
+        return Err(refuse("loss", "[]", "at least one loss"));
+    };
     Ok(ClassifierSettings {
-        loss: loss_of(&given.take::<String>("loss")?)?,
+        loss: Arc::clone(loss),
+        or_losses: or_losses.to_vec(),
         learner: None,
         kernels: kernels_of(given)?,
         certify_exact: given.take_or("certify_exact", false)?,

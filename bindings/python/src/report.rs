@@ -15,6 +15,7 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     let result = of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
     let members = fitted.model.members();
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
+    result.set_item("loss", fitted.report.loss.clone())?;
     result.set_item("kernel", fitted.report.kernel.clone())?;
     result.set_item("warnings", [fitted.report.notes, fitted.report.warnings].concat())?;
     result.set_item("names", fitted.model.feature_names().map(<[String]>::to_vec))?;
@@ -23,6 +24,9 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     }
     if let Some(curve) = &fitted.report.curve {
         result.set_item("curve", of_curve(py, curve)?)?;
+        let losses = fitted.report.losses.iter();
+        let losses = losses.map(|tried| Ok((tried.loss.as_str(), of_curve(py, &tried.curve)?)));
+        result.set_item("losses", losses.collect::<PyResult<Vec<_>>>()?)?;
         let kernels = fitted.report.kernels.iter();
         let kernels = kernels.map(|tried| Ok((tried.kernel.as_str(), of_curve(py, &tried.curve)?)));
         result.set_item("curves", kernels.collect::<PyResult<Vec<_>>>()?)?;

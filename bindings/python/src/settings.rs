@@ -219,6 +219,24 @@ pub(crate) fn grid(given: &mut Given<'_>, rows: usize) -> PyResult<(Vec<Lambda>,
     Ok((lambdas, fixed))
 }
 
+/// Returns the losses to choose from, of one specification or several.
+pub(crate) fn losses_of(
+    given: &mut Given<'_>,
+) -> PyResult<Vec<std::sync::Arc<dyn margins::losses::MarginLoss>>> {
+    let specifications = match given.take::<OneOrSeveral>("loss")? {
+        OneOrSeveral::One(loss) => vec![loss],
+        OneOrSeveral::Several(losses) => losses,
+    };
+    specifications.iter().map(|loss| loss_of(loss)).collect()
+}
+
+/// One text or several.
+#[derive(FromPyObject)]
+enum OneOrSeveral {
+    One(String),
+    Several(Vec<String>),
+}
+
 /// Returns the loss of a specification.
 pub(crate) fn loss_of(
     specification: &str,

@@ -168,6 +168,20 @@ def test_sigmas_are_tried_with_kernels_that_leave_theirs_out(two):
     assert len(auto.paths_) == 3 and auto.score(*two) > 0.8
 
 
+def test_of_several_losses_that_of_the_lowest_error_is_taken(two):
+    losses = ["squared", "l-r:r=2", "hinge"]
+    search = ml.MarginClassifierCV(losses, Cs=[0.1, 1.0], cv=3).fit(*two)
+    alone = {loss: ml.MarginClassifierCV(loss, Cs=[0.1, 1.0], cv=3).fit(*two) for loss in losses}
+    assert list(search.losses_) == losses and search.model_.loss == search.best_loss_
+    for loss, other in alone.items():
+        np.testing.assert_array_equal(search.losses_[loss]["mean_error"], other.errors_)
+        assert other.best_loss_ == loss and other.losses_ == {}
+    assert search.errors_.min() == min(other.errors_.min() for other in alone.values())
+    np.testing.assert_array_equal(search.coef_, alone[search.best_loss_].coef_)
+    with pytest.raises(ValueError, match=r"loss is \[\], but must be at least one loss"):
+        ml.MarginClassifierCV([], Cs=[1.0]).fit(*two)
+
+
 def test_a_number_of_Cs_is_that_of_scikit_learn(two):
     theirs = LogisticRegressionCV(Cs=4, l1_ratios=(0,), scoring="accuracy", use_legacy_attributes=False).fit(*two)
     search, path = ml.MarginClassifierCV("logistic", Cs=4).fit(*two), ml.MarginPath("logistic", Cs=np.int64(4)).fit(*two)

@@ -58,7 +58,7 @@ pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
-pub use report::{KernelReport, MemberReport, TrainingReport};
+pub use report::{KernelReport, LossReport, MemberReport, TrainingReport};
 pub use settings::{ClassifierSettings, FixedParameter, Probabilities, Regularisation};
 pub use sigmas::Sigmas;
 pub use space::KernelChoice;

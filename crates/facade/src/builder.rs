@@ -97,6 +97,26 @@ impl ClassifierBuilder {
         self
     }
 
+    /// Adds a loss to choose from by cross-validation, on the same folds: that of the lowest error is
+    /// taken.
+    ///
+    /// ```
+    /// use margins::data::generate::{Example, GaussianMixture};
+    /// use margins::losses::{Hinge, Logistic};
+    /// use margins::{Classifier, CrossValidation};
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let builder = Classifier::builder().loss(Hinge).or_loss(Logistic);
+    /// let classifier = builder.cross_validation(CrossValidation::default()).build()?.fit(&data)?;
+    /// assert_eq!(classifier.report().losses.len(), 2);
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    #[must_use]
+    pub fn or_loss(mut self, loss: impl MarginLoss + 'static) -> Self {
+        self.settings.or_losses.push(Arc::new(loss));
+        self
+    }
+
     /// Holds lambda or C the same for fits to all rows and to parts of them; by default lambda.
     #[must_use]
     pub fn fixed_parameter(mut self, parameter: FixedParameter) -> Self {

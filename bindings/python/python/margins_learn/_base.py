@@ -149,7 +149,7 @@ _READ_ONLY = frozenset(
     [
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
         *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
-        *("best_C_", "best_lambda_", "best_kernel_", "path_", "paths_", "errors_", "folds_"),
+        *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
         *("Cs_", "lambdas_", "coefs_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
         *("max_loss_", "finished_", "consistent_at_", "slack_", "outliers_"),
@@ -183,7 +183,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         if getattr(self, "probability", "loss") != "loss":
             return True
         try:
-            return not np.isnan(_native.probability(self.loss, np.zeros(1)))[0]
+            losses = [self.loss] if isinstance(self.loss, str) else self.loss
+            return not any(np.isnan(_native.probability(loss, np.zeros(1)))[0] for loss in losses)
         except (TypeError, ValueError):
             # The fit says what is wrong with the loss.
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,6 +162,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     ----------
     best_C_, best_lambda_ : float
         Selected regularisation.
+    best_loss_ : str
+        Selected loss with all of its parameters.
     best_kernel_ : str
         Selected kernel with all of its parameters. Not set by a linear classifier.
     path_ : dict of str to array
@@ -171,7 +173,9 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         `reached` (False if the time limit or the end of a path came before every fold had that lambda), and the indices `best` and `one_se`. `unproven` bounds the distance of a mean error from the mean error of exact
         minimisers: it is the share of the held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
-        The same for each of several kernels.
+        The same for each of several kernels, with the selected loss.
+    losses_ : dict of str to dict
+        The same for each of several losses, with its best kernel.
     errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)
         Mean errors.
     folds_ : array of shape (n_samples,)
@@ -200,9 +204,11 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
 
     best_C_: float
     best_lambda_: float
+    best_loss_: str
     best_kernel_: str
     path_: dict[str, Any]
     paths_: dict[str, dict[str, Any]]
+    losses_: dict[str, dict[str, Any]]
     errors_: np.ndarray
     folds_: np.ndarray
     lambda_: float
@@ -214,7 +220,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
 
     def __init__(
         self,
-        loss: str = "lhs",
+        loss: str | Sequence[str] = "lhs",
         Cs: Any = None,
         lambdas: Any = None,
         kernels: Any = None,
@@ -303,6 +309,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
             X,
             y,
             sample_weight,
+            loss=self.loss if isinstance(self.loss, str) else list(self.loss),
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
             kernels=specifications(self.kernels),
@@ -314,11 +321,13 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self._adopt_report(report)
         rows, best = report["rows"], report["lambdas"][0]
         self._keep(lambda_=best, best_lambda_=best, best_C_=float(Cs_of(best, rows, self.Cs)), best_kernel_=report["kernel"])
+        self._keep(best_loss_=report["loss"])
         self._keep(folds_=report["folds"] if len(report["folds"]) else None)
 
         def with_Cs(curve: dict[str, Any]) -> dict[str, Any]:
             return {"Cs": Cs_of(curve["lambdas"], rows, self.Cs), **curve}
 
+        self._keep(losses_={loss: with_Cs(curve) for loss, curve in report["losses"]})
         self._keep(path_=with_Cs(report["curve"]), paths_={kernel: with_Cs(curve) for kernel, curve in report["curves"]})
         curves = [self.paths_[kernel] for kernel in self.paths_] or [self.path_]
         errors = [curve["mean_error"] for curve in curves]

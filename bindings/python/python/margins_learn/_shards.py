@@ -363,14 +363,22 @@ class Distributed:
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         engine = self._engine
         if is_path(X):
-            self.classes_, ground = file_ground_of(engine, self.loss, str(X), self._room)
+            self.classes_, ground = file_ground_of(engine, self._one_loss(), str(X), self._room)
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)
-            self.classes_, ground = ground_of(engine, self.loss, partitions, self._room)
+            self.classes_, ground = ground_of(engine, self._one_loss(), partitions, self._room)
         ground["checkpoint"] = self._checkpoint
         self.n_features_in_ = ground["features"]
         self._keep(feature_names_in_=np.array(ground["names"], dtype=object) if ground["names"] else None)
         return ground
+
+    def _one_loss(self) -> str:
+        losses = [self.loss] if isinstance(self.loss, str) else list(self.loss)
+        if len(losses) != 1:
+            raise ValueError(
+                f"loss is {self.loss!r}, but workers have one loss. Cross-validate each, with the same random_state."
+            )
+        return losses[0]
 
     def _cv(self, X: Any, y: Any, groups: Any) -> Any:
         if self.cv is None or isinstance(self.cv, (int, np.integer)):

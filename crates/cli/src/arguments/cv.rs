@@ -18,6 +18,8 @@ pub(crate) struct CvArguments {
     #[command(flatten)]
     pub(crate) classifier: ClassifierArguments,
     #[command(flatten)]
+    pub(crate) losses: LossesArguments,
+    #[command(flatten)]
     pub(crate) candidates: CandidatesArguments,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
@@ -31,6 +33,18 @@ pub(crate) struct CvArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) test: TestArguments,
+}
+
+/// The option for several losses to choose from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Loss")]
+pub(crate) struct LossesArguments {
+    /// Candidate loss, in addition to --loss; may be repeated
+    ///
+    /// Each is cross-validated on the same folds, and that of the lowest error (or best --measure) is
+    /// taken.
+    #[arg(long, value_name = "LOSS")]
+    pub(crate) or_loss: Vec<String>,
 }
 
 /// The options for several kernels to choose from.

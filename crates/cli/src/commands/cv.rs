@@ -18,7 +18,8 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_verbose, methods, step};
 use crate::output::cross_validation::{
-    CvDocument, KernelDocument, describe_cv, kernel_documents, summarise_cv, write_tables,
+    CvDocument, KernelDocument, describe_cv, kernel_documents, loss_documents, summarise_cv,
+    write_tables,
 };
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
@@ -88,7 +89,7 @@ pub(super) fn cv(
                 facts(out, &about())?;
                 writeln!(out)?;
                 if is_verbose() {
-                    write_tables(out, &kernels, curve)?;
+                    write_tables(out, &loss_documents(&fitted.report), &kernels, curve)?;
                 }
                 facts(out, &found)
             })
@@ -155,6 +156,7 @@ fn document<'a>(
         seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
         measure: curve.measure.name(),
         all_certified: curve.certified.iter().all(|&certified| certified),
+        losses: loss_documents(&fitted.report),
         kernels,
         lambdas: LambdaError::all(curve),
         best_lambda: curve.lambdas[curve.best].get(),
@@ -186,6 +188,9 @@ fn settings(
     settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(&choice.checkpoint);
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
+    let losses = arguments.losses.or_loss.iter().map(|loss| registry.losses.parse(loss));
+    let losses = losses.map(|loss| loss.map(Into::into).map_err(Failure::usage));
+    settings.or_losses = losses.collect::<Result<_, _>>()?;
     let candidates = &arguments.candidates;
     settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());
     settings.kernels.sigmas.clone_from(&candidates.sigmas);

@@ -16,7 +16,9 @@ use crate::messages::{is_verbose, methods, step};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
-use crate::output::cross_validation::{describe_cv, kernel_documents, summarise_cv, write_tables};
+use crate::output::cross_validation::{
+    describe_cv, kernel_documents, loss_documents, summarise_cv, write_tables,
+};
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::model::save;
@@ -103,7 +105,7 @@ pub(super) fn fit(
 fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier) -> io::Result<()> {
     let summary = &fitted.report;
     if let Some(curve) = &summary.curve {
-        write_tables(out, &kernel_documents(summary), curve)?;
+        write_tables(out, &loss_documents(summary), &kernel_documents(summary), curve)?;
         facts(out, &describe_folds(task, fitted))?;
         writeln!(out)?;
     }

@@ -8,7 +8,7 @@ use margins::optim::{Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
-use super::cross_validation::{KernelDocument, kernel_documents};
+use super::cross_validation::{KernelDocument, LossDocument, kernel_documents, loss_documents};
 use super::data::ClassDocument;
 use super::fits::state;
 use super::table::{MOST_LISTED, Table, name_cell, number};
@@ -99,6 +99,8 @@ pub(crate) struct CurveDocument {
     pub(crate) seed: Option<u64>,
     /// The measure by which lambda and the kernel are chosen.
     pub(crate) measure: &'static str,
+    /// The losses that there were to choose from; empty for fewer than two.
+    pub(crate) losses: Vec<LossDocument>,
     /// The kernels that there were to choose from; empty for fewer than two.
     pub(crate) kernels: Vec<KernelDocument>,
     pub(crate) lambdas: Vec<LambdaError>,
@@ -115,6 +117,7 @@ impl CurveDocument {
             folds: folds.count,
             seed: folds.seed,
             measure: curve.measure.name(),
+            losses: loss_documents(&fitted.report),
             kernels: kernel_documents(&fitted.report),
             lambdas: LambdaError::all(curve),
             best_lambda: curve.lambdas[curve.best].get(),

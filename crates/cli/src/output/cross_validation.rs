@@ -5,7 +5,7 @@ use std::io::Write;
 use margins::data::digits::{self, gap, percent, with_error};
 use margins::data::metrics::Measure;
 use margins::optim::{ErrorCurve, Lambda};
-use margins::{KernelReport, TrainingReport};
+use margins::{LossReport, TrainingReport};
 use margins_report::LambdaError;
 use serde::Serialize;
 
@@ -29,9 +29,11 @@ pub(crate) struct CvDocument<'a> {
     /// The measure by which lambda and the kernel are chosen.
     pub(crate) measure: &'static str,
     pub(crate) all_certified: bool,
+    /// The losses that there were to choose from; empty for one.
+    pub(crate) losses: Vec<LossDocument>,
     /// The kernels that there were to choose from; empty for linear classifiers.
     pub(crate) kernels: &'a [KernelDocument],
-    /// The curve of the kernel chosen.
+    /// The curve of the loss and kernel chosen.
     pub(crate) lambdas: Vec<LambdaError>,
     pub(crate) best_lambda: f64,
     pub(crate) one_standard_error_lambda: f64,
@@ -41,10 +43,25 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) platt: Option<PlattDocument>,
 }
 
+/// The cross-validated error with a loss.
+#[derive(Serialize)]
+pub(crate) struct LossDocument {
+    pub(crate) loss: String,
+    #[serde(flatten)]
+    errors: ErrorsDocument,
+}
+
 /// The cross-validated error with a kernel.
 #[derive(Serialize)]
 pub(crate) struct KernelDocument {
     pub(crate) kernel: String,
+    #[serde(flatten)]
+    errors: ErrorsDocument,
+}
+
+/// The cross-validated error along the lambdas.
+#[derive(Serialize)]
+pub(crate) struct ErrorsDocument {
     pub(crate) best_lambda: f64,
     pub(crate) least_error: f64,
     pub(crate) standard_error: f64,
@@ -64,8 +81,13 @@ pub(crate) struct KernelDocument {
 
 impl KernelDocument {
     pub(crate) fn new(kernel: String, curve: &ErrorCurve) -> Self {
-        KernelDocument {
-            kernel,
+        KernelDocument { kernel, errors: ErrorsDocument::new(curve) }
+    }
+}
+
+impl ErrorsDocument {
+    fn new(curve: &ErrorCurve) -> Self {
+        ErrorsDocument {
             best_lambda: curve.lambdas[curve.best].get(),
             least_error: curve.mean_error[curve.best],
             standard_error: curve.standard_error[curve.best],
@@ -103,11 +125,14 @@ pub(crate) fn summarise_cv(report: &TrainingReport, folds: usize, tolerance: f64
         format!("{}{measured}, error {error}", digits::number(curve.lambdas[k].get(), 3))
     };
     let mut lines = vec![("folds", folds.to_string())];
-    if report.kernels.len() > 1 {
-        let is_whole = |tried: &&KernelReport| tried.curve.certified.iter().all(|&yes| yes);
-        let whole = report.kernels.iter().filter(is_whole).count();
-        let all = report.kernels.len();
-        lines.push(("kernels", format!("{all}, {whole} of them certified at every lambda")));
+    let losses: Vec<&ErrorCurve> = report.losses.iter().map(|tried| &tried.curve).collect();
+    let kernels: Vec<&ErrorCurve> = report.kernels.iter().map(|tried| &tried.curve).collect();
+    for (what, tried) in [("losses", losses), ("kernels", kernels)] {
+        let is_whole = |curve: &&&ErrorCurve| curve.certified.iter().all(|&yes| yes);
+        let (whole, all) = (tried.iter().filter(is_whole).count(), tried.len());
+        if all > 1 {
+            lines.push((what, format!("{all}, {whole} of them certified at every lambda")));
+        }
     }
     let certified = curve.certified.iter().filter(|&&certified| certified).count();
     let all = curve.lambdas.len();
@@ -185,69 +210,87 @@ pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
     tried.map(|tried| KernelDocument::new(tried.kernel.clone(), &tried.curve)).collect()
 }
 
-/// Writes the tables of the kernels and of the lambdas, and a chart if the output is a terminal.
+/// Returns the losses that there were to choose from; none for fewer than two.
+pub(crate) fn loss_documents(report: &TrainingReport) -> Vec<LossDocument> {
+    let document = |tried: &LossReport| LossDocument {
+        loss: tried.loss.clone(),
+        errors: ErrorsDocument::new(&tried.curve),
+    };
+    report.losses.iter().map(document).collect()
+}
+
+/// Writes the tables of the losses, the kernels and the lambdas, and a chart if the output is a
+/// terminal.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
+    losses: &[LossDocument],
     kernels: &[KernelDocument],
     curve: &ErrorCurve,
 ) -> std::io::Result<()> {
-    write_kernels(out, kernels, &curve.lambdas)?;
+    let losses = losses.iter().map(|tried| (tried.loss.as_str(), &tried.errors));
+    write_tried(out, "loss", &losses.collect::<Vec<_>>(), &curve.lambdas)?;
+    let kernels = kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.errors));
+    write_tried(out, "kernel", &kernels.collect::<Vec<_>>(), &curve.lambdas)?;
     cv_table(curve).write(out)?;
     write_chart(out, &Chart::of_curve(curve))?;
     writeln!(out)
 }
 
-/// Writes the kernels that there were to choose from, if there were several.
-fn write_kernels(
+/// Writes the losses or kernels that there were to choose from, if there were several.
+fn write_tried(
     out: &mut dyn Write,
-    kernels: &[KernelDocument],
+    what: &str,
+    tried: &[Tried<'_>],
     lambdas: &[Lambda],
 ) -> std::io::Result<()> {
     /// The most lambdas that the lines of a table have room for.
     const MOST: usize = 12;
-    if kernels.len() < 2 {
+    if tried.len() < 2 {
         return Ok(());
     }
-    kernel_table(kernels).write(out)?;
+    tried_table(what, tried).write(out)?;
     writeln!(out)?;
     if (2..=MOST).contains(&lambdas.len()) {
-        measure_table(kernels, lambdas).write(out)?;
+        measure_table(tried, lambdas).write(out)?;
         writeln!(out)?;
     }
     Ok(())
 }
 
-/// Returns the table of the measure by kernel and lambda.
-fn measure_table(kernels: &[KernelDocument], lambdas: &[Lambda]) -> Table {
+/// The specification of a loss or kernel, with the error it has.
+type Tried<'d> = (&'d str, &'d ErrorsDocument);
+
+/// Returns the table of the measure by loss or kernel and lambda.
+fn measure_table(tried: &[Tried<'_>], lambdas: &[Lambda]) -> Table {
     let lambdas = lambdas.iter().map(|lambda| number(lambda.get()));
-    let measure = heading(kernels[0].measure).to_owned();
+    let measure = heading(tried[0].1.measure).to_owned();
     let header: Vec<String> = [measure].into_iter().chain(lambdas).collect();
-    let (mut table, cells) = (Table::new(&header), cells_of(kernels));
-    for kernel in kernels {
-        let values = kernel.measures.iter().map(|&value| cells.cell(value));
-        table.row([digits::specification(&kernel.kernel)].into_iter().chain(values).collect());
+    let (mut table, cells) = (Table::new(&header), cells_of(tried));
+    for (name, errors) in tried {
+        let values = errors.measures.iter().map(|&value| cells.cell(value));
+        table.row([digits::specification(name)].into_iter().chain(values).collect());
     }
     table
 }
 
-/// Returns the cells of a table of kernels, by the smallest standard error.
-fn cells_of(kernels: &[KernelDocument]) -> Cells {
-    let errors = kernels.iter().map(|kernel| kernel.measure_standard_error);
+/// Returns the cells of a table of losses or kernels, by the smallest standard error.
+fn cells_of(tried: &[Tried<'_>]) -> Cells {
+    let errors = tried.iter().map(|(_, errors)| errors.measure_standard_error);
     let least = errors.filter(|&error| error > 0.0).fold(f64::INFINITY, f64::min);
-    Cells::new(kernels[0].measure, least)
+    Cells::new(tried[0].1.measure, least)
 }
 
-fn kernel_table(kernels: &[KernelDocument]) -> Table {
-    let measure = heading(kernels[0].measure);
-    let mut table = Table::new(&["kernel", "best lambda", measure, "se", ""]);
-    let cells = cells_of(kernels);
-    for kernel in kernels {
+fn tried_table(what: &str, tried: &[Tried<'_>]) -> Table {
+    let measure = heading(tried[0].1.measure);
+    let mut table = Table::new(&[what, "best lambda", measure, "se", ""]);
+    let cells = cells_of(tried);
+    for (name, errors) in tried {
         table.row(vec![
-            digits::specification(&kernel.kernel),
-            number(kernel.best_lambda),
-            cells.cell(kernel.best_measure),
-            cells.cell(kernel.measure_standard_error),
-            if kernel.all_certified { String::new() } else { "not certified".to_owned() },
+            digits::specification(name),
+            number(errors.best_lambda),
+            cells.cell(errors.best_measure),
+            cells.cell(errors.measure_standard_error),
+            if errors.all_certified { String::new() } else { "not certified".to_owned() },
         ]);
     }
     table

@@ -557,6 +557,39 @@ fn a_cross_validation_goes_on_from_its_checkpoint() {
     }
 }
 
+/// Of several losses that of the lowest error is taken, each cross-validated as if it were alone; a
+/// search that is kept goes on with further losses.
+#[test]
+fn several_losses_share_the_folds() {
+    let workshop = Workshop::new();
+    let cv = ["cv", "--data", "data.csv", "--lambdas", "1:1e-3:4", "--folds", "3"];
+    let losses = ["lhs", "squared", "hinge"];
+    let alone = losses.map(|loss| workshop.json(&[&cv[..], &["--loss", loss]].concat()));
+    let kept = [&cv[..], &["--checkpoint", "grid.json"]].concat();
+    workshop.json(&[&kept[..], &["--loss", "squared"]].concat());
+    for search in [&cv[..], &kept, &kept] {
+        let or =
+            ["--loss", "lhs", "--or-loss", "squared", "--or-loss", "hinge", "--or-loss", "lhs"];
+        let all = workshop.json(&[search, &or].concat());
+        let tried = all["losses"].as_array().expect("losses");
+        assert_eq!(tried.len(), 3);
+        for (tried, alone) in tried.iter().zip(&alone) {
+            let curve = alone["lambdas"].as_array().expect("lambdas");
+            let errors: Vec<_> = curve.iter().map(|at| at["error"].clone()).collect();
+            assert_eq!(tried["errors"], serde_json::Value::from(errors));
+            assert_eq!(tried["loss"], alone["training"]["loss"]);
+        }
+        let error = |of: &serde_json::Value| of["least_error"].as_f64().expect("an error");
+        let least = tried.iter().map(error).fold(f64::INFINITY, f64::min);
+        let chosen = tried.iter().position(|tried| tried["loss"] == all["training"]["loss"]);
+        let chosen = chosen.expect("one of them");
+        assert_eq!(error(&tried[chosen]), least);
+        assert_eq!(all["fit"], alone[chosen]["fit"]);
+    }
+    let refused = ["fit", "--data", "data.csv", "--lambda", "1", "--or-loss", "hinge"];
+    assert_eq!(workshop.run(&refused).status.code(), Some(2));
+}
+
 /// Below the rounding of sums no gap can be seen, and none is claimed.
 #[test]
 fn rounding_above_the_tolerance_is_reported_in_every_form() {

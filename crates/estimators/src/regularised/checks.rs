@@ -21,6 +21,14 @@ impl ClassifierSettings {
     /// regularised risk alone. [`Error::Setting`]: a setting outside its range. A kernel that the
     /// registry does not have, or parameters that it does not take.
     pub fn check(&self) -> Result<(), Error> {
+        if !self.or_losses.is_empty() {
+            if !matches!(self.regularisation, Regularisation::CrossValidated(_)) {
+                let losses = format!("{} losses", 1 + self.or_losses.len());
+                let reason = "several losses need cross-validation, even at a single lambda";
+                return Err(Error::contradiction(self.regularisation.describe(), losses, reason));
+            }
+            return self.with_each_loss().iter().try_for_each(Self::check);
+        }
         let kernels = self.spaces()?.len();
         let regularisation = &self.regularisation;
         if kernels > 1 && !matches!(regularisation, Regularisation::CrossValidated(_)) {

@@ -112,6 +112,11 @@ impl ClassifierSettings {
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
             (
+                !self.or_losses.is_empty(),
+                "several losses",
+                "workers have one: cross-validate each, with the same seed",
+            ),
+            (
                 is_mapped && self.penalty_factors.is_some(),
                 "penalty factors with a kernel",
                 "take linear functions, or rows in memory",

@@ -157,14 +157,17 @@ impl ClassifierSettings {
     /// ```
     pub fn fit_file(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
         self.check()?;
-        self.on_threads(|| {
-            if let Some((_, landmarks)) = self.landmarks()? {
-                let (mut workers, table) = rows.mapped(self, landmarks)?;
-                return self.fit_distributed(&mut workers, table);
-            }
-            let (mut workers, table) = rows.workers(&self.loss);
-            self.fit_distributed(&mut workers, table)
-        })
+        self.on_threads(|| self.best_of_losses(|settings| settings.fit_rows(rows)))
+    }
+
+    /// Fits a classifier with one loss to the rows of a block file.
+    fn fit_rows(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
+        if let Some((_, landmarks)) = self.landmarks()? {
+            let (mut workers, table) = rows.mapped(self, landmarks)?;
+            return self.fit_distributed(&mut workers, table);
+        }
+        let (mut workers, table) = rows.workers(&self.loss);
+        self.fit_distributed(&mut workers, table)
     }
 
     /// Fits to the rows of a block file at every lambda of [`Regularisation::Path`](super::Regularisation::Path), down to the one

@@ -1,6 +1,7 @@
 //! Fits and paths to data in memory.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
 use margins_model::Scheme;
@@ -10,6 +11,7 @@ use super::contests::{Contests, Fitting};
 use super::cross_validation::{DEFAULT_FOLDS, Folds};
 use super::fitted::{Choice, FittedClassifier, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
+use super::report::LossReport;
 use super::search::Selected;
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 use super::time_limit::TimeLimit;
@@ -99,7 +101,56 @@ impl ClassifierSettings {
 
     fn fit_classes(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {
         self.check()?;
-        self.on_threads(|| self.fit_here(data))
+        self.on_threads(|| self.best_of_losses(|settings| settings.fit_here(data.clone())))
+    }
+
+    /// Returns the settings with each of the losses alone, in the order given.
+    pub(super) fn with_each_loss(&self) -> Vec<Self> {
+        let mut losses = vec![Arc::clone(&self.loss)];
+        for loss in &self.or_losses {
+            if losses.iter().all(|known| known.specification() != loss.specification()) {
+                losses.push(Arc::clone(loss));
+            }
+        }
+        let alone = |loss| ClassifierSettings { loss, or_losses: Vec::new(), ..self.clone() };
+        losses.into_iter().map(alone).collect()
+    }
+
+    /// Returns the best classifier of those with each of the losses alone, by the measure of the
+    /// cross-validation. Losses share a limit on time: each gets an equal part of what is left.
+    pub(super) fn best_of_losses(
+        &self,
+        mut fit: impl FnMut(&Self) -> Result<FittedClassifier, Error>,
+    ) -> Result<FittedClassifier, Error> {
+        if self.or_losses.is_empty() {
+            return fit(self);
+        }
+        let began = Instant::now();
+        let (mut best, mut tried, mut late) = (None::<FittedClassifier>, Vec::new(), None);
+        let all = self.with_each_loss();
+        for (place, settings) in all.iter().enumerate() {
+            let left = |limit: Duration| limit.saturating_sub(began.elapsed());
+            let share = |limit| left(limit) / (all.len() - place) as u32;
+            let time_limit = self.time_limit.map(share);
+            let fitted = match fit(&ClassifierSettings { time_limit, ..settings.clone() }) {
+                Err(error @ Error::TimeLimit(_)) => {
+                    late = Some(error);
+                    continue;
+                }
+                fitted => fitted?,
+            };
+            if let Some(curve) = fitted.report.curve.clone() {
+                tried.push(LossReport { loss: fitted.report.loss.clone(), curve });
+            }
+            if best.as_ref().is_none_or(|best| fitted.is_better_than(best)) {
+                best = Some(fitted);
+            }
+        }
+        let Some(mut best) = best else {
+            return Err(late.unwrap_or(Error::TimeLimit(Duration::ZERO)));
+        };
+        best.report.losses = tried;
+        Ok(best)
     }
 
     fn fit_here(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {

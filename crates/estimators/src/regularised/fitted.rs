@@ -115,6 +115,14 @@ impl FittedClassifier {
         FittedClassifier { model, evidence, report, fits, folds, exact: None, training_data }
     }
 
+    /// Returns true if the best lambda of the cross-validation is better here than there.
+    pub(super) fn is_better_than(&self, other: &Self) -> bool {
+        match (&self.report.curve, &other.report.curve) {
+            (Some(here), Some(there)) => here.rank(here.best) < there.rank(there.best),
+            _ => false,
+        }
+    }
+
     /// Certifies the fits for the kernel itself if the settings ask for it.
     pub(super) fn certified(mut self, settings: &ClassifierSettings) -> Result<Self, Error> {
         let fits = std::slice::from_ref(&self.fits);

@@ -24,6 +24,7 @@ const GRID: Kind = Kind {
 /// The folds that are finished in any of the spaces.
 pub(super) struct KeptFolds<'a> {
     file: CheckpointFile<'a>,
+    loss: String,
     cells: Mutex<Vec<Cell>>,
 }
 
@@ -37,6 +38,7 @@ pub(super) struct KeptInSpace<'a> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cell {
+    loss: String,
     space: String,
     fold: usize,
     /// The number of rows held out.
@@ -104,13 +106,17 @@ fn bits(numbers: &[u64], count: usize) -> Option<Vec<bool>> {
 impl<'a> KeptFolds<'a> {
     /// Reads the folds that the file has, and writes it if it is not there: what cannot be written
     /// is refused before the first fit.
-    fn open(path: &'a Path, settings: BTreeMap<String, String>) -> Result<Self, Error> {
+    fn open(
+        path: &'a Path,
+        settings: BTreeMap<String, String>,
+        loss: String,
+    ) -> Result<Self, Error> {
         let file = CheckpointFile { kind: &GRID, path, settings };
         let found: Option<Vec<Cell>> = file.read()?;
         if found.is_none() {
             file.write(&[(); 0])?;
         }
-        Ok(KeptFolds { file, cells: Mutex::new(found.unwrap_or_default()) })
+        Ok(KeptFolds { file, loss, cells: Mutex::new(found.unwrap_or_default()) })
     }
 
     /// Returns the folds that are finished in the space.
@@ -123,7 +129,8 @@ impl FinishedFolds for KeptInSpace<'_> {
     fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<FoldOutcome>> {
         let cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         let is_asked = |cell: &&Cell| {
-            (cell.space.as_str(), cell.fold) == (self.space, fold)
+            let place = (cell.loss.as_str(), cell.space.as_str(), cell.fold);
+            place == (self.kept.loss.as_str(), self.space, fold)
                 && cell.lambdas.iter().copied().eq(lambdas.iter().map(|lambda| lambda.get()))
         };
         let cell = cells.iter().find(is_asked)?;
@@ -138,6 +145,7 @@ impl FinishedFolds for KeptInSpace<'_> {
     ) -> Result<(), margins_optim::Error> {
         let mut cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         cells.push(Cell {
+            loss: self.kept.loss.clone(),
             space: self.space.to_owned(),
             fold,
             rows: outcomes.first().map_or(0, |outcome| outcome.wrong.len()),
@@ -159,7 +167,8 @@ impl ClassifierSettings {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         match (&self.regularisation, folds) {
             (Regularisation::CrossValidated(how), Some(folds)) => {
-                KeptFolds::open(path, self.describe(data, how, folds)).map(Some)
+                let settings = self.describe(data, how, folds);
+                KeptFolds::open(path, settings, self.loss.specification()).map(Some)
             }
             _ => {
                 let other = "a fit in memory without folds".to_owned();
@@ -170,7 +179,7 @@ impl ClassifierSettings {
     }
 
     /// Returns the settings that a fold depends on, in words: a file of another cross-validation is
-    /// refused by them. The kernels are not among them: others may be added later.
+    /// refused by them. Losses and kernels are not among them: others may be added later.
     fn describe(
         &self,
         data: &Dataset<Classes>,
@@ -189,7 +198,7 @@ impl ClassifierSettings {
             watch: _,
         } = &self.options;
         let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
-        self.problem_in_words([
+        let mut words = self.problem_in_words([
             ("data", digest_of(data)),
             ("folds", digest(&format!("{:?}", folds.splits()))),
             ("measure", how.measure.to_string()),
@@ -200,7 +209,9 @@ impl ClassifierSettings {
             ("max-iterations", format!("{max_iterations:?}")),
             ("closed-form-ray", closed_form_ray.to_string()),
             ("margins", env!("CARGO_PKG_VERSION").to_owned()),
-        ])
+        ]);
+        words.remove("loss");
+        words
     }
 
     /// Refuses to keep folds that would differ when another run continues.

@@ -23,6 +23,8 @@ impl ClassifierSettings {
             class_weights,
             class_costs,
             seed,
+            // Each fit has one loss.
+            or_losses: _,
             // Described by the caller, or with the data.
             options: _,
             regularisation: _,

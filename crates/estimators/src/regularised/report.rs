@@ -28,6 +28,9 @@ pub struct TrainingReport {
     pub members: Vec<MemberReport>,
     /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
     pub curve: Option<ErrorCurve>,
+    /// The losses that were chosen from, if there were several, in the order given, each with its best
+    /// kernel. Those for which the time limit left no certified lambda are missing.
+    pub losses: Vec<LossReport>,
     /// The kernels that were chosen from, if there were several, in the order given: that of the
     /// lowest error was taken, of several the first. Those for which the time limit left no
     /// certified lambda are missing.
@@ -36,6 +39,15 @@ pub struct TrainingReport {
     pub notes: Vec<String>,
     /// Sentences on what is wrong with the probabilities.
     pub warnings: Vec<String>,
+}
+
+/// A loss that could have been chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LossReport {
+    /// The specification of the loss, complete.
+    pub loss: String,
+    /// The cross-validated error with it.
+    pub curve: ErrorCurve,
 }
 
 /// A kernel that could have been chosen.
@@ -95,6 +107,7 @@ impl TrainingReport {
                 })
                 .collect(),
             curve,
+            losses: Vec::new(),
             kernels: Vec::new(),
             notes,
             warnings: of_constant_probabilities(model).into_iter().collect(),
@@ -200,7 +213,10 @@ impl fmt::Display for TrainingReport {
             let (more, all) = (self.members.len() - MOST_MEMBERS, self.members.len());
             writeln!(f, "... and {more} more; {certified} of all {all} are certified")?;
         }
-        write_kernels(f, &self.kernels, self.kernel.as_deref())?;
+        let losses = self.losses.iter().map(|tried| (tried.loss.as_str(), &tried.curve));
+        write_tried(f, "loss", losses, Some(&self.loss))?;
+        let kernels = self.kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.curve));
+        write_tried(f, "kernel", kernels, self.kernel.as_deref())?;
         if let Some(curve) = &self.curve {
             let chosen = self.members.first().and_then(|member| member.lambda);
             write_curve(f, curve, chosen)?;
@@ -231,25 +247,21 @@ impl fmt::Display for MemberReport {
     }
 }
 
-fn write_kernels(
+/// Writes the losses or kernels that there were to choose from, if there were several.
+fn write_tried<'r>(
     f: &mut fmt::Formatter<'_>,
-    kernels: &[KernelReport],
+    what: &str,
+    tried: impl ExactSizeIterator<Item = (&'r str, &'r ErrorCurve)>,
     chosen: Option<&str>,
 ) -> fmt::Result {
-    if kernels.is_empty() {
-        return Ok(());
+    if tried.len() > 0 {
+        writeln!(f, "lowest cross-validated error of each {what}")?;
     }
-    writeln!(f, "lowest cross-validated error of each kernel")?;
-    for KernelReport { kernel, curve } in kernels {
+    for (name, curve) in tried {
         let (lambda, error) = (curve.lambdas[curve.best].get(), curve.mean_error[curve.best]);
         let error = with_error(100.0 * error, 100.0 * curve.standard_error[curve.best], " %");
-        let note = if Some(kernel.as_str()) == chosen { ", chosen" } else { "" };
-        writeln!(
-            f,
-            "  {:<12}  {error}  {}{note}",
-            number(lambda, 6),
-            digits::specification(kernel)
-        )?;
+        let note = if Some(name) == chosen { ", chosen" } else { "" };
+        writeln!(f, "  {:<12}  {error}  {}{note}", number(lambda, 6), digits::specification(name))?;
     }
     Ok(())
 }

@@ -28,6 +28,9 @@ use crate::Error;
 pub struct ClassifierSettings {
     /// The loss.
     pub loss: Arc<dyn MarginLoss>,
+    /// Further losses to choose from by cross-validation, on the same folds: that of the lowest error
+    /// is taken, of several the first.
+    pub or_losses: Vec<Arc<dyn MarginLoss>>,
     /// A robust learner with an objective of its own, instead of the regularised risk.
     pub learner: Option<RobustLearner>,
     /// The candidate kernels; empty for a linear classifier.
@@ -131,6 +134,7 @@ impl Default for ClassifierSettings {
     fn default() -> Self {
         ClassifierSettings {
             loss: Arc::new(LeakyHockeyStick),
+            or_losses: Vec::new(),
             learner: None,
             kernels: KernelChoice::default(),
             certify_exact: false,

@@ -34,7 +34,16 @@ pub(super) const CLASSIFIER: &[Setting] = &[
 ];
 
 pub(super) const CROSS_VALIDATED: &[Setting] = &[
-    LOSS,
+    Setting {
+        kind: Kind::Other {
+            documented: "str or list of str",
+            annotation: "str | Sequence[str]",
+            native: "str | list[str]",
+        },
+        python: "The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` \
+                 and `modified_huber`. Of several losses the cross-validation takes that of the lowest error.",
+        ..LOSS
+    },
     Setting { python: "The fits of the folds have the same C.", ..CS },
     Setting {
         python: "Pass either {Cs} or lambdas. The fits of the folds have the same lambda.",
