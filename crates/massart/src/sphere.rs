@@ -61,6 +61,15 @@ impl<'a> UnitSample<'a> {
         Ok(UnitSample { sample, inverse_norm, squared_norm })
     }
 
+    /// Returns a sample divided by a number, or by its norm if there is none, as by
+    /// [`Sphere::scaled`].
+    ///
+    /// # Errors
+    /// The norm, or the number, has no inverse.
+    pub fn divided(sample: Sample<'a>, divisor: Option<f64>) -> Result<Self, Error> {
+        divisor.map_or_else(|| Self::new(sample), |divisor| Self::scaled(sample, inverse(divisor)?))
+    }
+
     /// Returns a sample multiplied with a factor.
     fn scaled(sample: Sample<'a>, factor: f64) -> Result<Self, Error> {
         let norm = norm_of(&sample);

@@ -454,6 +454,43 @@ fn the_learners_before_reach_eta_plus_epsilon_too() {
     assert!(noisy.linear_error(&found.classifier.coef).unwrap() <= eta + 0.1);
 }
 
+/// Its thresholds are for rows as the sample scaled them: by their own norms, or by one number, so
+/// that a row and a multiple of it may be decided by different rules.
+#[test]
+fn a_decision_list_divides_rows_as_it_was_learned() {
+    let noisy = instance(3, 0.2, 0.3, 3, 2);
+    let draws = noisy.draw(20_000, 1);
+    let lengths = |i: usize| 0.1 + (i % 10) as f64;
+    let rows: Vec<Vec<f64>> = (draws.rows.iter().enumerate())
+        .map(|(i, &row)| {
+            let x = noisy.design().sample(row);
+            [0, 1, 2]
+                .map(|k| lengths(i) * x.dot(&[0, 1, 2].map(|j| f64::from(u8::from(j == k)))))
+                .to_vec()
+        })
+        .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let target = Target::new(0.1, 0.05).unwrap();
+    let problem = Problem::new(0.3, 0.2).unwrap().with_target(target);
+    for divisor in [None, Some(Sphere::largest_norm(&design).unwrap())] {
+        let sample = SphereSample::scaled(&design, &draws.signs, divisor).unwrap();
+        let list = partition::learn(&problem, &sample, 300).unwrap();
+        // The rule that decides, from the scores of the sample that it was learned from.
+        let scores: Vec<Vec<f64>> =
+            list.rules().iter().map(|(w, _)| sample.points().scores(w)).collect();
+        for (i, x) in design.samples().enumerate() {
+            // A threshold is the score of a row, which rounding may bring to its other side.
+            let is_close = |k: usize| (scores[k][i].abs() - list.rules()[k].1).abs() < 1e-9;
+            if (0..scores.len()).any(is_close) {
+                continue;
+            }
+            let rule = list.rules().iter().position(|(_, t)| *t <= 0.0).unwrap();
+            let rule = (0..rule).find(|&k| scores[k][i].abs() >= list.rules()[k].1).unwrap_or(rule);
+            assert!((list.score(&x) - scores[rule][i]).abs() < 1e-12, "{divisor:?} row {i}");
+        }
+    }
+}
+
 #[test]
 fn analytic_centres_and_ellipsoids_find_the_same_minimum() {
     // ||v - p||_1 with p inside, and with p outside of the ball.

@@ -11,11 +11,13 @@ use crate::sphere::{UnitSample, is_wrong};
 use crate::{Problem, SphereSample};
 use margins_optim::online::Scorer;
 
-/// A decision list of halfspaces: the first one with `|<w_k, x>| >= t_k` on the unit sample
+/// A decision list of halfspaces: the first one with `|<w_k, x>| >= t_k` on the scaled sample
 /// decides, and the last one where none does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionList {
     rules: Vec<(Vec<f64>, f64)>,
+    /// The number that the samples were divided by; `None` if it was the norm of each.
+    divisor: Option<f64>,
 }
 
 impl DecisionList {
@@ -26,10 +28,11 @@ impl DecisionList {
 }
 
 impl Scorer for DecisionList {
-    /// Returns the score of the halfspace that decides; 0 for a sample without a direction.
+    /// Returns the score of the halfspace that decides on the sample, divided as the samples were
+    /// that the list was learned from; 0 for a sample that cannot be divided.
     fn score(&self, x: &Sample<'_>) -> f64 {
-        let Ok(unit) = UnitSample::new(*x) else { return 0.0 };
-        let mut scores = self.rules.iter().map(|(w, threshold)| (unit.dot(w), *threshold));
+        let Ok(scaled) = UnitSample::divided(*x, self.divisor) else { return 0.0 };
+        let mut scores = self.rules.iter().map(|(w, threshold)| (scaled.dot(w), *threshold));
         scores.find(|(score, threshold)| score.abs() >= *threshold).map_or(0.0, |(score, _)| score)
     }
 }
@@ -57,6 +60,7 @@ pub fn learn(
     })?;
     let mut left = sample.weights().to_vec();
     let mut rules: Vec<(Vec<f64>, f64)> = Vec::new();
+    let divisor = sample.points().divisor();
     loop {
         let mass: f64 = left.iter().sum();
         if !rules.is_empty() && mass <= epsilon * sample.total() {
@@ -70,7 +74,7 @@ pub fn learn(
         let scores = part.points().scores(&w);
         let Some(threshold) = threshold(&part, &scores, lambda) else {
             rules.push((w, 0.0));
-            return Ok(DecisionList { rules });
+            return Ok(DecisionList { rules, divisor });
         };
         for (weight, score) in left.iter_mut().zip(&scores) {
             if score.abs() >= threshold {
@@ -82,7 +86,7 @@ pub fn learn(
     if let Some((_, threshold)) = rules.last_mut() {
         *threshold = 0.0;
     }
-    Ok(DecisionList { rules })
+    Ok(DecisionList { rules, divisor })
 }
 
 /// Returns the smallest `|score|` from which on the weighted error rate is at most lambda; `None`
