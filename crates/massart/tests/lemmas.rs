@@ -1,0 +1,220 @@
+//! The statements of the proof of theorem 2.1 and of appendix B, one by one: at a point, in
+//! expectation over the labels, and over many draws.
+
+use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+use margins_losses::{LeakyRelu, MarginLoss};
+use margins_massart::{Problem, Sgd, Sphere, SphereSample, Target, separate};
+use proptest::prelude::*;
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+fn squared_distance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// Returns the expected gradient factor over the label of a point with the clean label f.
+fn expected_factor(problem: &Problem, score: f64, f: f64, rate: f64) -> f64 {
+    (1.0 - rate) * problem.gradient_factor(score, f) + rate * problem.gradient_factor(score, -f)
+}
+
+fn sign(score: f64) -> f64 {
+    if score >= 0.0 { 1.0 } else { -1.0 }
+}
+
+proptest! {
+    /// (1) and claim C.1: the LeakyReLU loss is `(1[sign(s) != y] - lambda) |s|`, also at s = 0.
+    #[test]
+    fn leaky_relu_is_the_error_times_the_distance(
+        lambda in 0.0..0.5f64, score in prop_oneof![Just(0.0), -1.0..1.0f64], positive: bool,
+    ) {
+        let y = if positive { 1.0 } else { -1.0 };
+        let wrong = f64::from(u8::from(sign(score) != y));
+        let loss = LeakyRelu::new(lambda).unwrap().value(y * score);
+        prop_assert!((loss - (wrong - lambda) * score.abs()).abs() < 1e-15);
+    }
+
+    /// Before algorithm 1: g is twice the derivative of the loss reweighted by the present score.
+    #[test]
+    fn the_gradient_is_twice_a_numerical_derivative(
+        eta in 0.0..0.5f64, gamma in 0.01..0.9f64, score in -1.0..1.0f64, positive: bool,
+    ) {
+        let step = 1e-3 * score.abs();
+        prop_assume!(step > 1e-6);
+        let (loss, y) = (LeakyRelu::new(eta).unwrap(), if positive { 1.0 } else { -1.0 });
+        let weight = score.abs().max(gamma / 2.0).recip();
+        let value = |score: f64| weight * loss.value(y * score);
+        let derivative = (value(score + step) - value(score - step)) / (2.0 * step);
+        let factor = Problem::new(eta, gamma).unwrap().gradient_factor(score, y);
+        prop_assert!((factor - 2.0 * derivative).abs() < 1e-9 * weight, "{factor} {derivative}");
+    }
+
+    /// After theorem 2.1: g^1 is the expectation of g over the label, so that E g^2 = 0. Claim 2.9:
+    /// the norm of g is at most 4/gamma.
+    #[test]
+    fn the_second_part_of_the_gradient_has_mean_zero(
+        eta in 0.0..0.5f64, gamma in 0.01..0.9f64, share in 0.0..=1.0f64, positive: bool,
+        score in prop_oneof![Just(0.0), -1.0..1.0f64],
+    ) {
+        let (rate, f) = (share * eta, if positive { 1.0 } else { -1.0 });
+        let problem = Problem::new(eta, gamma).unwrap();
+        let first = ((1.0 - 2.0 * eta) * sign(score) - (1.0 - 2.0 * rate) * f)
+            / score.abs().max(gamma / 2.0);
+        let expected = expected_factor(&problem, score, f, rate);
+        prop_assert!((expected - first).abs() < 1e-13 / gamma, "{expected} {first}");
+        for y in [f, -f] {
+            prop_assert!(problem.gradient_factor(score, y).abs() <= 4.0 / gamma * (1.0 + 1e-15));
+        }
+    }
+
+    /// Claims 2.3, where `|<w, x>|` is at least gamma/2, and 2.4, where it is not: at every point
+    /// `<g^1, w - w*>` is at least `2 (err(w, x) - eta)`.
+    #[test]
+    fn the_claims_hold_at_every_point(
+        eta in 0.0..0.5f64, gamma in 0.01..0.9f64, share in 0.0..=1.0f64, height in 0.0..=1.0f64,
+        score in -1.0..1.0f64, inside: bool, positive: bool,
+    ) {
+        let rate = share * eta;
+        let best = (gamma + height * (1.0 - gamma)) * if positive { 1.0 } else { -1.0 };
+        let score = if inside { score * gamma / 2.0 } else { score };
+        prop_assume!(inside == (score.abs() < gamma / 2.0));
+        let error = if sign(score) == sign(best) { rate } else { 1.0 - rate };
+        let problem = Problem::new(eta, gamma).unwrap();
+        let moved = expected_factor(&problem, score, sign(best), rate) * (score - best);
+        prop_assert!(moved >= 2.0 * (error - eta) - 1e-12, "{moved} {error}");
+    }
+}
+
+/// The bound of claim 2.9 is attained.
+#[test]
+fn the_largest_gradient_has_the_norm_four_over_gamma() {
+    let problem = Problem::new(0.0, 0.2).unwrap();
+    assert_eq!(problem.gradient_factor(0.0, -1.0), 20.0);
+}
+
+/// Returns a halfspace of R^4 and sixty points with the noise of an adversary; `None` for the trap.
+fn simulated(adversary: Option<Adversary>, seed: u64) -> (MarginHalfspace, MassartDistribution) {
+    let halfspace = MarginHalfspace::new(4, GAMMA, seed).unwrap();
+    let (points, adversary) = match adversary {
+        Some(adversary) => (halfspace.points(60, seed).unwrap(), adversary),
+        None => halfspace.trap(60, ETA, seed).unwrap(),
+    };
+    let noisy = MassartDistribution::of_halfspace(&halfspace, points, &adversary, ETA).unwrap();
+    (halfspace, noisy)
+}
+
+const GAMMA: f64 = 0.2;
+const ETA: f64 = 0.25;
+
+/// Claim 2.5: a step changes the mean squared distance from w* to at most
+/// `before - 4 step (err - eta) + 16 step^2/gamma^2`, exactly, with the projection.
+#[test]
+fn a_step_brings_the_iterate_nearer_on_average() {
+    let problem = Problem::new(ETA, GAMMA).unwrap();
+    let mut fell = 0;
+    use Adversary::{FarAway, Greedy, NearBoundary, Random};
+    let adversaries = [Some(Random), Some(FarAway), Some(NearBoundary), Some(Greedy), None];
+    for (seed, adversary) in adversaries.into_iter().enumerate() {
+        let (halfspace, noisy) = simulated(adversary, seed as u64);
+        let points = Sphere::new(noisy.design()).unwrap();
+        let (rows, signs, weights) = noisy.as_sample();
+        for step in [0.25 * GAMMA * GAMMA, 0.05 * GAMMA * GAMMA, 0.002] {
+            let mut sgd = Sgd::new(problem, 4, step).unwrap();
+            let draws = noisy.draw(60, seed as u64);
+            for draw in draws.rows.into_iter().zip(draws.signs) {
+                let before = squared_distance(&sgd.coef(), halfspace.normal());
+                let error = SphereSample::new(noisy.design(), noisy.clean()).unwrap();
+                let wrong = error.points().scores(&sgd.coef());
+                let rate = |i: usize| match sign(wrong[i]) == noisy.clean()[i] {
+                    true => noisy.rates()[i],
+                    false => 1.0 - noisy.rates()[i],
+                };
+                let error = (0..60).map(rate).sum::<f64>() / 60.0;
+                let after: f64 = (0..rows.len())
+                    .map(|k| {
+                        let mut next = sgd.clone();
+                        next.run(&points, std::iter::once((rows[k], signs[k]))).unwrap();
+                        weights[k] * squared_distance(&next.coef(), halfspace.normal())
+                    })
+                    .sum();
+                let bound =
+                    before - 4.0 * step * (error - ETA) + 16.0 * step * step / (GAMMA * GAMMA);
+                assert!(after <= bound + 1e-12, "{seed} {step}: {after} {bound}");
+                fell += usize::from(bound < before);
+                sgd.run(&points, std::iter::once(draw)).unwrap();
+            }
+        }
+    }
+    assert!(fell > 50, "{fell}");
+}
+
+/// Lemma 2.8, as `Plan::proven` uses it: the deviations `2 step <G - g, w - w*>` of the steps from
+/// their means add up to at most `range sqrt(2 T log(1/delta))`, for the range
+/// `2 step (2 + 4/gamma)`, on all but a share delta of the runs; and their mean is 0.
+#[test]
+fn deviations_add_up_to_little() {
+    const STEPS: usize = 400;
+    let problem = Problem::new(ETA, GAMMA).unwrap();
+    let (step, delta) = (0.01, 0.3f64);
+    let range = 2.0 * step * (2.0 + 4.0 / GAMMA);
+    let (mut above, mut sums) = (0, Vec::new());
+    for seed in 0..200 {
+        let (halfspace, noisy) =
+            simulated([Some(Adversary::Random), None][seed as usize % 2].clone(), seed);
+        let points = Sphere::new(noisy.design()).unwrap();
+        let (rows, signs, weights) = noisy.as_sample();
+        let mut sgd = Sgd::new(problem, 4, step).unwrap();
+        let draws = noisy.draw(STEPS, seed);
+        let mut sum = 0.0;
+        for (row, y) in draws.rows.into_iter().zip(draws.signs) {
+            let w = sgd.coef();
+            let scores = points.scores(&w);
+            let best = points.scores(halfspace.normal());
+            let moved = |row: usize, y: f64| {
+                problem.gradient_factor(scores[row], y) * (scores[row] - best[row])
+            };
+            let mean: f64 = (0..rows.len()).map(|k| weights[k] * moved(rows[k], signs[k])).sum();
+            let deviation = 2.0 * step * (mean - moved(row, y));
+            assert!(deviation.abs() <= 2.0 * range, "{deviation} {range}");
+            sum += deviation;
+            sgd.run(&points, std::iter::once((row, y))).unwrap();
+        }
+        above += usize::from(sum > range * (2.0 * STEPS as f64 * delta.recip().ln()).sqrt());
+        sums.push(sum);
+    }
+    assert!(above <= 60, "{above}");
+    let n = sums.len() as f64;
+    let mean = sums.iter().sum::<f64>() / n;
+    let variance = sums.iter().map(|sum| (sum - mean) * (sum - mean)).sum::<f64>() / (n - 1.0);
+    assert!(mean.abs() < 4.0 * (variance / n).sqrt(), "{mean} {variance}");
+}
+
+/// Proposition B.5 from samples: the cut of a bad halfspace is between it and w*, as deep as it
+/// says, on all but a few draws.
+#[test]
+fn cuts_of_drawn_samples_keep_the_true_halfspace() {
+    let target = Target::new(0.15, 0.05).unwrap();
+    let problem = Problem::new(ETA, GAMMA).unwrap().with_target(target);
+    let (mut cuts, mut lost) = (0, 0);
+    for seed in 0..60 {
+        let (halfspace, noisy) = simulated(
+            [Some(Adversary::FarAway), Some(Adversary::Greedy), None][seed as usize % 3].clone(),
+            seed,
+        );
+        let draws = noisy.draw(3000, seed);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        for axis in 0..4 {
+            for side in [0.7, -0.7] {
+                let mut w = halfspace.normal().iter().map(|v| 0.3 * v).collect::<Vec<f64>>();
+                w[axis] += side;
+                let Some(cut) = separate(&problem, &sample, &w).cut else { continue };
+                cuts += 1;
+                let kept = dot(&cut.normal, &w) - dot(&cut.normal, halfspace.normal());
+                lost += usize::from(kept < cut.depth);
+            }
+        }
+    }
+    assert!(cuts > 150 && lost * 50 <= cuts, "{lost} of {cuts}");
+}
