@@ -1,8 +1,11 @@
 //! Focused online learning.
 
 use margins::Registry;
-use margins::boost::Combination;
-use margins::estimators::focused::{self, Checkpointing, EnsembleSettings, FocusedLearner};
+use margins::boost::PlayerKind;
+use margins::estimators::focused::{
+    self, Checkpointing, EnsembleSettings, FocusedLearner, Guarantee, MistakeBound, Output,
+    Validation,
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -92,12 +95,39 @@ pub(crate) fn fit_focused<'py>(
     let rows = fitted.evaluation.losses.len() as f64;
     result.set_item("error", fitted.evaluation.mistakes as f64 / rows)?;
     result.set_item("baseline", fitted.baseline)?;
+    result.set_item("mean_loss", fitted.evaluation.mean_loss())?;
+    result.set_item("seen_loss", fitted.seen.mean)?;
+    result.set_item("loss_bound", fitted.seen.bound)?;
+    result.set_item("theorem", theorem(py, &fitted.guarantee)?)?;
+    result.set_item("validation", fitted.validation.map(|v| validation(py, v)).transpose()?)?;
     result.set_item("slack", fitted.slack.map(|slack| slack.to_string()))?;
     result.set_item("outliers", fitted.outliers)?;
     result.set_item("learner", fitted.learner)?;
     result.set_item("kernel", fitted.kernel)?;
     result.set_item("model", fitted.model.map(Model::new))?;
     result.set_item("ensemble", Ensemble(Arc::new(fitted.ensemble)))?;
+    Ok(result)
+}
+
+/// Returns theorem 1 for a game.
+fn theorem<'py>(py: Python<'py>, guarantee: &Guarantee) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    result.set_item("delta", guarantee.delta)?;
+    result.set_item("mistakes", guarantee.mistakes)?;
+    result.set_item("steps", guarantee.theory.rounds())?;
+    result.set_item("outputs", guarantee.theory.outputs())?;
+    result.set_item("failure", guarantee.failure)?;
+    result.set_item("subsample_failure", guarantee.of_subsample)?;
+    Ok(result)
+}
+
+/// Returns the choice of a classifier on rows held out.
+fn validation(py: Python<'_>, choice: Validation) -> PyResult<Bound<'_, PyDict>> {
+    let result = PyDict::new(py);
+    result.set_item("rows", choice.rows)?;
+    result.set_item("candidates", choice.candidates)?;
+    result.set_item("error", choice.error)?;
+    result.set_item("error_bound", choice.bound)?;
     Ok(result)
 }
 
@@ -109,6 +139,40 @@ fn unknown(name: &str, value: &str, reason: &str) -> PyErr {
 /// Returns the value that a text stands for.
 fn parsed<T: FromStr<Err = String>>(name: &'static str, text: &str) -> PyResult<T> {
     text.parse().map_err(|reason: String| unknown(name, text, &reason))
+}
+
+/// Returns the classifier that comes out.
+fn output_of(given: &mut Given<'_>) -> PyResult<Output> {
+    let combine: String = given.take("combine")?;
+    Output::of_name(&combine).ok_or_else(|| {
+        let names = Output::ALL.map(|output| format!("'{}'", output.name())).join(", ");
+        refuse("combine", format!("'{combine}'"), &format!("one of {names}"))
+    })
+}
+
+/// Returns the player.
+fn player_of(given: &mut Given<'_>) -> PyResult<PlayerKind> {
+    let player: String = given.take("player")?;
+    let named = PlayerKind::NAMED.iter().find(|(name, _)| *name == player);
+    let found = named.map(|&(_, player)| player);
+    found.ok_or_else(|| {
+        let names = PlayerKind::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
+        refuse("player", format!("'{player}'"), &format!("one of {names}"))
+    })
+}
+
+/// Returns the bound on the mistakes of the learner.
+fn mistakes_of(given: &mut Given<'_>) -> PyResult<MistakeBound> {
+    Ok(match (given.take("mistakes")?, given.take("margin")?) {
+        (None, None) => MistakeBound::Samples,
+        (Some(mistakes), None) => MistakeBound::Mistakes(mistakes),
+        (None, Some(margin)) => MistakeBound::Margin(margin),
+        (Some(_), Some(_)) => {
+            return Err(PyValueError::new_err(
+                "mistakes and margin are two forms of one bound: leave one of them out",
+            ));
+        }
+    })
 }
 
 fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
@@ -132,11 +196,6 @@ fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
     let loss: String = given.take("loss")?;
     let loss = if loss.trim() == "ramp" { "hinge" } else { &loss };
-    let combination = match given.take::<String>("combine")?.as_str() {
-        "majority" => Combination::Majority,
-        "average" => Combination::Average,
-        other => return Err(refuse("combine", format!("'{other}'"), "'majority' or 'average'")),
-    };
     let path: Option<PathBuf> = given.take("checkpoint")?;
     let pause_at: Option<u64> = given.take("pause_at")?;
     if pause_at.is_some() && path.is_none() {
@@ -152,7 +211,10 @@ fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
         intercept: given.take("fit_intercept")?,
         max_steps: given.take("max_steps")?,
         outputs: given.take("outputs")?,
-        combination,
+        output: output_of(given)?,
+        delta: given.take("delta")?,
+        mistakes: mistakes_of(given)?,
+        player: player_of(given)?,
         slack: parsed("slack", &given.take::<String>("slack")?)?,
         subsample: given
             .take::<Option<String>>("subsample")?

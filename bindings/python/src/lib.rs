@@ -2,6 +2,7 @@
 //! and the crate `margins`, which does all of the work.
 
 mod blocks;
+mod bounds;
 mod calibration;
 mod copies;
 mod data;
@@ -16,6 +17,7 @@ mod massart;
 mod model;
 mod regularised;
 mod report;
+mod sampler;
 mod settings;
 mod stream;
 
@@ -25,6 +27,10 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::blocks::{BlockWriter, block_file};
+    #[pymodule_export]
+    use super::bounds::{
+        focused_failure, focused_horizon, risk_bound, subsample_failure, typical_and_rare_samples,
+    };
     #[pymodule_export]
     use super::calibration::{
         catoni_location, misclassification_bound, not_calibrated, psi, psi_inverse, reliability,
@@ -48,6 +54,8 @@ mod _native {
     use super::regularised::{
         fit_classifier, fit_cross_validated, fit_path, fit_robust, kernel_names,
     };
+    #[pymodule_export]
+    use super::sampler::Sampler;
     #[pymodule_export]
     use super::stream::{StreamLearner, StreamState, fit_stream};
 

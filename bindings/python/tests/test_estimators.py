@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import margins_learn as ml
-from margins_learn import _inputs
+from margins_learn import _inputs, bounds
 from conftest import clouds
 
 LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu")]
@@ -272,6 +272,53 @@ def test_majorities_are_models(two, tmp_path):
         assert not hasattr(read, "predict_proba")
     average = ml.FocusedClassifier(combine="average", max_steps=500).fit(X, y)
     assert average.coef_.shape == (1, X.shape[1])
+
+
+def test_single_classifiers_of_a_game():
+    X, y = clouds(100, 2)
+    X += 20 * np.where(y, 1, -1)[:, None]
+    last = ml.FocusedClassifier(combine="last").fit(X, y)
+    assert last.coef_.shape == (1, X.shape[1]) and last.max_loss_ == 0 and last.theorem_["failure"] is None and not hasattr(last, "validation_")
+    chosen = ml.FocusedClassifier(combine="validated", delta=0.1).fit(X, y)
+    found = chosen.validation_
+    assert found["rows"] == 20 and found["error_bound"] == pytest.approx(min(1, found["error"] + np.sqrt(np.log(found["candidates"] / 0.1) / 40)))
+
+
+def test_the_evidence_and_the_theorem_of_a_game():
+    X, y = clouds(100, 2)
+    X += 20 * np.where(y, 1, -1)[:, None]
+    game = ml.FocusedClassifier(delta=0.05, margin=2.0, outputs=5000).fit(X, y)
+    mistakes = (np.max(np.sum(X**2, axis=1)) + 1) / 4
+    assert game.theorem_["mistakes"] == pytest.approx(mistakes)
+    assert {"steps": game.theorem_["steps"], "outputs": game.theorem_["outputs"]} == bounds.focused_horizon(100, mistakes, delta=0.05)
+    assert 0 <= game.mean_loss_ <= game.max_loss_ and 0 < game.seen_loss_ < 1 and game.loss_bound_ <= 1
+    part = ml.FocusedClassifier(subsample="outliers=1,rare=20").fit(X, y)
+    assert 0 < part.theorem_["subsample_failure"] <= 1
+    uniform = ml.FocusedClassifier(player="uniform").fit(X, y)
+    assert not hasattr(uniform, "loss_bound_") and uniform.theorem_["failure"] is None
+    assert ml.FocusedClassifier(player="exp3p", max_steps=300).fit(X, y).n_iter_ <= 300
+    refused = {"player": "random", "combine": "best", "delta": 0, "mistakes": -1, "margin": 0}
+    for name, value in refused.items():
+        with pytest.raises(ValueError, match=f"{name} is '?{value}'?, but must be"):
+            ml.FocusedClassifier(**{name: value}).fit(X, y)
+    with pytest.raises(ValueError, match="two forms of one bound"):
+        ml.FocusedClassifier(mistakes=1, margin=1).fit(X, y)
+
+
+def test_calculators_of_the_maximal_loss():
+    horizon = bounds.focused_horizon(50, 10.0, epsilon=0.1, delta=1e-3)
+    assert 0.9e-3 < bounds.focused_failure(50, 10.0, epsilon=0.1, **horizon) <= 1e-3
+    assert bounds.focused_failure(50, 10.0, epsilon=0.1, steps=horizon["steps"] // 2, outputs=horizon["outputs"]) > 1e-3
+    rng, n, outliers, rare, size = np.random.default_rng(0), 300, 2, 40, 30
+    drawn = rng.integers(n, size=(20_000, size))
+    few = 2 * n * np.sum((drawn >= outliers) & (drawn < outliers + rare), axis=1) < size * rare
+    failed = np.mean(few | (drawn < outliers).any(axis=1))
+    failure = bounds.subsample_failure(n, outliers, rare, size)
+    assert abs(failed - failure["exact"]) < 4 * np.sqrt(failed / 20_000) and failure["exact"] <= failure["bound"] <= failure["published"]
+    with pytest.raises(ValueError, match="the share of rare samples is 0.6"):
+        bounds.typical_and_rare_samples(5, 2, epsilon=0.1, gap=0.5, rare=0.6)
+    with pytest.raises(ValueError, match="the dimension is 20"):
+        bounds.risk_bound(10, 20, 0.1)
 
 
 def test_a_game_is_played_until_the_largest_loss_is_small():

@@ -65,7 +65,8 @@ GOOD = {
     "selected": 0, "certified": np.array([True, False]), "kernels": ["a", "b"], "errors": np.ones((2, 2)), "KernelGridDisplay.selected": (0, 1),
     "margins": X[:, 0], "scores": X[:, 0], "from_predictions.y": Y, "reliability": CURVE, "risks": [0.0, 1.0], "curves": {"a": [0.0, 1.0]},
     "gamma": 1.0, "strong_convexity": 1.0, "input_second_moment": 2.0, "step": 0.1, "iterations": 5, "initial_distance": 1.0, "diameter": 1.0,
-    "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
+    "n": 100, "mistakes": 5.0, "epsilon": 0.3, "steps": 10, "outputs": 3, "reduced_dimension": 1, "gap": 0.5, "rare": 1, "outliers": 1, "size": 10,
+    "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
 }  # fmt: skip
 
 

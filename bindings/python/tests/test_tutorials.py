@@ -19,8 +19,8 @@ def test_tutorial(path, tmp_path, capsys):
     specification = importlib.util.spec_from_file_location(path.stem, path)
     tutorial = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(tutorial)
-    smaller = {"rows": 100_000} if "rows" in inspect.signature(tutorial.main).parameters else {}
-    tutorial.main(tmp_path, **smaller)
+    smaller = {"rows": 100_000, "seeds": 2, "steps": 500}
+    tutorial.main(tmp_path, **{name: smaller[name] for name in smaller.keys() & inspect.signature(tutorial.main).parameters.keys()})
     plt.close("all")
     assert (tmp_path / f"{path.stem}.png").stat().st_size > 10_000 and capsys.readouterr().out
 

@@ -75,6 +75,22 @@ pub enum Error {
         /// The value that was given.
         found: String,
     },
+    /// A sampler is asked for the next draw before the losses of the last one.
+    #[error("the losses of the {0} samples drawn last are not known yet: call observe before draw")]
+    NotObserved(usize),
+    /// A loss that a sampler observes is not in [0, 1].
+    #[error(
+        "loss {at}, of sample {row}, is {loss}, but must be from 0 to 1: clip losses, or count a \
+         mistake as 1 and a right answer as 0"
+    )]
+    ObservedLoss {
+        /// Its place among the losses, from 0.
+        at: usize,
+        /// The sample, from 0.
+        row: usize,
+        /// The loss.
+        loss: f64,
+    },
     /// The loss of a sample is NaN.
     #[error("row {row}: the loss of the score {score} is not a number")]
     Loss {

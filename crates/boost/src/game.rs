@@ -59,6 +59,10 @@ pub enum Stop {
     /// The game stops as soon as the ensemble is known to be right on every sample, with a loss,
     /// clipped to [0, 1], of at most this. The check is that of [`Consistent`](Self::Consistent).
     LossAtMost(f64),
+    /// The game stops as soon as the learner's present classifier, which is then its result, is right
+    /// on every sample, with a loss, clipped to [0, 1], of at most this. It is checked once in m
+    /// rounds, and the check ends at the first sample that is wrong.
+    LearnerLossAtMost(f64),
 }
 
 /// The end of a game.
@@ -214,7 +218,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<GameOutcome, Error> {
         let visits = self.visits();
         let epsilon = match stop {
-            Stop::Never => None,
+            Stop::Never | Stop::LearnerLossAtMost(_) => None,
             Stop::Consistent => Some(1.0),
             Stop::LossAtMost(epsilon) => Some(epsilon),
         };
@@ -227,8 +231,23 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
             {
                 state.consistent_at = Some(state.round);
             }
+            if let Stop::LearnerLossAtMost(epsilon) = stop
+                && self.state.round.is_multiple_of(signs.len() as u64)
+                && self.learner_reaches(epsilon)
+            {
+                self.state.consistent_at = Some(self.state.round);
+            }
         }
         Ok(self.ending())
+    }
+
+    /// Returns true if the learner is right on every sample, with a loss of at most epsilon.
+    fn learner_reaches(&self, epsilon: f64) -> bool {
+        self.design.samples().zip(self.signs).enumerate().all(|(row, (x, &y))| {
+            let score = self.state.learner.score(&x);
+            let loss = clipped(self.loss, row, y, score);
+            y * score > 0.0 && loss.is_ok_and(|loss| loss <= epsilon)
+        })
     }
 
     /// Samples to look after in a round: twice m for every new member.

@@ -114,6 +114,21 @@ impl Horizon {
         }
     }
 
+    /// Returns a bound on the probability that theorem 1 fails with this T and k: that the mean loss
+    /// of the k classifiers exceeds `epsilon` on one of m samples, if the learner suffers at most
+    /// `B = total_loss` in sum:
+    ///
+    /// `m exp(ln m + ((e - 1) B - epsilon T/8)/m) + m exp(-(ln 2 - 1/2) epsilon k)`, at most 1.
+    ///
+    /// [`theorem_1`](Self::theorem_1) makes each of the two terms `delta/2`.
+    pub fn failure(&self, m: usize, epsilon: f64, total_loss: f64) -> f64 {
+        let m = m as f64;
+        let learner = (std::f64::consts::E - 1.0) * total_loss;
+        let rounds = m.ln() + (learner - epsilon * self.rounds as f64 / 8.0) / m;
+        let outputs = -(std::f64::consts::LN_2 - 0.5) * epsilon * self.outputs as f64;
+        (m * rounds.exp() + m * outputs.exp()).min(1.0)
+    }
+
     /// Returns the number of rounds T.
     pub fn rounds(&self) -> u64 {
         self.rounds
@@ -155,6 +170,27 @@ mod tests {
             let horizon = Horizon::theorem_1(m, epsilon, delta, total).unwrap();
             let bound = mean_loss_bound(m, horizon.rounds(), total, delta / 2.0);
             assert!(bound <= epsilon / 2.0 && bound > 0.49 * epsilon, "{bound}");
+        }
+    }
+
+    /// The probability of failure at the T and k of theorem 1 is delta, up to the rounding of T and k
+    /// to whole numbers, and grows as rounds or outputs are taken away.
+    #[test]
+    fn the_probability_of_failure_is_that_of_the_horizon() {
+        for (m, epsilon, delta, total) in
+            [(1, 0.3, 0.1, 0.0), (1000, 0.01, 0.01, 4e3), (50, 0.49, 1e-6, 9.0)]
+        {
+            let horizon = Horizon::theorem_1(m, epsilon, delta, total).unwrap();
+            let failure =
+                |rounds, outputs| Horizon::new(rounds, outputs).unwrap().failure(m, epsilon, total);
+            let (rounds, outputs) = (horizon.rounds(), horizon.outputs());
+            let found = failure(rounds, outputs);
+            let rounding = (epsilon / (8.0 * m as f64)).exp().max((0.2 * epsilon).exp());
+            assert!(found <= delta && found >= delta / rounding, "{found} {delta}");
+            assert!(failure(rounds - 1, outputs) > found && failure(rounds, outputs - 1) > found);
+            // One fewer of either breaks its half of delta.
+            assert!(2.0 * failure(rounds - 1, 1 << 20) > delta);
+            assert!(2.0 * failure(1 << 50, outputs - 1) > delta);
         }
     }
 

@@ -9,10 +9,12 @@
 //!   constants.
 //! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: its result; [`Evaluation`]: the
 //!   losses of the result on samples.
+//! * [`FocusedSampler`]: the focused draws alone, for a learner of any kind.
 //! * [`Checkpoint`]: a game to resume later.
 //! * [`SampleTree`]: draws samples by weight and multiplies weights, without overflow or drift.
 //! * [`StumpWinnow`], [`KernelPerceptron`], [`MultilayerPerceptron`]: learners in addition to the
 //!   learners of [`margins_optim::online`].
+//! * [`bounds`]: the theorems and lemmas of the paper as calculators.
 //! * [`Slack`] and [`Subsample`]: robustness against outliers.
 //! * [`opponents`]: AdaBoost, EXP3.P.1, the sublinear perceptron.
 //!
@@ -39,6 +41,7 @@
 //! ```
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+pub mod bounds;
 mod checkpoint;
 mod consistency;
 mod ensemble;
@@ -50,8 +53,10 @@ mod kernel_perceptron;
 mod multilayer_perceptron;
 pub mod opponents;
 mod player;
+mod player_kind;
 mod power_of_two;
 mod sample_tree;
+mod sampler;
 mod shared;
 mod slack;
 mod stump;
@@ -66,7 +71,9 @@ pub use horizon::{Horizon, mean_loss_bound};
 pub use kernel_perceptron::{KernelExpansion, KernelPerceptron, Support};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};
 pub use player::{FocusedPlayer, SamplePlayer, UniformPlayer};
+pub use player_kind::{Player, PlayerKind};
 pub use sample_tree::SampleTree;
+pub use sampler::FocusedSampler;
 pub use slack::{Slack, SlackKind, projection_threshold};
 pub use stump::{Stump, StumpSearch, StumpVote, StumpWinnow};
 pub use subsample::Subsample;

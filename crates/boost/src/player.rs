@@ -91,6 +91,41 @@ impl FocusedPlayer {
     pub fn probability(&self, row: usize) -> f64 {
         0.5 * self.tree.probability(row) + 0.5 / self.tree.len() as f64
     }
+
+    /// Returns `ln w_i`, the logarithm of the weight: `1/(2m)` times the sum of `l/p_i` over the draws
+    /// of sample i.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn log_weight(&self, row: usize) -> f64 {
+        self.tree.log_weight(row)
+    }
+
+    /// Returns an upper bound on the mean loss of sample i over the `draws` draws so far, under the
+    /// classifiers of their time: `4 m (ln w_i + ln(m/delta))/draws`, at most 1.
+    ///
+    /// With probability `1 - delta` the bounds of all samples hold at once, and after every draw, by
+    /// Ville's inequality; nothing is assumed of the learner. Source: the proof of theorem 1 in
+    /// `docs/boost.md`.
+    ///
+    /// # Errors
+    /// `delta` not in (0, 1).
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn loss_bound(&self, row: usize, draws: u64, delta: f64) -> Result<f64, Error> {
+        let share = |delta: f64| 0.0 < delta && delta < 1.0;
+        OutOfRange::check("delta", delta, "between 0 and 1", share)?;
+        let m = self.tree.len() as f64;
+        let sum = 4.0 * m * (self.log_weight(row) + (m / delta).ln());
+        Ok(if draws == 0 { 1.0 } else { (sum / draws as f64).min(1.0) })
+    }
+
+    /// Multiplies the weight of a sample by `exp(eta l/p)`, p its probability when it was drawn.
+    pub(crate) fn raise(&mut self, row: usize, loss: f64, p: f64) -> Result<(), Error> {
+        let eta = 0.5 / self.tree.len() as f64;
+        self.tree.multiply(row, (eta * loss / p).exp())
+    }
 }
 
 impl SamplePlayer for FocusedPlayer {
@@ -108,8 +143,7 @@ impl SamplePlayer for FocusedPlayer {
 
     fn observe(&mut self, row: usize, loss: f64) -> Result<(), Error> {
         if check_loss(loss)? > 0.0 {
-            let eta = 0.5 / self.tree.len() as f64;
-            self.tree.multiply(row, (eta * loss / self.probability(row)).exp())?;
+            self.raise(row, loss, self.probability(row))?;
         }
         Ok(())
     }

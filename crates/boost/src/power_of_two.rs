@@ -46,6 +46,11 @@ impl Scaled {
         self.exponent
     }
 
+    /// Returns the natural logarithm.
+    pub(crate) fn ln(self) -> f64 {
+        self.mantissa.ln() + self.exponent as f64 * std::f64::consts::LN_2
+    }
+
     /// Returns the floating-point number; 0 or infinity outside the range of `f64`.
     pub(crate) fn value(self) -> f64 {
         match self.exponent {

@@ -127,6 +127,15 @@ impl SampleTree {
         self.leaf(at) / self.total as f64
     }
 
+    /// Returns the natural logarithm of a weight, `-inf` of 0: no weight is too large or too small.
+    ///
+    /// # Panics
+    /// If `at >= m`.
+    pub fn log_weight(&self, at: usize) -> f64 {
+        assert!(at < self.len, "weight {at} of {}", self.len);
+        self.scaled(at).map_or(f64::NEG_INFINITY, Scaled::ln)
+    }
+
     /// Draws a weight's number, with its [`probability`](Self::probability).
     ///
     /// A large tree takes its random numbers one draw ahead. Where the next draw will fall is then

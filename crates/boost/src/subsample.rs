@@ -24,6 +24,11 @@ pub struct Subsample {
     failure: f64,
 }
 
+/// Returns the bound on the probability of failure of n of m samples.
+pub(crate) fn bound(m: f64, k: f64, m_2: f64, n: f64) -> f64 {
+    (k * n / m + (-n * m_2 / (8.0 * m)).exp()).min(1.0)
+}
+
 impl Subsample {
     /// Returns a subsample of the size with the smallest bound, at most m.
     ///
@@ -46,7 +51,7 @@ impl Subsample {
         )?;
         let best = if k > 0.0 { 8.0 * m / m_2 * (m_2 / (8.0 * k)).ln() } else { m };
         let n = best.round().clamp(1.0, m);
-        let failure = (k * n / m + (-n * m_2 / (8.0 * m)).exp()).min(1.0);
+        let failure = bound(m, k, m_2, n);
         Ok(Subsample { rows, size: n as usize, failure })
     }
 

@@ -7,6 +7,7 @@ use margins_boost::opponents::Exp3P1;
 use margins_boost::{
     Checkpoint, Combination, Evaluation, FocusedPlayer, Fol, Game, Horizon, KernelPerceptron,
     MultilayerPerceptron, SamplePlayer, Slack, SlackKind, Stop, StumpWinnow, UniformPlayer,
+    mean_loss_bound,
 };
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
@@ -40,6 +41,52 @@ fn theorem_1_holds_on_every_problem() {
             assert!(mean <= 0.49, "problem {seed}, row {row}: {mean}");
             assert!(y * ensemble.score(&x) > 0.0);
         }
+    }
+}
+
+/// The bound by the weights of a game is at most the bound by the sum of its losses, and both hold
+/// for the mean losses of the learner, which the test follows on every sample.
+#[test]
+fn the_losses_of_a_game_bound_those_of_every_sample() {
+    let (mut tight, delta) = (0, 0.05);
+    for seed in 0..10 {
+        let (m, rounds) = (20, 4000);
+        let data = separable(m, 3, 0.02, seed);
+        let horizon = Horizon::new(rounds, 1).unwrap();
+        let mut game = fol(Perceptron::new(3), &data, horizon, seed);
+        let mut sums = vec![0.0; m];
+        for _ in 0..rounds {
+            for (sum, (x, y)) in sums.iter_mut().zip(data.0.samples().zip(data.1.signs())) {
+                *sum += f64::from(u8::from(y * game.learner().score(&x) <= 0.0));
+            }
+            game.play().unwrap();
+        }
+        let of_sum = mean_loss_bound(m, rounds, game.ending().seen_loss, delta).min(1.0);
+        for (row, sum) in sums.iter().enumerate() {
+            let bound = game.player().loss_bound(row, rounds, delta).unwrap();
+            assert!(bound <= of_sum + 1e-12 && sum / rounds as f64 <= bound, "{seed} {row}");
+            tight += usize::from(bound < 0.8 * of_sum);
+        }
+    }
+    assert!(tight > 100, "{tight}");
+}
+
+/// The present classifier ends the game once it is right on every sample, checked every m rounds.
+#[test]
+fn a_game_stops_when_its_learner_is_right_everywhere() {
+    for seed in 0..10 {
+        let data = separable(30, 3, 0.05, seed);
+        let horizon = Horizon::new(20_000, 1).unwrap();
+        let mut game = fol(Perceptron::new(3), &data, horizon, seed);
+        let ending = game.run(Stop::LearnerLossAtMost(0.49)).unwrap();
+        let consistent = |game: &Fol<'_, Perceptron>| {
+            Evaluation::new(game.learner(), &data.0, &data.1, &ZeroOne).unwrap().consistent()
+        };
+        assert!(consistent(&game) && ending.consistent_at == Some(ending.rounds));
+        assert_eq!(ending.rounds % 30, 0);
+        let mut before = fol(Perceptron::new(3), &data, horizon, seed);
+        before.run_until(ending.rounds - 30, Stop::Never).unwrap();
+        assert!(ending.rounds == 30 || !consistent(&before), "seed {seed}");
     }
 }
 

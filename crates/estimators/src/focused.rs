@@ -20,12 +20,21 @@ mod fit;
 mod game;
 mod game_file;
 mod learner;
+mod output;
+#[cfg(feature = "serde")]
+mod sampler_file;
 mod settings;
 mod specification;
 
 pub use committee::Committee;
 pub use fit::FittedEnsemble;
+pub use game::SeenLosses;
 pub use learner::FocusedLearner;
+pub use output::{Output, Validation};
+#[cfg(feature = "serde")]
+pub use sampler_file::{load_sampler, sampler_from_bytes, sampler_to_bytes, save_sampler};
 #[cfg(feature = "serde")]
 pub use settings::Checkpointing;
-pub use settings::{EnsembleSettings, SlackBudget, SlackRule, Subsampling};
+pub use settings::{
+    EnsembleSettings, Guarantee, MistakeBound, SlackBudget, SlackRule, Subsampling,
+};

@@ -8,11 +8,11 @@ The estimators follow the interface of scikit-learn, and work in its pipelines, 
 * `RobustClassifier` minimises an objective that single wrong samples cannot dominate.
 * `StreamClassifier` learns sample by sample, also in chunks with `partial_fit`, as `SGDClassifier` does.
 * `MassartClassifier` learns a halfspace from noisy labels, with a bound on its error.
-* `FocusedClassifier` minimises the largest loss of a sample.
+* `FocusedClassifier` minimises the largest loss of a sample; `FocusedSampler` draws samples so for any online learner.
 
 After a fit `relative_gap_` bounds the distance of the objective from the minimum, and `status_` is "converged" if the gap is at
 most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts a classifier to ONNX. The modules `losses` and
-`calibration` have functions of the losses, `display` has plots, and `blocks` writes files for data larger than memory.
+`calibration` have functions of the losses, `bounds` the theorems on the maximal loss, `display` has plots, and `blocks` writes files for data larger than memory.
 `margins_learn.dask` and `margins_learn.ray`, which must be imported explicitly, fit data on the workers of a cluster.
 
 >>> from margins_learn import MarginClassifierCV, losses
@@ -24,7 +24,7 @@ most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts 
 ['dwd', 'exponential', 'garg-roth']
 """
 
-from . import blocks, calibration, display, losses
+from . import blocks, bounds, calibration, display, losses
 from ._files import load
 from ._focused import FocusedClassifier
 from ._massart import MassartClassifier
@@ -32,12 +32,14 @@ from ._native import __version__
 from ._path import MarginPath
 from ._regularised import MarginClassifier
 from ._robust import RobustClassifier
+from ._sampler import FocusedSampler
 from ._search import MarginClassifierCV
 from ._stream import StreamClassifier
 from .onnx import to_onnx
 
 __all__ = [
     "FocusedClassifier",
+    "FocusedSampler",
     "MarginClassifier",
     "MarginClassifierCV",
     "MarginPath",
@@ -45,6 +47,7 @@ __all__ = [
     "RobustClassifier",
     "StreamClassifier",
     "blocks",
+    "bounds",
     "calibration",
     "display",
     "load",

@@ -44,11 +44,25 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         If False, fix the intercept of a linear learner at 0.
     max_steps : int >= 1 or None, default=None
         Maximum number of steps of a game. Default: by theorem 1. The game ends earlier once every loss is at most
-        `epsilon`. The default is theorem 1 for a learner that makes as many mistakes as there are samples.
+        `epsilon`. The default is theorem 1 with `delta` and `mistakes`.
     outputs : int >= 1 or None, default=None
         Number of classifiers in the ensemble, drawn from random steps. Default: by theorem 1.
-    combine : {"majority", "average"}, default="majority"
-        How the classifiers are combined. `"majority"`: Majority vote. `"average"`: Mean score.
+    combine : {"majority", "average", "last", "validated"}, default="majority"
+        How the classifiers are combined, or which one is taken. `"majority"`: Majority vote. `"average"`: Mean score.
+        `"last"`: The learner's classifier at the end. `"validated"`: The one with the fewest mistakes on a fifth of the
+        rows, held out. With `last` and `validated` the game ends when the present classifier alone reaches `epsilon`.
+    delta : float in (0, 1), default=0.01
+        Failure probability of theorem 1 and of the bounds.
+    mistakes : float >= 0 or None, default=None
+        Bound on the mistakes of the learner, for theorem 1. Default: the number of rows. With another loss than
+        `zero-one` it bounds the sum of the learner's losses.
+    margin : float > 0 or None, default=None
+        Margin of the rows, which bounds the mistakes of the perceptron by (R/margin)^2. R is the largest norm of a row
+        as the learner sees it, with a 1 for the intercept.
+    player : {"focused", "uniform", "exp3p"}, default="focused"
+        Player who draws the rows. `"focused"`: Rows with large losses more often (theorem 1). `"uniform"`: All rows
+        equally often: stochastic gradient. `"exp3p"`: EXP3.P.1 of Auer et al., which takes a pass over the rows for
+        each step.
     slack : str, default="auto"
         Slack for outliers: `auto`, `none` or such as `additive-sum:budget=5`. `auto` plays without slack. If some rows
         remain wrong after the steps of theorem 1, it plays a second game with slack for that many rows, and returns the
@@ -79,6 +93,19 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         Classifiers, which decide together.
     max_loss_ : float
         Largest loss of a sample.
+    mean_loss_ : float
+        Mean loss of the samples.
+    seen_loss_ : float
+        Mean of the losses that the player saw, each under the classifier of its step.
+    loss_bound_ : float
+        Bound on the mean loss of every sample over the steps, with probability `1 - delta`, whatever the learner is.
+        Absent with slack and for another player than the focused one.
+    theorem_ : dict
+        Theorem 1 for this game: `delta`, `mistakes`, `steps` and `outputs` of the theorem, the probability of `failure`
+        with the limits of this game, and `subsample_failure` by theorem 3; None where a theorem says nothing.
+    validation_ : dict
+        With `combine="validated"`: number of `rows` held out, of `candidates`, the `error` of the chosen one on these
+        rows, and the `error_bound` for new rows of the same distribution, with probability `1 - delta`.
     consistent_at_ : int
         Step by which the ensemble was correct on every sample with a loss of at most `epsilon`, if it was.
     n_iter_ : int
@@ -118,6 +145,11 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
 
     ensemble_: _native.Ensemble
     max_loss_: float
+    mean_loss_: float
+    seen_loss_: float
+    loss_bound_: float
+    theorem_: dict[str, Any]
+    validation_: dict[str, Any]
     consistent_at_: int
     finished_: bool
     slack_: str
@@ -140,6 +172,10 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         max_steps: int | None = None,
         outputs: int | None = None,
         combine: str = "majority",
+        delta: float = 0.01,
+        mistakes: float | None = None,
+        margin: float | None = None,
+        player: str = "focused",
         slack: str = "auto",
         subsample: str | None = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -159,6 +195,10 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.max_steps = max_steps
         self.outputs = outputs
         self.combine = combine
+        self.delta = delta
+        self.mistakes = mistakes
+        self.margin = margin
+        self.player = player
         self.slack = slack
         self.subsample = subsample
         self.checkpoint = checkpoint
@@ -193,7 +233,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         if report["model"] is not None:
             self._adopt(report["model"])
         self._keep(n_iter_=max(1, report["rounds"]))
-        self._keep(**{f"{name}_": report[name] for name in ("max_loss", "finished", "status", "consistent_at", "slack", "outliers", "learner", "kernel")})
+        kept = ("max_loss", "mean_loss", "seen_loss", "loss_bound", "theorem", "validation", "finished", "status", "consistent_at")
+        self._keep(**{f"{name}_": report[name] for name in (*kept, "slack", "outliers", "learner", "kernel")})
         if self.finished_:
             warn_of_no_use("The ensemble", report["error"], "the samples", report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the game after {self.n_iter_} of {report['max_steps']} steps")

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use margins::boost::Combination;
+use margins::boost::PlayerKind;
+use margins::estimators::focused::{MistakeBound, Output};
 
 use super::data::{FileArguments, PositiveArguments, Source};
 use super::encode::EncodeArguments;
@@ -51,7 +52,21 @@ pub(crate) struct GameArguments {
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
     pub(crate) outputs: Option<usize>,
     #[arg(long, value_name = "HOW", default_value = "majority")]
-    pub(crate) combine: CombinationName,
+    pub(crate) combine: OutputName,
+    #[arg(long, value_parser = number, default_value_t = 0.01, hide_short_help = true)]
+    pub(crate) delta: f64,
+    #[arg(long, value_name = "B", value_parser = number, hide_short_help = true)]
+    mistakes: Option<f64>,
+    #[arg(
+        long,
+        value_name = "GAMMA",
+        value_parser = number,
+        conflicts_with = "mistakes",
+        hide_short_help = true
+    )]
+    margin: Option<f64>,
+    #[arg(long, value_name = "PLAYER", default_value = "focused", hide_short_help = true)]
+    pub(crate) player: PlayerName,
     #[arg(long, value_name = "SLACK", default_value = "auto", conflicts_with = "subsample")]
     pub(crate) slack: String,
     #[arg(long, value_name = "COUNTS")]
@@ -92,15 +107,43 @@ struct CheckpointArguments {
 }
 
 choices! {
-    /// The combinations of the classifiers of an ensemble.
-    CombinationName of "combine": Majority, Average
+    /// The classifiers that come out of a game.
+    OutputName of "combine": Majority, Average, Last, Validated
 }
 
-impl From<CombinationName> for Combination {
-    fn from(name: CombinationName) -> Self {
+impl From<OutputName> for Output {
+    fn from(name: OutputName) -> Self {
         match name {
-            CombinationName::Majority => Combination::Majority,
-            CombinationName::Average => Combination::Average,
+            OutputName::Majority => Output::Majority,
+            OutputName::Average => Output::Average,
+            OutputName::Last => Output::Last,
+            OutputName::Validated => Output::Validated,
+        }
+    }
+}
+
+choices! {
+    /// The players who draw the rows.
+    PlayerName of "player": Focused, Uniform, Exp3P
+}
+
+impl From<PlayerName> for PlayerKind {
+    fn from(name: PlayerName) -> Self {
+        match name {
+            PlayerName::Focused => PlayerKind::Focused,
+            PlayerName::Uniform => PlayerKind::Uniform,
+            PlayerName::Exp3P => PlayerKind::Exp3P,
+        }
+    }
+}
+
+impl GameArguments {
+    /// Returns the bound on the mistakes of the learner.
+    pub(crate) fn mistakes(&self) -> MistakeBound {
+        match (self.mistakes, self.margin) {
+            (Some(mistakes), _) => MistakeBound::Mistakes(mistakes),
+            (None, Some(margin)) => MistakeBound::Margin(margin),
+            (None, None) => MistakeBound::Samples,
         }
     }
 }

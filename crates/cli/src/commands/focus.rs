@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::focus::FocusedDocument;
+use crate::output::focus::{FocusedDocument, TheoremDocument, ValidationDocument};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
@@ -104,7 +104,10 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<EnsembleS
         outputs: game.outputs,
         epsilon: game.epsilon,
         standardize: learner.standardize,
-        combination: game.combine.into(),
+        output: game.combine.into(),
+        delta: game.delta,
+        mistakes: game.mistakes(),
+        player: game.player.into(),
         slack: option("--slack", &game.slack, str::parse)?,
         subsample: game
             .subsample
@@ -146,7 +149,12 @@ fn document<'a>(
         kernel: fitted.kernel.as_deref(),
         epsilon: settings.epsilon,
         standardize: settings.standardize,
-        combination: fitted.combination,
+        combination: fitted.output.name(),
+        player: settings.player.name(),
+        validation: fitted.validation.map(ValidationDocument::new),
+        theorem: TheoremDocument::new(&fitted.guarantee),
+        seen_loss: fitted.seen.mean,
+        loss_bound: fitted.seen.bound,
         members: fitted.ensemble.len(),
         samples: fitted.samples,
         seed: settings.seed,

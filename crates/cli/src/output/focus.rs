@@ -1,8 +1,8 @@
 //! Games of focused online learning.
 
-use margins::boost::Combination;
 use margins::data::Dataset;
 use margins::data::digits::{self, percent};
+use margins::estimators::focused::{Guarantee, Validation};
 use serde::Serialize;
 
 use super::Lines;
@@ -23,7 +23,17 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) epsilon: f64,
     /// True if the features were standardised.
     pub(crate) standardize: bool,
-    pub(crate) combination: Combination,
+    /// The name of the output: `majority`, `average`, `last` or `validated`.
+    pub(crate) combination: &'static str,
+    pub(crate) player: &'static str,
+    /// Null unless the classifier was chosen on rows held out.
+    pub(crate) validation: Option<ValidationDocument>,
+    pub(crate) theorem: TheoremDocument,
+    /// The mean of the losses that the player saw.
+    pub(crate) seen_loss: f64,
+    /// A bound on the mean loss of every row over the steps; null with slack and for another player
+    /// than the focused one.
+    pub(crate) loss_bound: Option<f64>,
     /// The number of classifiers in the ensemble.
     pub(crate) members: usize,
     /// The number of samples learned from.
@@ -57,6 +67,84 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) coef: Option<&'a [f64]>,
 }
 
+/// The choice of a classifier on rows held out.
+#[derive(Serialize)]
+pub(crate) struct ValidationDocument {
+    rows: usize,
+    candidates: usize,
+    error: f64,
+    error_bound: f64,
+}
+
+impl ValidationDocument {
+    pub(crate) fn new(choice: Validation) -> Self {
+        let Validation { rows, candidates, error, bound: error_bound } = choice;
+        ValidationDocument { rows, candidates, error, error_bound }
+    }
+}
+
+/// Theorem 1 for the game.
+#[derive(Serialize)]
+pub(crate) struct TheoremDocument {
+    delta: f64,
+    /// The bound on the sum of the learner's losses.
+    mistakes: f64,
+    /// The steps and classifiers of the theorem.
+    steps: u64,
+    outputs: usize,
+    /// The most steps and the classifiers of the game.
+    #[serde(skip)]
+    played: (u64, usize),
+    /// The probability of failure with the most steps and the classifiers of the game; null where the
+    /// theorem says nothing.
+    failure: Option<f64>,
+    /// The probability of failure of the subsample, by theorem 3; null without one.
+    subsample_failure: Option<f64>,
+}
+
+impl TheoremDocument {
+    pub(crate) fn new(guarantee: &Guarantee) -> Self {
+        let Guarantee { theory, horizon, .. } = guarantee;
+        TheoremDocument {
+            delta: guarantee.delta,
+            mistakes: guarantee.mistakes,
+            steps: theory.rounds(),
+            outputs: theory.outputs(),
+            played: (horizon.rounds(), horizon.outputs()),
+            failure: guarantee.failure,
+            subsample_failure: guarantee.of_subsample,
+        }
+    }
+
+    /// Returns the lines on the probabilities of failure.
+    fn lines(&self) -> Lines {
+        let (delta, mistakes) = (self.delta, number(self.mistakes));
+        let TheoremDocument { steps, outputs, .. } = self;
+        let mut lines = Lines::new();
+        if let Some(failure) = self.failure {
+            let theorem = format!(
+                "{steps} steps, {outputs} classifiers; at most {mistakes} mistakes; failure \
+                 probability {delta}"
+            );
+            lines.push(("theorem 1", theorem));
+            if self.played != (*steps, *outputs) {
+                let (steps, outputs) = self.played;
+                let failure = number(failure);
+                let here =
+                    format!("at most {failure} with {steps} steps and {outputs} classifiers");
+                lines.push(("failure", here));
+            }
+        }
+        lines.extend(self.subsample_failure.map(|failure| {
+            let failure = number(failure);
+            let what =
+                format!("has an outlier or too few rare rows with probability {failure} at most");
+            ("subsample", what)
+        }));
+        lines
+    }
+}
+
 impl FocusedDocument<'_> {
     pub(crate) fn lines(&self, name: &str, data: &Dataset) -> Lines {
         let consistent = match (self.consistent, self.steps_to_consistency) {
@@ -64,9 +152,10 @@ impl FocusedDocument<'_> {
             (true, None) => "yes".to_owned(),
             (false, _) => "no".to_owned(),
         };
-        let combination = match self.combination {
-            Combination::Majority => "majority",
-            Combination::Average => "average",
+        let ensemble = match (self.combination, &self.validation) {
+            ("last", _) => "last classifier of the learner".to_owned(),
+            (_, Some(choice)) => format!("one classifier of {}", choice.candidates),
+            (combination, None) => format!("{combination} of {}", self.members),
         };
         let mut lines = vec![
             size(name, data.rows(), data.columns()),
@@ -80,7 +169,7 @@ impl FocusedDocument<'_> {
         lines.extend([
             ("steps", format!("{} of at most {}", self.steps, self.max_steps)),
             ("status", self.status.to_owned()),
-            ("ensemble", format!("{combination} of {}", self.members)),
+            ("ensemble", ensemble),
             ("consistent", consistent),
             (
                 "maximal loss",
@@ -95,6 +184,8 @@ impl FocusedDocument<'_> {
                 format!("{error} %, {} of {}", self.mistakes, data.rows())
             }),
         ]);
+        lines.extend(self.evidence());
+        lines.extend(self.theorem.lines());
         lines.extend(self.slack.clone().map(|slack| ("slack", slack)));
         if let Some(outliers) = &self.outliers {
             const MOST: usize = 10;
@@ -108,6 +199,26 @@ impl FocusedDocument<'_> {
             lines.push(("intercept", number(intercept)));
             lines.push(("coefficients", coef.len().to_string()));
         }
+        lines
+    }
+
+    /// Returns the lines on the choice of a classifier and on the losses seen.
+    fn evidence(&self) -> Lines {
+        let mut lines = Lines::new();
+        lines.extend(self.validation.as_ref().map(|choice| {
+            let ValidationDocument { rows, error, error_bound, .. } = choice;
+            let (error, bound) = (percent(*error), percent(*error_bound));
+            let sure = 1.0 - self.theorem.delta;
+            let what = format!(
+                "{error} % of {rows} rows held out; of new rows at most {bound} % with probability {sure}"
+            );
+            ("validation error", what)
+        }));
+        lines.extend(self.loss_bound.filter(|&bound| bound < 1.0).map(|bound| {
+            let (bound, sure) = (number(bound), 1.0 - self.theorem.delta);
+            let what = format!("{bound} in the mean over the steps, every row, probability {sure}");
+            ("loss bound", what)
+        }));
         lines
     }
 }

@@ -128,6 +128,40 @@ fn the_kernel_perceptron_takes_sparse_rows_for_what_they_are() {
     }
 }
 
+/// A single classifier has coefficients, and every probability of failure is printed.
+#[test]
+fn a_single_classifier_comes_out_with_its_bound() {
+    let workshop = Workshop::new();
+    workshop.write("separable.csv", separable().as_bytes());
+    let focus = ["focus", "--data", "separable.csv", "--combine"];
+    let last = workshop.json(&[&focus[..], &["last", "--out", "last.json"]].concat());
+    assert_eq!((number(&last["max_loss"]), number(&last["members"])), (0.0, 1.0));
+    assert!(last["coef"].is_array() && last["validation"].is_null());
+    assert!(last["theorem"]["failure"].is_null());
+    let validated = [&focus[..], &["validated", "--delta", "0.1"]].concat();
+    let document = workshop.json(&validated);
+    let [rows, candidates, error, bound] = ["rows", "candidates", "error", "error_bound"]
+        .map(|name| number(&document["validation"][name]));
+    let all = number(&document["data"]["rows"]);
+    assert_eq!((rows, number(&document["samples"])), ((0.2 * all).round(), all - rows));
+    let expected = error + ((candidates / 0.1).ln() / (2.0 * rows)).sqrt();
+    assert!((bound - expected.min(1.0)).abs() < 1e-12);
+    assert!(workshop.output(&validated).contains("with probability 0.9"));
+    let options = ["majority", "--margin", "0.5", "--max-steps", "100000", "--outputs", "20"];
+    let limited = [&focus[..], &options].concat();
+    let theorem = &workshop.json(&limited)["theorem"];
+    assert!(number(&theorem["failure"]) > 0.0 && number(&theorem["mistakes"]) > 4.0);
+    let (theorem, printed) = (theorem.clone(), workshop.output(&limited));
+    assert!(
+        printed.contains(&format!("\ntheorem 1       {} steps", theorem["steps"])),
+        "{printed}"
+    );
+    assert!(printed.contains("with 100000 steps and 20 classifiers"), "{printed}");
+    let part = [&focus[..], &["majority", "--subsample", "outliers=1,rare=30"]].concat();
+    assert!(number(&workshop.json(&part)["theorem"]["subsample_failure"]) < 1.0);
+    assert!(workshop.output(&part).contains("\nsubsample "), "{}", workshop.output(&part));
+}
+
 #[test]
 fn slack_flags_the_row_with_the_wrong_label() {
     let workshop = Workshop::new();
@@ -211,6 +245,14 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--subsample outliers=5",
         "--subsample outliers=5,rare=10",
         "--max-steps 0",
+        "--delta 0",
+        "--mistakes -1",
+        "--margin 0",
+        "--margin 1 --learner stump",
+        "--margin 1 --mistakes 3",
+        "--combine best",
+        "--combine validated --subsample outliers=1,rare=30",
+        "--player random",
         "--pause-at 5",
         "--epochs 3",
         "--checkpoint game.json --seed 2",

@@ -62,7 +62,7 @@ const METHODS: [Method; 21] = [
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 47] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 50] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -104,6 +104,9 @@ const OPTIONS: [(&str, &[&str], &[&str]); 47] = [
     ("max-steps", &[], &["--max-steps", "1"]),
     ("outputs", &[], &["--outputs", "1"]),
     ("combine", &[], &["--combine", "average"]),
+    ("mistakes", &[], &["--mistakes", "3"]),
+    ("margin", &[], &["--margin", "0.3"]),
+    ("player", &[], &["--player", "uniform"]),
     ("slack", &[], &["--slack", "additive-sum:budget=5"]),
     ("subsample", &[], &["--subsample", "outliers=0,rare=3"]),
     ("checkpoint", &[], &["--checkpoint", "checkpoint.json"]),

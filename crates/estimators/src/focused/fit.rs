@@ -1,16 +1,17 @@
 //! Plays a game on a data set, and returns its ensemble.
 
-use margins_boost::{Combination, Ensemble, Evaluation, GameOutcome};
+use margins_boost::{Ensemble, Evaluation, GameOutcome, Subsample};
 use margins_data::{ClassLabels, Dataset, Standardizer};
 use margins_losses::ZeroOne;
 use margins_model::{Model, TrainingSummary};
 use margins_optim::Status;
 
 use super::committee::{Committee, Parts};
-use super::game::{Outcome, Table};
+use super::game::{Outcome, SeenLosses, Table};
 use super::game_file::GameFile;
 use super::learner::FocusedLearner;
-use super::settings::{EnsembleSettings, SlackBudget};
+use super::output::{Output, Validation};
+use super::settings::{EnsembleSettings, Guarantee, SlackBudget};
 use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 
@@ -31,9 +32,15 @@ pub struct FittedEnsemble {
     /// The share of samples that are not of the larger class, which the decision for that class
     /// alone gets wrong.
     pub baseline: f64,
-    /// How the classifiers are combined.
-    pub combination: Combination,
-    /// The classifiers of the game.
+    /// Which classifier of the game it is.
+    pub output: Output,
+    /// The choice of that classifier on rows held out; `None` unless the output is validated.
+    pub validation: Option<Validation>,
+    /// The steps and classifiers of theorem 1, and how likely it fails.
+    pub guarantee: Guarantee,
+    /// The evidence of theorem 1: what the losses that were seen say of the learner.
+    pub seen: SeenLosses,
+    /// The classifiers of the game, or the single one.
     pub ensemble: Committee,
     /// The number of samples learned from.
     pub samples: usize,
@@ -70,7 +77,9 @@ impl EnsembleSettings {
     /// is not the state of this game.
     pub fn fit(&self, data: &Dataset) -> Result<FittedEnsemble, Error> {
         self.check()?;
-        let standardization = self.standardization(data);
+        let split = self.held_out(data.rows())?;
+        let learned = split.as_ref().map(|(rows, _)| data.select(rows));
+        let standardization = self.standardization(learned.as_ref().unwrap_or(data));
         let scaled = match &standardization {
             Some(standardization) => {
                 data.design().check_fits(1, 1, 0)?;
@@ -82,30 +91,38 @@ impl EnsembleSettings {
         let all = scaled.as_ref().unwrap_or(data);
         all.design().check_fits(1, 0, 0)?;
         let limits = self.iterations.limits(self.time_limit);
-        let part = self.chosen_rows(data.rows())?.map(|rows| all.select(&rows));
+        let subsample = self.subsample(data.rows())?;
+        let rows = match &split {
+            Some((learned, _)) => Some(learned.clone()),
+            None => subsample.as_ref().map(|subsample| subsample.draw(self.seed)),
+        };
+        let part = rows.map(|rows| all.select(&rows));
+        let held_out = split.as_ref().map(|(_, rows)| all.select(rows));
         let chosen = part.as_ref().unwrap_or(all);
-        let horizon = self.horizon(chosen.rows())?;
+        let of_subsample = subsample.as_ref().map(Subsample::failure);
+        let guarantee = Guarantee { of_subsample, ..self.guarantee(chosen)? };
         let table = Table {
             settings: self,
             data: chosen,
             all,
+            held_out: held_out.as_ref(),
             scales: standardization.as_ref().map(Standardization::factors),
-            horizon,
+            guarantee,
             limits,
-            file: GameFile::of(self, data, &horizon),
+            file: GameFile::of(self, data, &guarantee.horizon),
         };
         let mut outcome = table.play()?;
         if let (Some(standardization), Committee::Linear(ensemble)) =
             (&standardization, &outcome.ensemble)
         {
             let members = ensemble.members().iter().map(|c| standardization.unscale(c)).collect();
-            let unscaled = Ensemble::new(self.combination, members);
+            let unscaled = Ensemble::new(self.output.combination(), members);
             outcome.evaluation =
                 Evaluation::within(&unscaled, data.design(), data.labels(), &*self.loss, &limits)?;
             outcome.ensemble = Committee::Linear(unscaled);
         }
         let rows = chosen.rows();
-        self.fitted(data, rows, outcome)
+        self.fitted(data, rows, guarantee, outcome)
     }
 
     /// Returns the scaling of the features for the learner, if there is one.
@@ -124,6 +141,7 @@ impl EnsembleSettings {
         &self,
         data: &Dataset,
         rows: usize,
+        guarantee: Guarantee,
         outcome: Outcome,
     ) -> Result<FittedEnsemble, Error> {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
@@ -144,7 +162,10 @@ impl EnsembleSettings {
             ending,
             evaluation,
             baseline: share.min(1.0 - share),
-            combination: self.combination,
+            output: self.output,
+            validation: outcome.validation,
+            guarantee,
+            seen: outcome.seen,
             ensemble: outcome.ensemble,
             samples: rows,
             max_steps: outcome.most,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use margins_boost::KernelPerceptron;
 use margins_boost::{
-    Checkpoint, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon, MultilayerPerceptron,
-    Slack, SlackKind, Stop, StumpWinnow,
+    Checkpoint, Evaluation, Game, GameOutcome, MultilayerPerceptron, Player, Slack, SlackKind,
+    StumpWinnow,
 };
 use margins_data::Dataset;
 use margins_data::Sample;
@@ -22,7 +22,8 @@ use serde::de::DeserializeOwned;
 use super::committee::Committee;
 use super::game_file::{GameFile, State};
 use super::learner::FocusedLearner;
-use super::settings::{EnsembleSettings, SlackBudget};
+use super::output::{self, Validation};
+use super::settings::{EnsembleSettings, Guarantee, SlackBudget};
 use crate::Error;
 
 /// A game before its learner is made.
@@ -32,9 +33,11 @@ pub(super) struct Table<'a> {
     pub(super) data: &'a Dataset,
     /// All samples, which the ensemble is judged on.
     pub(super) all: &'a Dataset,
+    /// The samples on which one of the classifiers is chosen, if it is.
+    pub(super) held_out: Option<&'a Dataset>,
     /// The factors that the features of the samples were multiplied with, if they were.
     pub(super) scales: Option<Vec<f64>>,
-    pub(super) horizon: Horizon,
+    pub(super) guarantee: Guarantee,
     pub(super) limits: Limits<'a>,
     pub(super) file: GameFile<'a>,
 }
@@ -47,6 +50,10 @@ pub(super) struct Outcome {
     /// The limit that ended the game, if one did.
     pub(super) stopped: Option<Status>,
     pub(super) evaluation: Evaluation,
+    /// What the losses seen say of the learner.
+    pub(super) seen: SeenLosses,
+    /// The choice of one classifier, if it was made.
+    pub(super) validation: Option<Validation>,
     /// The classifiers together.
     pub(super) ensemble: Committee,
     /// The slack of the game.
@@ -59,6 +66,18 @@ pub(super) struct Outcome {
     pub(super) kernel: Option<String>,
     /// The state of the game, if there is a file.
     state: Option<State>,
+}
+
+/// What the losses that were seen say of the learner of a game, the evidence of theorem 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeenLosses {
+    /// The mean loss of the samples drawn, under the classifiers of their time.
+    pub mean: f64,
+    /// A bound, with probability `1 - delta`, on the mean loss of every sample over the steps of the
+    /// game: the largest [`loss_bound`](margins_boost::FocusedPlayer::loss_bound) of the samples
+    /// learned from. It assumes nothing of learner and samples. `None` with slack, and of another
+    /// player than the focused one.
+    pub bound: Option<f64>,
 }
 
 /// What a game begins with.
@@ -81,7 +100,7 @@ impl Outcome {
 }
 
 /// A checkpoint of a game with the learner `L`.
-type Live<L> = Checkpoint<FocusedPlayer, L, <L as OnlineLearner>::Snapshot>;
+type Live<L> = Checkpoint<Player, L, <L as OnlineLearner>::Snapshot>;
 
 /// The longest time of which the work of a game may be lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
@@ -101,7 +120,7 @@ impl Table<'_> {
         let opening = Opening { slack, saved: state, ..Opening::default() };
         let first = self.play_game(learner, opening)?;
         let wrong = first.above(self.settings.epsilon);
-        if wrong == 0 || !self.is_lost(&first.ending)? {
+        if wrong == 0 || !self.is_lost(&first.ending) {
             return Ok(first);
         }
         let played = first.ending.rounds;
@@ -122,7 +141,7 @@ impl Table<'_> {
             Outcome { stopped: second.stopped, ..first }
         };
         better.ending = GameOutcome { rounds, seen_loss, ..better.ending };
-        better.most += self.horizon.rounds();
+        better.most += self.guarantee.horizon.rounds();
         Ok(better)
     }
 
@@ -255,8 +274,8 @@ impl Table<'_> {
         &self,
         learner: L,
         Opening { slack, saved, steps_before, before }: Opening,
-        hold: impl Fn(Live<L>) -> Checkpoint<FocusedPlayer, M, R>,
-        back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Live<L>,
+        hold: impl Fn(Live<L>) -> Checkpoint<Player, M, R>,
+        back: impl Fn(Checkpoint<Player, M, R>) -> Live<L>,
         keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
     ) -> Result<Outcome, Error>
     where
@@ -271,7 +290,8 @@ impl Table<'_> {
             }
             None => self.start(learner, slack)?,
         };
-        let state = |game: &Fol<'_, L>| self.file.encoded(|| hold(game.checkpoint().clone()));
+        let state =
+            |game: &Game<'_, Player, L>| self.file.encoded(|| hold(game.checkpoint().clone()));
         let stopped = self.run(&mut game, steps_before, |game| {
             let states: Vec<State> = before.iter().cloned().chain(state(game)?).collect();
             self.file.write(&states)
@@ -284,9 +304,9 @@ impl Table<'_> {
     /// earlier game. A game that is over, as in a file that was resumed, writes nothing.
     fn run<L: OnlineLearner>(
         &self,
-        game: &mut Fol<'_, L>,
+        game: &mut Game<'_, Player, L>,
         before: u64,
-        write: impl Fn(&Fol<'_, L>) -> Result<(), Error>,
+        write: impl Fn(&Game<'_, Player, L>) -> Result<(), Error>,
     ) -> Result<Option<Status>, Error> {
         if self.is_over(&game.ending()) {
             return Ok(None);
@@ -295,7 +315,7 @@ impl Table<'_> {
         let mut written = Instant::now();
         let stopped = loop {
             let next = most.min(game.round().saturating_add(STEPS_A_LOOK));
-            let ending = game.run_until(next, Stop::LossAtMost(self.settings.epsilon))?;
+            let ending = game.run_until(next, self.settings.stop())?;
             if self.is_over(&ending) {
                 break None;
             }
@@ -320,27 +340,36 @@ impl Table<'_> {
     /// Judges the ensemble of a game on all samples.
     fn judge<L: OnlineLearner>(
         &self,
-        game: &Fol<'_, L>,
+        game: &Game<'_, Player, L>,
         stopped: Option<Status>,
         slack: Option<SlackBudget>,
         keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
     ) -> Result<Outcome, Error> {
         let (design, labels) = (self.all.design(), self.all.labels());
-        let alone;
-        let ensemble = if stopped.is_some() && game.ensemble().members().is_empty() {
-            // The game ended before the first classifier was taken: that of now stands for it.
-            let members = vec![game.learner().snapshot()];
-            alone = margins_boost::Ensemble::new(self.settings.combination, members);
-            &alone
+        let (output, taken) = (self.settings.output, game.ensemble().members());
+        let mut validation = None;
+        // A game that ended before the first classifier was taken has that of now alone.
+        let early = stopped.is_some() && taken.is_empty();
+        let single = if let Some(held_out) = self.held_out {
+            let candidates = taken.iter().cloned().chain([game.learner().snapshot()]).collect();
+            let delta = self.settings.delta;
+            let (chosen, choice) = output::validated(candidates, held_out, delta, &self.limits)?;
+            validation = Some(choice);
+            Some(chosen)
         } else {
-            game.ensemble()
+            (output.is_single() || early).then(|| game.learner().snapshot())
         };
+        let single = single
+            .map(|classifier| margins_boost::Ensemble::new(output.combination(), vec![classifier]));
+        let ensemble = single.as_ref().unwrap_or(game.ensemble());
         let loss = &*self.settings.loss;
         Ok(Outcome {
             ending: game.ending(),
-            most: self.horizon.rounds(),
+            most: self.guarantee.horizon.rounds(),
             stopped,
             evaluation: Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
+            seen: self.seen(game),
+            validation,
             ensemble: keep(ensemble),
             slack,
             outliers: game.slack().map(Slack::outliers),
@@ -350,15 +379,29 @@ impl Table<'_> {
         })
     }
 
+    /// Returns what the losses of a game say of its learner.
+    fn seen<L: OnlineLearner>(&self, game: &Game<'_, Player, L>) -> SeenLosses {
+        let (rounds, delta) = (game.round(), self.settings.delta);
+        let bound = match game.player() {
+            Player::Focused(player) if game.slack().is_none() => {
+                let rows = 0..self.data.rows();
+                rows.map(|row| player.loss_bound(row, rounds, delta).ok())
+                    .try_fold(0.0, |most, bound| Some(f64::max(most, bound?)))
+            }
+            _ => None,
+        };
+        SeenLosses { mean: game.ending().seen_loss / rounds.max(1) as f64, bound }
+    }
+
     /// Returns true if a game has reached its goal or the most steps.
     fn is_over(&self, ending: &GameOutcome) -> bool {
-        ending.consistent_at.is_some() || ending.rounds == self.horizon.rounds()
+        ending.consistent_at.is_some() || ending.rounds == self.guarantee.horizon.rounds()
     }
 
     /// Returns true if a game ended after all its steps and is followed by one with slack.
-    fn is_lost(&self, ending: &GameOutcome) -> Result<bool, Error> {
+    fn is_lost(&self, ending: &GameOutcome) -> bool {
         let lost = ending.consistent_at.is_none() && self.is_over(ending);
-        Ok(lost && self.settings.plays_again(&self.horizon, self.data.rows())?)
+        lost && self.settings.plays_again(&self.guarantee)
     }
 
     /// Returns the game before its first round.
@@ -366,14 +409,15 @@ impl Table<'_> {
         &self,
         learner: L,
         slack: Option<SlackBudget>,
-    ) -> Result<Fol<'_, L>, Error> {
+    ) -> Result<Game<'_, Player, L>, Error> {
         let (design, labels) = (self.data.design(), self.data.labels());
-        let player = FocusedPlayer::new(design.rows())?;
-        let game = Fol::new(player, learner, design, labels, self.horizon, self.settings.seed)?;
+        let EnsembleSettings { player, delta, seed, .. } = *self.settings;
+        let player = Player::new(player, design.rows(), delta)?;
+        let game = Game::new(player, learner, design, labels, self.guarantee.horizon, seed)?;
         let game = game.with_loss(&*self.settings.loss);
-        let game = game.with_combination(self.settings.combination);
+        let game = game.with_combination(self.settings.output.combination());
         let Some(SlackBudget { kind, budget }) = slack else { return Ok(game) };
-        let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds())?;
+        let slack = Slack::new(kind, design.rows(), budget, self.guarantee.horizon.rounds())?;
         Ok(game.with_slack(slack)?)
     }
 }

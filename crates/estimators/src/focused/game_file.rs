@@ -17,7 +17,7 @@ mod file {
     /// The checkpoint files of games.
     const GAME: Kind = Kind {
         format: "margins-fol-checkpoint",
-        version: 1,
+        version: 2,
         job: "a game",
         method: "focused online learning",
     };

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use margins_boost::{Combination, Horizon, SlackKind, Subsample};
-#[cfg(feature = "serde")]
+use margins_boost::{Horizon, PlayerKind, SlackKind, Stop, Subsample};
 use margins_data::Dataset;
 use margins_losses::{MarginLoss, ZeroOne};
 
 use super::learner::FocusedLearner;
+use super::output::{self, Output};
 use crate::Error;
 #[cfg(feature = "serde")]
 use crate::checkpoint::digest_of;
@@ -41,9 +41,15 @@ pub struct EnsembleSettings {
     pub max_steps: Option<u64>,
     /// The number of classifiers in the ensemble, taken before random steps.
     pub outputs: Option<usize>,
-    /// The way in which they make one: by default the majority, which is right on every sample
-    /// wherever theorem 1 holds (corollary 1).
-    pub combination: Combination,
+    /// The classifier that comes out: by default the majority of those taken, which is right on every
+    /// sample wherever theorem 1 holds (corollary 1).
+    pub output: Output,
+    /// The probability with which theorem 1, or the bound of a validated output, may fail.
+    pub delta: f64,
+    /// The bound on the sum of the learner's losses in theorem 1.
+    pub mistakes: MistakeBound,
+    /// The player who draws the samples. Theorem 1 holds for the focused one alone.
+    pub player: PlayerKind,
     /// The slack for outliers.
     pub slack: SlackRule,
     /// The number of outliers that are likely not among the samples learned from, a random part of
@@ -61,6 +67,21 @@ pub struct EnsembleSettings {
     pub checkpoint: Option<Checkpointing>,
 }
 
+/// The bound B on the sum of the losses that the learner suffers on any sequence of the samples, with
+/// the 0-1 loss of its mistakes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum MistakeBound {
+    /// As many as there are samples, an assumption.
+    #[default]
+    Samples,
+    /// A number.
+    Mistakes(f64),
+    /// `(R/gamma)^2` for a perceptron on samples of norm at most R that a hyperplane separates with
+    /// the margin gamma (Novikoff). Samples are as the learner sees them: standardised if features
+    /// are, and with one more feature, of value 1, for an intercept.
+    Margin(f64),
+}
+
 /// Which slack outliers may take.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum SlackRule {
@@ -68,7 +89,8 @@ pub enum SlackRule {
     /// played with slack ([`SlackKind::AdditiveSum`]) for as many outliers as there are such samples,
     /// and the ensemble with fewer of them is returned. [`FocusedLearner::Adaptive`] on the logistic
     /// loss plays it instead of the perceptron, which never settles on such samples. With
-    /// a subsample there is no second game.
+    /// a subsample, a validated output, whose rows held out would choose the slack, or another player
+    /// than the focused one there is no second game.
     #[default]
     Automatic,
     /// No slack.
@@ -95,6 +117,27 @@ pub struct Subsampling {
     pub rare: usize,
 }
 
+/// What theorem 1 says of a game: with probability `1 - delta` the mean loss of the classifiers is
+/// small enough for epsilon on every sample, if the learner suffers at most [`mistakes`](Self::mistakes)
+/// in sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Guarantee {
+    /// The probability with which it may fail.
+    pub delta: f64,
+    /// The bound B on the sum of the learner's losses.
+    pub mistakes: f64,
+    /// The steps and classifiers of the theorem.
+    pub theory: Horizon,
+    /// The most steps of the game and its classifiers.
+    pub horizon: Horizon,
+    /// A bound on the probability that it fails at the end of [`horizon`](Self::horizon); `None` of
+    /// another player than the focused one, with slack, and of an output that is not an ensemble.
+    pub failure: Option<f64>,
+    /// A bound on the probability that the subsample has an outlier or too few rare samples (theorem
+    /// 3); `None` without a subsample.
+    pub of_subsample: Option<f64>,
+}
+
 /// The file to which the state of a game is written, regularly and at the end; if it exists already,
 /// the game resumes from it.
 #[cfg(feature = "serde")]
@@ -116,7 +159,10 @@ impl Default for EnsembleSettings {
             intercept: true,
             max_steps: None,
             outputs: None,
-            combination: Combination::Majority,
+            output: Output::Majority,
+            delta: 0.01,
+            mistakes: MistakeBound::Samples,
+            player: PlayerKind::Focused,
             slack: SlackRule::Automatic,
             subsample: None,
             seed: 1,
@@ -127,9 +173,6 @@ impl Default for EnsembleSettings {
         }
     }
 }
-
-/// Theorem 1 may fail with this probability.
-const DELTA: f64 = 0.01;
 
 impl EnsembleSettings {
     /// Returns true if a model holds the ensemble: of linear learners and kernels, not of stumps and
@@ -142,7 +185,7 @@ impl EnsembleSettings {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: no intercept of a learner that is not linear, slack for the
-    /// outliers that a part of the samples is to leave out. [`Error::Setting`]: an epsilon that is
+    /// outliers that a part of the samples is to leave out, a validated output of such a part. [`Error::Setting`]: an epsilon that is
     /// not between 0 and 1, or that no majority reaches with the loss.
     pub fn check(&self) -> Result<(), Error> {
         if !self.intercept && !self.learner.is_linear() {
@@ -159,29 +202,77 @@ impl EnsembleSettings {
                 "outliers get slack or are left out",
             ));
         }
-        if !(self.epsilon > 0.0 && self.epsilon < 1.0) {
-            return Err(Error::setting("epsilon", &self.epsilon, "between 0 and 1"));
+        if self.output == Output::Validated && self.subsample.is_some() {
+            return Err(Error::contradiction(
+                "a validated output".to_owned(),
+                "a subsample".to_owned(),
+                "the counts of a subsample are those of all rows, of which some are held out",
+            ));
         }
+        for (name, value) in [("epsilon", self.epsilon), ("delta", self.delta)] {
+            if !(value > 0.0 && value < 1.0) {
+                return Err(Error::setting(name, &value, "between 0 and 1"));
+            }
+        }
+        self.check_mistakes()?;
         self.mean_loss().map(drop)
+    }
+
+    fn check_mistakes(&self) -> Result<(), Error> {
+        match self.mistakes {
+            MistakeBound::Mistakes(b) if !(b >= 0.0 && b.is_finite()) => {
+                Err(Error::setting("mistakes", &b, "a finite number of at least 0"))
+            }
+            MistakeBound::Margin(gamma) if !(gamma > 0.0 && gamma.is_finite()) => {
+                Err(Error::setting("margin", &gamma, "a finite number greater than 0"))
+            }
+            MistakeBound::Margin(_) => {
+                let perceptron = matches!(self.learner, FocusedLearner::Perceptron);
+                let loss = self.loss.specification();
+                if perceptron && loss == ZeroOne.specification() {
+                    return Ok(());
+                }
+                Err(Error::contradiction(
+                    "a margin".to_owned(),
+                    format!("the learner {} and the loss {loss}", self.learner),
+                    "a margin bounds the mistakes of the perceptron; give a number of mistakes instead",
+                ))
+            }
+            MistakeBound::Samples | MistakeBound::Mistakes(_) => Ok(()),
+        }
     }
 
     /// Returns the mean loss of the classifiers with which their combination reaches epsilon.
     fn mean_loss(&self) -> Result<f64, Error> {
         let (loss, epsilon) = (&*self.loss, self.epsilon);
-        Horizon::mean_loss_for(self.combination, loss, epsilon).ok_or_else(|| {
+        Horizon::mean_loss_for(self.output.combination(), loss, epsilon).ok_or_else(|| {
             let unanimous = loss.value(1.0);
             let name = loss.specification();
             let requirement = format!(
-                "more than {unanimous:.4}, the loss '{name}' of a unanimous vote; an average has no such limit"
+                "more than {unanimous:.4}, the loss '{name}' of a unanimous vote; other outputs than the majority have no such limit"
             );
             Error::setting("epsilon", &epsilon, requirement)
         })
     }
 
-    /// Returns the rows to learn from, if they are not all.
-    pub(super) fn chosen_rows(&self, rows: usize) -> Result<Option<Vec<usize>>, Error> {
+    /// Returns the random part of the samples to learn from, if it is not all of them.
+    pub(super) fn subsample(&self, rows: usize) -> Result<Option<Subsample>, Error> {
         let Some(Subsampling { outliers, rare }) = self.subsample else { return Ok(None) };
-        Ok(Some(Subsample::new(rows, outliers, rare)?.draw(self.seed)))
+        Ok(Some(Subsample::new(rows, outliers, rare)?))
+    }
+
+    /// Returns the rows to learn from and those held out, if some are.
+    pub(super) fn held_out(&self, rows: usize) -> Result<Option<(Vec<usize>, Vec<usize>)>, Error> {
+        let validated = self.output == Output::Validated;
+        validated.then(|| output::hold_out(rows, self.seed)).transpose()
+    }
+
+    /// Returns the rule by which a game ends before its last step.
+    pub(super) fn stop(&self) -> Stop {
+        match self.output.is_single() {
+            true => Stop::LearnerLossAtMost(self.epsilon),
+            false => Stop::LossAtMost(self.epsilon),
+        }
     }
 
     /// Returns the slack of the first game.
@@ -192,23 +283,34 @@ impl EnsembleSettings {
         }
     }
 
-    /// Returns the steps and classifiers of theorem 1 for `rows` samples.
-    fn theory(&self, rows: usize) -> Result<Horizon, Error> {
-        Ok(Horizon::theorem_1(rows, self.mean_loss()?, DELTA, rows as f64)?)
-    }
-
-    /// Returns true if a game with this horizon that does not reach epsilon is followed by one with
-    /// slack: one that had the steps of theorem 1, so that time was not what it lacked.
-    pub(super) fn plays_again(&self, horizon: &Horizon, rows: usize) -> Result<bool, Error> {
-        let automatic = self.slack == SlackRule::Automatic && self.subsample.is_none();
-        Ok(automatic && horizon.rounds() >= self.theory(rows)?.rounds())
-    }
-
-    /// Returns steps and classifiers of a game over `rows` samples.
-    pub(super) fn horizon(&self, rows: usize) -> Result<Horizon, Error> {
-        let theory = self.theory(rows)?;
+    /// Returns what theorem 1 says of a game on samples, as the learner sees them.
+    pub(super) fn guarantee(&self, data: &Dataset) -> Result<Guarantee, Error> {
+        let (m, mean_loss) = (data.rows(), self.mean_loss()?);
+        let mistakes = match self.mistakes {
+            MistakeBound::Samples => m as f64,
+            MistakeBound::Mistakes(mistakes) => mistakes,
+            MistakeBound::Margin(gamma) => {
+                let largest = data.design().samples().map(|x| x.squared_norm()).fold(0.0, f64::max);
+                (largest + f64::from(u8::from(self.intercept))) / (gamma * gamma)
+            }
+        };
+        let theory = Horizon::theorem_1(m, mean_loss, self.delta, mistakes)?;
         let steps = self.max_steps.unwrap_or(theory.rounds());
-        Ok(Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?)
+        let horizon = Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?;
+        let holds = self.player == PlayerKind::Focused
+            && !self.output.is_single()
+            && self.slack().is_none();
+        let failure = holds.then(|| horizon.failure(m, mean_loss, mistakes));
+        Ok(Guarantee { delta: self.delta, mistakes, theory, horizon, failure, of_subsample: None })
+    }
+
+    /// Returns true if a game that does not reach epsilon is followed by one with slack: one that had
+    /// the steps of theorem 1, so that time was not what it lacked.
+    pub(super) fn plays_again(&self, guarantee: &Guarantee) -> bool {
+        let on_all = self.subsample.is_none() && self.output != Output::Validated;
+        let focused = self.player == PlayerKind::Focused;
+        let automatic = self.slack == SlackRule::Automatic && on_all && focused;
+        automatic && guarantee.horizon.rounds() >= guarantee.theory.rounds()
     }
 
     /// Returns the settings that make the game, in words: a file of another game is refused by
@@ -228,9 +330,11 @@ impl EnsembleSettings {
             ("intercept", self.intercept.to_string()),
             ("epsilon", self.epsilon.to_string()),
             ("standardize", self.standardize.to_string()),
-            ("combination", format!("{:?}", self.combination).to_lowercase()),
+            ("combination", self.output.name().to_owned()),
             ("slack", self.slack.to_string()),
             ("subsample", part.unwrap_or_default()),
+            ("delta", self.delta.to_string()),
+            ("player", self.player.name().to_owned()),
             ("max-steps", horizon.rounds().to_string()),
             ("outputs", horizon.outputs().to_string()),
             ("seed", self.seed.to_string()),

@@ -50,8 +50,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         range: ">= 1",
         none: "by theorem 1",
         sentence: "Maximum number of steps of a game",
-        more: "The game ends earlier once every loss is at most {epsilon}. The default is theorem 1 for a \
-               learner that makes as many mistakes as there are samples.",
+        more: "The game ends earlier once every loss is at most {epsilon}. The default is theorem 1 with \
+               {delta} and {mistakes}.",
         ..NONE
     },
     Setting {
@@ -66,9 +66,55 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "combine",
         option: Some("combine"),
-        kind: Kind::Choice(&[("majority", "Majority vote"), ("average", "Mean score")]),
+        kind: Kind::Choice(&[
+            ("majority", "Majority vote"),
+            ("average", "Mean score"),
+            ("last", "The learner's classifier at the end"),
+            ("validated", "The one with the fewest mistakes on a fifth of the rows, held out"),
+        ]),
         default: "\"majority\"",
-        sentence: "How the classifiers are combined",
+        sentence: "How the classifiers are combined, or which one is taken",
+        more: "With `last` and `validated` the game ends when the present classifier alone reaches {epsilon}.",
+        ..NONE
+    },
+    Setting {
+        name: "delta",
+        option: Some("delta"),
+        kind: Kind::Number,
+        range: "in (0, 1)",
+        default: "0.01",
+        sentence: "Failure probability of theorem 1 and of the bounds",
+        ..NONE
+    },
+    Setting {
+        name: "mistakes",
+        option: Some("mistakes"),
+        kind: Kind::Number,
+        range: ">= 0",
+        none: "the number of rows",
+        sentence: "Bound on the mistakes of the learner, for theorem 1",
+        more: "With another loss than `zero-one` it bounds the sum of the learner's losses.",
+        ..NONE
+    },
+    Setting {
+        name: "margin",
+        option: Some("margin"),
+        kind: Kind::Number,
+        range: "> 0",
+        sentence: "Margin of the rows, which bounds the mistakes of the perceptron by (R/margin)^2",
+        more: "R is the largest norm of a row as the learner sees it, with a 1 for the intercept.",
+        ..NONE
+    },
+    Setting {
+        name: "player",
+        option: Some("player"),
+        kind: Kind::Choice(&[
+            ("focused", "Rows with large losses more often (theorem 1)"),
+            ("uniform", "All rows equally often: stochastic gradient"),
+            ("exp3p", "EXP3.P.1 of Auer et al., which takes a pass over the rows for each step"),
+        ]),
+        default: "\"focused\"",
+        sentence: "Player who draws the rows",
         ..NONE
     },
     Setting {

@@ -1,0 +1,75 @@
+//! The theorems on the maximal loss as calculators.
+
+use margins::boost::bounds::{self, TypicalAndRare};
+use margins::boost::{Error, Horizon};
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+
+fn refused(error: Error) -> PyErr {
+    to_python(error.into())
+}
+
+/// Returns the steps and classifiers of theorem 1.
+#[pyfunction]
+pub(crate) fn focused_horizon(
+    rows: usize,
+    mistakes: f64,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<(u64, usize)> {
+    let horizon = Horizon::theorem_1(rows, epsilon, delta, mistakes).map_err(refused)?;
+    Ok((horizon.rounds(), horizon.outputs()))
+}
+
+/// Returns the probability that theorem 1 fails with so many steps and classifiers.
+#[pyfunction]
+pub(crate) fn focused_failure(
+    rows: usize,
+    mistakes: f64,
+    epsilon: f64,
+    steps: u64,
+    outputs: usize,
+) -> PyResult<f64> {
+    // The theorem checks the other numbers.
+    Horizon::theorem_1(rows, epsilon, 0.5, mistakes).map_err(refused)?;
+    let horizon = Horizon::new(steps, outputs).map_err(refused)?;
+    Ok(horizon.failure(rows, epsilon, mistakes))
+}
+
+/// Returns the number of samples of theorem 2, and the naive one.
+#[pyfunction]
+pub(crate) fn typical_and_rare_samples(
+    dimension: usize,
+    reduced_dimension: usize,
+    epsilon: f64,
+    gap: f64,
+    rare: f64,
+    delta: f64,
+) -> PyResult<(u64, u64)> {
+    let plan = TypicalAndRare { dimension, reduced_dimension, epsilon, gap, rare, delta };
+    Ok((plan.samples().map_err(refused)?, plan.naive_samples().map_err(refused)?))
+}
+
+/// Returns the probability of theorem 3, its bound and the published bound.
+#[pyfunction]
+pub(crate) fn subsample_failure(
+    rows: usize,
+    outliers: usize,
+    rare: usize,
+    size: usize,
+) -> PyResult<(f64, f64, f64)> {
+    let failure = bounds::subsample_failure(rows, outliers, rare, size).map_err(refused)?;
+    Ok((failure.exact, failure.bound, failure.published))
+}
+
+/// Returns the bound of section 3 on the risk.
+#[pyfunction]
+pub(crate) fn risk_bound(
+    rows: usize,
+    dimension: usize,
+    mean_loss: f64,
+    delta: f64,
+) -> PyResult<f64> {
+    bounds::risk_bound(rows, dimension, mean_loss, delta).map_err(refused)
+}
