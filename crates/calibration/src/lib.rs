@@ -4,10 +4,14 @@
 //! slices of them.
 //!
 //! * [`PsiTransform`]: the Psi-transform of any calibrated loss and its inverse.
+//! * [`least_conditional_risk`], [`conditional_risk_minimizer`]: the lowest expected loss at a class
+//!   probability, and the score that has it.
 //! * [`MarginPursuitPsi`]: the Psi-transform of margin pursuit in closed form.
 //! * [`cubic`]: all real roots of a cubic, accurate where the textbook formulas cancel.
-//! * [`location`]: the Catoni-type M-estimate of location, its confidence interval and stability.
+//! * [`location`]: the Catoni-type M-estimate of location, its confidence interval and stability, and
+//!   the median of means.
 //! * [`scale`]: rules for the scale of the margin-pursuit loss.
+//! * [`projection_bound`]: the bound of Garg and Roth on the error of a linear classifier.
 //! * [`risk_bound`]: the excess risk bound of margin pursuit, term by term.
 //! * [`probability`]: Platt scaling, isotonic regression, reliability.
 //!
@@ -31,6 +35,7 @@ mod error;
 pub mod location;
 mod margin_pursuit;
 pub mod probability;
+pub mod projection_bound;
 pub mod risk_bound;
 pub mod scale;
 mod search;
@@ -38,7 +43,10 @@ mod transform;
 
 pub use error::Error;
 pub use margin_pursuit::MarginPursuitPsi;
-pub use transform::{NotCalibrated, PsiTransform};
+pub use transform::{
+    NotCalibrated, PsiTransform, conditional_risk, conditional_risk_minimizer,
+    least_conditional_risk,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -74,11 +74,11 @@ fn check_count(n: usize) -> Result<(), Error> {
     if n == 0 { Err(Error::Empty("samples")) } else { Ok(()) }
 }
 
-fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
     Ok(OutOfRange::check(name, value, "positive and finite", |x| x > 0.0)?)
 }
 
-fn check_delta(delta: f64) -> Result<f64, Error> {
+pub(crate) fn check_delta(delta: f64) -> Result<f64, Error> {
     let share = |x| x > 0.0 && x < 1.0;
     Ok(OutOfRange::check("delta", delta, "between 0 and 1, both excluded", share)?)
 }

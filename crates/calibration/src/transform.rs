@@ -171,8 +171,7 @@ impl<L: MarginLoss> PsiTransform<L> {
     /// # Errors
     /// [`Error::Parameter`]: `eta` is outside [0, 1].
     pub fn least_conditional_risk(&self, eta: f64) -> Result<f64, Error> {
-        let eta = OutOfRange::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))?;
-        Ok(least_risk(&self.loss, eta))
+        least_conditional_risk(&self.loss, eta)
     }
 
     /// Returns a bound on the misclassification risk above the Bayes error, from a surrogate risk and
@@ -220,14 +219,64 @@ fn check_at_zero(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
     }
 }
 
-/// Returns `C_eta(u)`, with 0 times infinity taken as 0.
-fn conditional_risk(loss: &dyn MarginLoss, eta: f64, u: f64) -> f64 {
-    let part = |share: f64, u: f64| if share == 0.0 { 0.0 } else { share * loss.value(u) };
-    part(eta, u) + part(1.0 - eta, -u)
+/// Returns the conditional risk `C_eta(u) = eta L(u) + (1 - eta) L(-u)` of the score u where the
+/// positive class has the probability `eta`, with 0 times infinity taken as 0.
+///
+/// ```
+/// use margins_calibration::{conditional_risk, conditional_risk_minimizer, least_conditional_risk};
+/// use margins_losses::MarginPursuit;
+///
+/// let loss = MarginPursuit::new(1.0, 1.0)?;
+/// let best = conditional_risk_minimizer(&loss, 0.7)?;
+/// let least = least_conditional_risk(&loss, 0.7)?;
+/// assert!((conditional_risk(&loss, 0.7, best)? - least).abs() < 1e-15);
+/// assert!(conditional_risk(&loss, 0.7, best + 0.1)? > least);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Parameter`]: `eta` is outside [0, 1], or u is NaN.
+pub fn conditional_risk(loss: &dyn MarginLoss, eta: f64, u: f64) -> Result<f64, Error> {
+    if u.is_nan() {
+        return Err(OutOfRange { parameter: "the score", value: u, requirement: "a number" }.into());
+    }
+    Ok(risk_at(loss, check_share(eta)?, u))
 }
 
-fn least_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
-    least_risk_at(loss, eta, loss.population_minimizer(eta))
+/// Returns `H(eta)`, the lowest conditional risk; `-inf` where the loss has no lower bound on it. For
+/// margin pursuit it is a closed form.
+///
+/// # Errors
+/// [`Error::Parameter`]: `eta` is outside [0, 1].
+pub fn least_conditional_risk(loss: &dyn MarginLoss, eta: f64) -> Result<f64, Error> {
+    let eta = check_share(eta)?;
+    match margin_pursuit(loss) {
+        Some(exact) => exact.least_conditional_risk(eta),
+        None => Ok(least_risk_at(loss, eta, loss.population_minimizer(eta))),
+    }
+}
+
+/// Returns `u*(eta)`, a score of the lowest conditional risk, the smallest in size for margin pursuit,
+/// for which it is a root of a cubic; infinite where the risk falls without end.
+///
+/// # Errors
+/// [`Error::Parameter`]: `eta` is outside [0, 1].
+pub fn conditional_risk_minimizer(loss: &dyn MarginLoss, eta: f64) -> Result<f64, Error> {
+    let eta = check_share(eta)?;
+    match margin_pursuit(loss) {
+        Some(exact) => exact.minimizer(eta),
+        None => Ok(loss.population_minimizer(eta)),
+    }
+}
+
+fn check_share(eta: f64) -> Result<f64, OutOfRange> {
+    OutOfRange::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))
+}
+
+/// Returns `C_eta(u)`, with 0 times infinity taken as 0.
+fn risk_at(loss: &dyn MarginLoss, eta: f64, u: f64) -> f64 {
+    let part = |share: f64, u: f64| if share == 0.0 { 0.0 } else { share * loss.value(u) };
+    part(eta, u) + part(1.0 - eta, -u)
 }
 
 /// Returns `H(eta)` from a minimiser of the conditional risk.
@@ -235,6 +284,6 @@ fn least_risk_at(loss: &dyn MarginLoss, eta: f64, minimizer: f64) -> f64 {
     if eta == 0.0 || eta == 1.0 {
         return loss.lower_bound().unwrap_or(f64::NEG_INFINITY);
     }
-    let risk = conditional_risk(loss, eta, minimizer);
+    let risk = risk_at(loss, eta, minimizer);
     if risk.is_nan() { f64::NEG_INFINITY } else { risk }
 }

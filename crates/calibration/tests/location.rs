@@ -3,7 +3,9 @@
 use std::f64::consts::SQRT_2;
 
 use margins_calibration::location::{
-    Location, Stability, catoni_location, confidence_interval, stability_bound,
+    Location, LocationSettings, MarginLocation, Stability, blocks_of_confidence, catoni_location,
+    confidence_interval, confidence_interval_at, distance_from_mean, median_of_means,
+    range_after_changes, stability_bound, summarize, variance_bound,
 };
 use margins_losses::catoni::psi;
 use proptest::prelude::*;
@@ -123,6 +125,14 @@ fn refusals() {
         confidence_interval(&[], 1.0, 0.1).unwrap_err().to_string(),
         confidence_interval(&[1.0], 0.0, 0.1).unwrap_err().to_string(),
         confidence_interval(&[1.0], 1.0, 1.0).unwrap_err().to_string(),
+        confidence_interval_at(&[1.0], 0.0, 1.0, 0.1).unwrap_err().to_string(),
+        confidence_interval_at(&[1.0], 1.0, -1.0, 0.1).unwrap_err().to_string(),
+        confidence_interval_at(&[1.0], 1.0, 1.0, 0.0).unwrap_err().to_string(),
+        median_of_means(&[1.0, 2.0], 0, 1).unwrap_err().to_string(),
+        median_of_means(&[1.0, 2.0], 3, 1).unwrap_err().to_string(),
+        variance_bound(&[1.0], 0.1, 1).unwrap_err().to_string(),
+        variance_bound(&[1.0; 9], 0.1, 1).unwrap_err().to_string(),
+        range_after_changes(&[], 1.0, 1).unwrap_err().to_string(),
     ];
     assert_eq!(
         refused,
@@ -134,34 +144,248 @@ fn refusals() {
             "sample: at least one value is needed",
             "variance is 0, but must be positive and finite",
             "delta is 1, but must be between 0 and 1, both excluded",
+            "scale is 0, but must be positive and finite",
+            "variance is -1, but must be positive and finite",
+            "delta is 0, but must be between 0 and 1, both excluded",
+            "the number of blocks is 0, but must be at least 1 and at most the number of values",
+            "the number of blocks is 3, but must be at least 1 and at most the number of values",
+            "the number of values is 1, but must be at least 2 to estimate a variance",
+            "the bound on the variance estimated from the sample is 0, but must be positive and finite",
+            "sample: at least one value is needed",
         ]
     );
 }
 
-/// Fraction of samples of n draws whose interval holds the mean.
-fn coverage(distribution: &impl Distribution<f64>, mean: f64, variance: f64, n: usize) -> f64 {
+/// Fraction of samples of n draws whose interval, of a function of the sample, holds the mean.
+fn coverage(
+    distribution: &impl Distribution<f64>,
+    mean: f64,
+    n: usize,
+    interval: impl Fn(&[f64]) -> (f64, f64),
+) -> f64 {
     const TRIALS: usize = 1000;
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let held = (0..TRIALS).filter(|_| {
         let sample: Vec<f64> = (0..n).map(|_| distribution.sample(&mut rng)).collect();
-        let interval = confidence_interval(&sample, variance, 0.1).unwrap();
-        let (lower, upper) = interval.bounds().unwrap();
+        let (lower, upper) = interval(&sample);
         lower <= mean && mean <= upper
     });
     held.count() as f64 / TRIALS as f64
 }
 
+/// Distributions without a third moment, with mean and variance.
+fn heavy_tails() -> (StudentT<f64>, Pareto<f64>, f64, f64) {
+    let (shape, mean) = (2.5f64, 2.5 / 1.5);
+    let variance = shape / ((shape - 1.0).powi(2) * (shape - 2.0));
+    (StudentT::new(2.5).unwrap(), Pareto::new(1.0, shape).unwrap(), mean, variance)
+}
+
 #[test]
 fn the_confidence_interval_covers_under_heavy_tails() {
-    // Both without a third moment.
+    let (student, pareto, mean, variance) = heavy_tails();
     for n in [13, 100] {
-        let student = coverage(&StudentT::new(2.5).unwrap(), 0.0, 5.0, n);
-        assert!(student >= 0.9, "{n}: {student}");
-        let (shape, mean) = (2.5f64, 2.5 / 1.5);
-        let variance = shape / ((shape - 1.0).powi(2) * (shape - 2.0));
-        let pareto = coverage(&Pareto::new(1.0, shape).unwrap(), mean, variance, n);
-        assert!(pareto >= 0.9, "{n}: {pareto}");
+        let at = |v| move |x: &[f64]| confidence_interval(x, v, 0.1).unwrap().bounds().unwrap();
+        let share = coverage(&student, 0.0, n, at(5.0));
+        assert!(share >= 0.9, "{n}: {share}");
+        let share = coverage(&pareto, mean, n, at(variance));
+        assert!(share >= 0.9, "{n}: {share}");
     }
+}
+
+#[test]
+fn intervals_at_any_scale_cover_under_heavy_tails() {
+    let (student, pareto, mean, variance) = heavy_tails();
+    for scale in [3.0, 6.0, 12.0] {
+        let at = |v| {
+            move |x: &[f64]| {
+                confidence_interval_at(x, scale, v, 0.1).unwrap().bounds().expect("large enough")
+            }
+        };
+        let share = coverage(&student, 0.0, 100, at(5.0));
+        assert!(share >= 0.9, "{scale}: {share}");
+        let share = coverage(&pareto, mean, 100, at(variance));
+        assert!(share >= 0.9, "{scale}: {share}");
+    }
+}
+
+#[test]
+fn the_half_width_at_any_scale_by_hand() {
+    let (n, variance, delta) = (100.0, 4.0, 2.0 * (-2.0f64).exp()); // log(2/delta) = 2
+    let sample = [5.0; 100];
+    for scale in [2.5, 7.0, 20.0, 200.0] {
+        let interval = confidence_interval_at(&sample, scale, variance, delta).unwrap();
+        let half = interval.half_width.unwrap();
+        // The smaller solution of d = (v + d^2)/(2 s) + L s/n.
+        assert!((half - (variance + half * half) / (2.0 * scale) - 2.0 * scale / n).abs() < 1e-12);
+        assert!(half < scale && half <= interval.published_half_width);
+        assert!((interval.published_half_width - variance / scale - 4.0 * scale / n).abs() < 1e-12);
+    }
+    let best = confidence_interval(&sample, variance, delta).unwrap();
+    let same = confidence_interval_at(&sample, best.scale, variance, delta).unwrap();
+    assert!((best.half_width.unwrap() - same.half_width.unwrap()).abs() < 1e-14);
+    assert!((2.0 * best.published_half_width - same.published_half_width).abs() < 1e-14);
+    // The bound (6) has its minimum there, and at v/s^2 + 2 L/n = 1 nothing can be said.
+    for other in [0.9, 1.1] {
+        let other = confidence_interval_at(&sample, other * best.scale, variance, delta).unwrap();
+        assert!(other.published_half_width > same.published_half_width);
+    }
+    let edge = (variance / (1.0 - 4.0 / n)).sqrt();
+    let width = |s| confidence_interval_at(&sample, s, variance, delta).unwrap().half_width;
+    assert!(width(1.001 * edge).is_some() && width(0.999 * edge).is_none());
+}
+
+#[test]
+fn the_median_of_means_covers_under_heavy_tails() {
+    let (student, pareto, mean, variance) = heavy_tails();
+    let blocks = blocks_of_confidence(0.1).unwrap();
+    assert_eq!(blocks, 19);
+    let at = |v| {
+        move |x: &[f64]| {
+            let found = median_of_means(x, blocks, 3).unwrap();
+            (found.estimate - found.half_width(v), found.estimate + found.half_width(v))
+        }
+    };
+    let shares =
+        [coverage(&student, 0.0, 200, at(5.0)), coverage(&pareto, mean, 200, at(variance))];
+    assert!(shares.iter().all(|&share| share >= 0.9), "{shares:?}");
+}
+
+#[test]
+fn the_median_of_means_by_hand() {
+    let sample = [1.0, 2.0, 3.0, 4.0, 40.0];
+    for seed in 0..5 {
+        let one = median_of_means(&sample, 1, seed).unwrap();
+        assert!(close(one.estimate, 10.0) && one.block_size == 5);
+        let each = median_of_means(&sample, 5, seed).unwrap();
+        assert_eq!((each.estimate, each.block_size), (3.0, 1));
+        assert!((each.half_width(9.0) - 6.0).abs() < 1e-14);
+        assert!((each.exceedance() - (-0.625f64).exp()).abs() < 1e-15);
+    }
+    // Two blocks of two and three values: the middle of their means.
+    let two = median_of_means(&[0.0, 0.0, 0.0, 0.0, 12.0], 2, 1).unwrap();
+    assert!(two.estimate == 2.0 || two.estimate == 3.0, "{two:?}");
+    assert_eq!(two.block_size, 2);
+}
+
+/// The bound on the variance holds as often as stated where the fourth moment allows the statement.
+#[test]
+fn the_estimated_variance_is_an_upper_bound() {
+    let student = StudentT::new(10.0).unwrap(); // kurtosis 4, variance 1.25
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let n = 2 * 8 * 5 * blocks_of_confidence(0.05).unwrap();
+    let trials = 200;
+    let bounds: Vec<f64> = (0..trials)
+        .map(|_| {
+            let sample: Vec<f64> = (0..n).map(|_| student.sample(&mut rng)).collect();
+            variance_bound(&sample, 0.05, 1).unwrap()
+        })
+        .collect();
+    let held = bounds.iter().filter(|&&v| v >= 1.25).count();
+    assert!(held as f64 >= 0.95 * f64::from(trials), "{held} of {trials}");
+    assert!(bounds.iter().all(|&v| v < 4.0), "{bounds:?}");
+    // Sorted values have small differences to their neighbours: the pairs are drawn at random.
+    let sorted: Vec<f64> = (0..5000).map(f64::from).collect();
+    let v = variance_bound(&sorted, 0.05, 1).unwrap();
+    assert!(v > 5000.0 * 5000.0 / 12.0 && v < 5000.0 * 5000.0 / 4.0, "{v}");
+    assert_eq!(variance_bound(&[0.0, 3.0], 0.05, 1), Ok(9.0));
+}
+
+/// The margins 1, 1, -1 of the proof of remark 1, and their multiples.
+#[test]
+fn rays_on_a_line_attain_gamma_at_a_small_scale_alone() {
+    let estimates = [(0.01, 0.9951), (0.5, 0.7544), (1.0, 0.5088), (10.0, 0.3343), (100.0, 0.3333)];
+    for (scale, expected) in estimates {
+        for size in [1e-200, 1.0, 3.0, 1e150] {
+            let margins = [1.0, 1.0, -1.0].map(|u: f64| u * size);
+            let found = MarginLocation::new(&margins, None, size, scale * size).unwrap();
+            assert!((found.estimate / size - expected).abs() < 6e-5, "{scale}: {found:?}");
+            assert_eq!(found.attained, scale == 0.01, "{scale}");
+            assert!((found.mean / size - 1.0 / 3.0).abs() < 1e-14 && found.interval.is_none());
+            assert!((found.skewness + 0.5f64.sqrt()).abs() < 1e-13, "{found:?}");
+            // A weight of 2 counts as two margins.
+            let weighted =
+                MarginLocation::new(&margins[1..], Some(&[1e300, 5e299]), size, scale * size);
+            let weighted = weighted.unwrap();
+            assert!((weighted.estimate / found.estimate - 1.0).abs() < 1e-12, "{weighted:?}");
+            assert!((weighted.skewness - found.skewness).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn margin_locations_refuse_what_they_cannot_use() {
+    let of = |margins: &[f64], weights: Option<&[f64]>, gamma, scale| {
+        MarginLocation::new(margins, weights, gamma, scale).unwrap_err().to_string()
+    };
+    let refused = [
+        of(&[], None, 1.0, 1.0),
+        of(&[f64::NAN], None, 1.0, 1.0),
+        of(&[1.0], None, 0.0, 1.0),
+        of(&[1.0], None, 1.0, -1.0),
+        of(&[1.0], Some(&[1.0, 2.0]), 1.0, 1.0),
+        of(&[1.0], Some(&[-1.0]), 1.0, 1.0),
+        of(&[1.0], Some(&[0.0]), 1.0, 1.0),
+    ];
+    assert_eq!(
+        refused,
+        [
+            "margins: at least one value is needed",
+            "margins: value NaN at index 0 is not finite",
+            "gamma is 0, but must be positive and finite",
+            "scale is -1, but must be positive and finite",
+            "weights: expected 1, found 2",
+            "weight 0 is -1, but must be at least 0 and finite",
+            "margins of positive weight: at least one value is needed",
+        ]
+    );
+    // A margin without weight does not count, nor does an interval need a spread.
+    let found = MarginLocation::new(&[2.0, 9.0], Some(&[1.0, 0.0]), 2.0, 1.0).unwrap();
+    assert!(found.estimate == 2.0 && found.attained && found.variance == 0.0);
+}
+
+#[test]
+fn half_of_the_values_can_move_it_anywhere() {
+    let sample = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    assert_eq!(range_after_changes(&sample, 1.0, 3), Ok(None));
+    let Location { lower, upper } = range_after_changes(&sample, 1.0, 2).unwrap().unwrap();
+    // 0, 1, 2, 3 and two at minus infinity: near 0.
+    assert!((-SQRT_2..1.0).contains(&lower) && (4.0..=5.0 + SQRT_2).contains(&upper));
+    assert_eq!(range_after_changes(&sample[..5], 1.0, 3), Ok(None));
+    assert!(range_after_changes(&sample[..5], 1.0, 2).unwrap().is_some());
+    assert_eq!(range_after_changes(&sample, 1.0, 0), Ok(Some(locate(&sample, 1.0))));
+    assert_eq!(range_after_changes(&[7.0], 1.0, 1), Ok(None));
+}
+
+#[test]
+fn a_summary_has_the_numbers_of_its_parts() {
+    let sample: Vec<f64> = (0..300).map(|i| f64::from(i * 37 % 100)).chain([1e5]).collect();
+    let settings = LocationSettings { changes: 3, seed: 4, ..LocationSettings::default() };
+    let found = summarize(&sample, &settings).unwrap();
+    let v = variance_bound(&sample, 0.05, 4).unwrap();
+    assert_eq!(found.variance_bound, Some(v));
+    let interval = confidence_interval(&sample, v, 0.05).unwrap();
+    assert_eq!((found.location, found.interval()), (interval.location, interval.bounds()));
+    let s = found.scale;
+    assert_eq!(found.after_changes, range_after_changes(&sample, s, 3).unwrap());
+    assert_eq!(found.median_of_means, median_of_means(&sample, 24, 4).unwrap());
+    assert_eq!(found.median, 50.0);
+    let given = LocationSettings { scale: Some(2.0), variance_bound: Some(1e3), ..settings };
+    let found = summarize(&sample, &given).unwrap();
+    let interval = confidence_interval_at(&sample, 2.0, 1e3, 0.05).unwrap();
+    assert_eq!(found.half_width, interval.half_width);
+    assert_eq!(found.published_half_width, Some(interval.published_half_width));
+    assert_eq!(found.stability, stability_bound(&sample, 2.0).unwrap());
+    // More blocks than values.
+    assert_eq!(summarize(&[1.0, 2.0], &settings).unwrap().median_of_means.blocks, 2);
+    // No variance can be estimated, and none is needed at a given scale.
+    let at_scale = LocationSettings { scale: Some(2.0), ..settings };
+    let found = summarize(&[4.0; 3], &at_scale).unwrap();
+    assert_eq!(
+        (found.location.estimate(), found.variance_bound, found.interval()),
+        (4.0, None, None)
+    );
+    assert!(summarize(&[4.0; 3], &settings).is_err());
+    assert!(summarize(&[4.0; 3], &LocationSettings { delta: 1.0, ..at_scale }).is_err());
 }
 
 #[test]
@@ -317,5 +541,52 @@ proptest! {
             let shift = (after.upper - before.lower).max(before.upper - after.lower);
             prop_assert!(shift <= bound * (1.0 + 1e-9), "{shift} > {bound}");
         }
+    }
+
+    #[test]
+    fn changed_values_stay_in_the_range(
+        sample in samples(60),
+        scale in (-1.0..3.0f64).prop_map(|exponent| 10f64.powf(exponent)),
+        changes in proptest::collection::vec(
+            (any::<proptest::sample::Index>(), prop_oneof![-10.0..10.0f64, Just(1e12), Just(-1e12)]),
+            0..30,
+        ),
+    ) {
+        let Some(range) = range_after_changes(&sample, scale, changes.len()).unwrap() else {
+            prop_assert!(2 * changes.len() >= sample.len());
+            return Ok(());
+        };
+        let mut moved = sample.clone();
+        for (place, value) in &changes {
+            moved[place.index(sample.len())] = *value;
+        }
+        let tolerance = 1e-9 * (1.0 + range.lower.abs().max(range.upper.abs()));
+        let after = locate(&moved, scale);
+        prop_assert!(range.lower - tolerance <= after.lower, "{range:?} {after:?}");
+        prop_assert!(after.upper <= range.upper + tolerance, "{range:?} {after:?}");
+        // Attained, where the largest values become the smallest and the other way round.
+        let mut sorted = sample.clone();
+        sorted.sort_by(f64::total_cmp);
+        let (k, n) = (changes.len(), sample.len());
+        let (mut low, mut high) = (sorted.clone(), sorted);
+        low[n - k..].fill(-1e15);
+        high[..k].fill(1e15);
+        prop_assert!((locate(&low, scale).lower - range.lower).abs() <= tolerance);
+        prop_assert!((locate(&high, scale).upper - range.upper).abs() <= tolerance);
+        if let Stability::Bounded { bound, .. } = stability_bound(&sample, scale).unwrap()
+            && let Some(one) = range_after_changes(&sample, scale, 1).unwrap()
+        {
+            let Location { lower, upper } = locate(&sample, scale);
+            let shift = (one.upper - lower).max(upper - one.lower);
+            prop_assert!(shift <= bound * (1.0 + 1e-9), "{shift} > {bound}");
+        }
+    }
+
+    #[test]
+    fn the_estimate_is_as_close_to_the_mean_as_stated(sample in samples(60), scale in scales()) {
+        let mean = sample.iter().sum::<f64>() / sample.len() as f64;
+        let bound = distance_from_mean(&sample, scale).unwrap();
+        let distance = (estimate(&sample, scale) - mean).abs();
+        prop_assert!(distance <= bound * (1.0 + 1e-9) + 1e-11, "{distance} > {bound}");
     }
 }

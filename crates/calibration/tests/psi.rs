@@ -1,8 +1,11 @@
 //! Psi-transforms against reference values, numerical minimisation and their own inverses.
 
 use margins_calibration::cubic::getroot;
-use margins_calibration::{MarginPursuitPsi, NotCalibrated, PsiTransform};
-use margins_losses::catoni::{SATURATION, rho};
+use margins_calibration::{
+    MarginPursuitPsi, NotCalibrated, PsiTransform, conditional_risk, conditional_risk_minimizer,
+    least_conditional_risk,
+};
+use margins_losses::catoni::{self, SATURATION, rho};
 use margins_losses::{LossRegistry, MarginLoss};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -49,6 +52,38 @@ fn reference_transforms_of_margin_pursuit() {
             assert!(error <= 1e-10 * case.gamma, "{label}: u* {minimizer} not {}", case.u_star);
         }
     }
+}
+
+#[test]
+fn conditional_risks_of_losses_have_their_minimum_at_the_minimiser() {
+    let registry = LossRegistry::standard();
+    for name in ["logistic", "squared", "hinge", "lhs", "margin-pursuit:gamma=1,scale=0.3"] {
+        let loss = registry.parse(name).unwrap();
+        for eta in [0.1, 0.3, 0.45, 0.8] {
+            let least = least_conditional_risk(&*loss, eta).unwrap();
+            let best = conditional_risk_minimizer(&*loss, eta).unwrap();
+            let risk = |u: f64| conditional_risk(&*loss, eta, u).unwrap();
+            assert!((risk(best) - least).abs() <= 1e-14, "{name} {eta}: {} {least}", risk(best));
+            assert!(best * (eta - 0.5) > 0.0, "{name} {eta}: {best}");
+            for k in -40..=40 {
+                assert!(risk(f64::from(k) / 10.0) >= least - 1e-14, "{name} {eta} {k}");
+            }
+            let mirrored = least_conditional_risk(&*loss, 1.0 - eta).unwrap();
+            assert!((mirrored - least).abs() < 1e-14, "{name} {eta}");
+        }
+        for bad in [-0.1, 1.1, f64::NAN] {
+            assert!(least_conditional_risk(&*loss, bad).is_err());
+            assert!(conditional_risk_minimizer(&*loss, bad).is_err());
+            assert!(conditional_risk(&*loss, bad, 0.0).is_err());
+        }
+        assert!(conditional_risk(&*loss, 0.5, f64::NAN).is_err());
+    }
+    // Margin pursuit has its closed form, to rounding, where a search would leave a larger error.
+    let exact = MarginPursuitPsi::new(1.0, 0.3).unwrap();
+    let loss = registry.parse("margin-pursuit:gamma=1,scale=0.3").unwrap();
+    assert_eq!(conditional_risk_minimizer(&*loss, 0.7), exact.minimizer(0.7));
+    let transform = PsiTransform::of(&*loss).unwrap();
+    assert_eq!(transform.least_conditional_risk(0.7), exact.least_conditional_risk(0.7));
 }
 
 #[derive(Deserialize)]
@@ -367,5 +402,41 @@ fn calibrated_losses_without_convexity_have_their_psi_also_below_rounding() {
             assert!(least <= psi && psi <= exact * (1.0 + 1e-14), "{loss:?} at {a}: {psi:e}");
             assert!(transform.inverse(exact) >= a * (1.0 - 1e-14), "{loss:?} at {a}");
         }
+    }
+}
+
+proptest! {
+    /// Remark 9 for all gamma: Psi rises with the level at every a, and its inverse falls.
+    #[test]
+    fn psi_rises_with_the_level_and_its_inverse_falls(
+        (level, scale) in parameters(),
+        growth in 1e-6..1.0f64,
+        a in 1e-3..1.0f64,
+    ) {
+        let low = MarginPursuitPsi::new(level * scale, scale).unwrap();
+        let high = MarginPursuitPsi::new(level * (1.0 + growth) * scale, scale).unwrap();
+        let (below, above) = (low.value(a), high.value(a));
+        prop_assert!(below < above * (1.0 + 1e-13), "{below} {above}");
+        prop_assert!(low.inverse(below) >= high.inverse(below) * (1.0 - 1e-12));
+    }
+
+    /// Its proof: by (13) the derivative of H in gamma is the harmonic mean of psi(gamma - u*) and
+    /// psi(gamma + u*), which is at most psi(gamma), the derivative of rho(gamma).
+    #[test]
+    fn the_slope_of_the_least_risk_in_the_level_is_a_harmonic_mean(
+        level in 0.05..4.0f64,
+        a in 0.01..0.99f64,
+    ) {
+        let eta = 0.5 * (1.0 + a);
+        let risk = |level: f64| {
+            MarginPursuitPsi::new(level, 1.0).unwrap().least_conditional_risk(eta).unwrap()
+        };
+        let h = 1e-5;
+        let slope = (risk(level + h) - risk(level - h)) / (2.0 * h);
+        let u = MarginPursuitPsi::new(level, 1.0).unwrap().minimizer(eta).unwrap();
+        let (p, q) = (catoni::psi(level - u), catoni::psi(level + u));
+        let harmonic = 2.0 * p * q / (p + q);
+        prop_assert!((slope - harmonic).abs() < 1e-7, "{slope} {harmonic}");
+        prop_assert!(harmonic <= catoni::psi(level) * (1.0 + 1e-12));
     }
 }

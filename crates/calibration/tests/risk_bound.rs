@@ -4,6 +4,9 @@ use margins_calibration::PsiTransform;
 use margins_calibration::risk_bound::{DominantTerm, ExcessRiskBound, MarginPursuitBound};
 use margins_losses::{MarginLoss, MarginPursuit};
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 const SIMPLE: MarginPursuitBound = MarginPursuitBound {
     strong_convexity: 1.0,
@@ -283,4 +286,32 @@ proptest! {
         };
         prop_assert!(evaluate(&larger).beta > low.beta);
     }
+}
+
+/// Lemma 15 is right for one direction and false for the norm: standard normal vectors in 100 dimensions
+/// exceed the printed bound every time, and keep to the one with a net of directions.
+#[test]
+fn the_printed_tail_of_a_mean_of_vectors_ignores_the_dimension() {
+    const TRIALS: usize = 200;
+    let (d, n, c, delta) = (100, 4, 0.5, 0.05f64);
+    let log_terms = |net: f64| c * (net - delta.ln()) / n as f64;
+    let printed = 2.0 * log_terms(0.0).sqrt();
+    let with_net = 2.0 * 2.0 * log_terms(f64::from(d) * 5f64.ln()).sqrt();
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let (mut norms, mut projections) = (0, 0);
+    for _ in 0..TRIALS {
+        let mut mean = vec![0.0; d as usize];
+        for _ in 0..n {
+            mean.iter_mut().for_each(|x| {
+                let draw: f64 = StandardNormal.sample(&mut rng);
+                *x += draw / n as f64;
+            });
+        }
+        let norm = mean.iter().map(|x| x * x).sum::<f64>().sqrt();
+        norms += usize::from(norm > printed);
+        projections += usize::from(mean[0].abs() > printed);
+        assert!(norm <= with_net, "{norm} {with_net}");
+    }
+    assert_eq!(norms, TRIALS);
+    assert!(projections as f64 <= 2.0 * delta * TRIALS as f64, "{projections}");
 }

@@ -1,6 +1,7 @@
 //! The command line: one module per command, with the options of its problem alone.
 
 pub(crate) mod blocks;
+pub(crate) mod bound;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -11,6 +12,7 @@ pub(crate) mod fit;
 pub(crate) mod focus;
 pub(crate) mod global;
 pub(crate) mod inspect;
+pub(crate) mod location;
 pub(crate) mod man;
 pub(crate) mod massart;
 pub(crate) mod path;
@@ -81,6 +83,18 @@ pub(crate) enum Command {
     /// risks of all measurable functions. A fit that is optimal in a class, such as the linear
     /// functions, may misclassify far more rows than another function of the class.
     Psi(psi::PsiArguments),
+    /// Estimate the location of numbers, such as margins, robustly, with an interval
+    ///
+    /// Prints Catoni's M-estimate of the mean with an interval for the mean of the distribution, how far
+    /// it is from the mean of the numbers, where it stays if some numbers are replaced, and the median of
+    /// means for comparison.
+    Location(location::LocationArguments),
+    /// Estimate the excess risk bound of margin pursuit from data, term by term
+    ///
+    /// Theorem 11 of Holland (2019) for gradient descent without intercept and penalty. Its constants
+    /// are estimated from the rows, so the bound is an estimate. It is vacuous for most data, and the
+    /// terms show why.
+    Bound(bound::BoundArguments),
     /// Print ten example commands that run as they are
     ///
     /// The examples use simulated data. The second one writes model.json, which later ones read, and
@@ -154,6 +168,8 @@ impl Command {
             Command::Blocks(blocks) => blocks.threads,
             Command::Convert(_)
             | Command::Psi(_)
+            | Command::Location(_)
+            | Command::Bound(_)
             | Command::Examples
             | Command::Completions(_)
             | Command::Man(_) => return Ok(None),

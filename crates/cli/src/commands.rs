@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 mod blocks;
+mod bound;
 mod completions;
 mod convert;
 mod cv;
@@ -8,6 +9,7 @@ mod examples;
 mod fit;
 mod focus;
 mod inspect;
+mod location;
 mod man;
 mod massart;
 mod page;
@@ -53,6 +55,8 @@ fn perform_here(
         Command::Blocks(arguments) => blocks::blocks(arguments),
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),
+        Command::Bound(arguments) => bound::bound(registry, arguments),
+        Command::Location(arguments) => location::location(arguments),
         Command::Examples => examples::examples(),
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Man(arguments) => man::man(arguments),

@@ -1,6 +1,7 @@
 //! Results as tables for reading and as JSON documents; `docs/json.md` describes those. Fields are
 //! added, never renamed or removed, without a new version.
 
+pub(crate) mod bound;
 pub(crate) mod chart;
 pub(crate) mod classes;
 pub(crate) mod cross_validation;
@@ -10,6 +11,7 @@ pub(crate) mod fits;
 pub(crate) mod focus;
 pub(crate) mod inspection;
 pub(crate) mod iterations;
+pub(crate) mod location;
 pub(crate) mod massart;
 pub(crate) mod model;
 pub(crate) mod predictions;

@@ -8,6 +8,7 @@
 //!   robust objectives.
 //! * [`stream`]: adaptive steps and stochastic gradient, over a stream or over data in memory.
 //! * [`massart`]: halfspaces under Massart noise, with a bound on the error.
+//! * [`risk_bound`]: the excess risk bound of margin pursuit, its quantities estimated from data.
 //! * [`focused`]: minimises the largest loss, by a game between a learner and a focused player.
 //!
 //! [`settings`] lists the settings of each estimator with their help texts.
@@ -49,6 +50,7 @@ mod limits;
 mod linear_model;
 pub mod massart;
 pub mod regularised;
+pub mod risk_bound;
 pub mod settings;
 mod standardization;
 pub mod stream;

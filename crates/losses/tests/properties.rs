@@ -203,3 +203,24 @@ fn catoni_functions_are_derivatives_of_each_other() {
     assert_eq!(catoni::rho_conjugate(1.0), f64::INFINITY);
     assert!((catoni::rho_conjugate(catoni::SATURATION) - 0.5).abs() < 1e-15);
 }
+
+/// Inequality (12) of Holland (2019) with C = 1/2, on which every interval of the location rests.
+#[test]
+fn psi_is_between_two_logarithms() {
+    let both_sides = |u: f64| {
+        let (above, psi) = ((u + 0.5 * u * u).ln_1p(), catoni::psi(u));
+        let below = -(0.5 * u * u - u).ln_1p();
+        assert!(below <= psi + 1e-15 * psi.abs() && psi <= above + 1e-15 * psi.abs(), "{u}");
+    };
+    for k in -4000..=4000 {
+        both_sides(f64::from(k) / 1000.0);
+    }
+    for k in -40..=40 {
+        for sign in [1.0, -1.0] {
+            both_sides(sign * 10f64.powf(f64::from(k) / 5.0));
+        }
+    }
+    // The constant is the least: with C below 1/2 the bound on the right fails near 0.
+    let smaller = |u: f64| (u + 0.49 * u * u).ln_1p();
+    assert!(catoni::psi(1e-2) > smaller(1e-2));
+}

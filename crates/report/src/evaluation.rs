@@ -1,7 +1,8 @@
 //! The evaluation of a model on labelled samples.
 
+use margins_calibration::location::MarginLocation;
 use margins_data::metrics::mistake_rate;
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, SpecialCase};
 use margins_model::Model;
 use nalgebra::DMatrix;
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub struct Evaluation {
     /// The margins at the quantiles 0, 0.005, ..., 1: of two classes the score for the class of the
     /// sample, of more the score of its class less the largest of the others.
     pub margins: Vec<f64>,
+    /// The location of the margins beside gamma, of two classes by the margin-pursuit loss.
+    pub location: Option<MarginLocation>,
     /// Each class against the rest.
     pub classes: Vec<ClassEvaluation>,
     /// The samples of the smallest margins, the smallest first.
@@ -82,6 +85,7 @@ impl Evaluation {
             error: mistake_rate(&mistakes, sample.weights)?.into(),
             confusion: Confusion::new(model.classes(), sample, &decided),
             margins: quantiles(&margins, sample.weights)?,
+            location: location(&margins, sample.weights, model, loss),
             classes: Vec::with_capacity(model.classes().len()),
             hardest: hardest(sample, model, &decided, &margins, probabilities.as_ref()),
         };
@@ -103,6 +107,21 @@ impl Evaluation {
             });
         }
         Ok(evaluation)
+    }
+}
+
+/// Returns the location of the margins for a loss that aims at one.
+fn location(
+    margins: &[f64],
+    weights: Option<&[f64]>,
+    model: &Model,
+    loss: &dyn MarginLoss,
+) -> Option<MarginLocation> {
+    match loss.special_case() {
+        Some(SpecialCase::MarginPursuit { gamma, scale }) if model.members().len() == 1 => {
+            MarginLocation::new(margins, weights, gamma, scale).ok()
+        }
+        _ => None,
     }
 }
 

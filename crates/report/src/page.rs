@@ -75,7 +75,11 @@ impl Report {
         add("Certificates", tables::certificates(&self.members).into_iter().collect());
         add("Decisions", self.evaluations.iter().map(tables::decisions).collect());
         add("Classes", self.evaluations.iter().filter_map(evaluations::classes).collect());
-        add("Margins", evaluations::margins(&self.evaluations));
+        let locations = tables::margin_locations(&self.evaluations);
+        add(
+            "Margins",
+            evaluations::margins(&self.evaluations).into_iter().chain(locations).collect(),
+        );
         add("Ranking", evaluations::ranking(&self.evaluations));
         add("Probabilities", evaluations::reliability(&self.evaluations));
         add("Coefficients", self.members.iter().map(tables::coefficients).collect());

@@ -1,12 +1,14 @@
 //! Reports: their numbers against definitions, their page against what a page must be.
 
+use margins_calibration::location::MarginLocation;
 use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::generate::{Example, GaussianMixture};
-use margins_data::metrics::{Measure, Ranking};
+use margins_data::metrics::{MarginStatistics, Measure, Ranking};
 use margins_data::read::RowLabels;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::regularised::{ClassifierSettings, Regularisation};
-use margins_losses::{Logistic, MarginLoss};
+use margins_losses::catoni::psi;
+use margins_losses::{Logistic, MarginLoss, MarginPursuit};
 use margins_model::{Model, Registry, Scheme};
 use margins_optim::{ErrorCurve, Lambda};
 use margins_report::page::chart::{Axis, Chart, Series, Style};
@@ -163,6 +165,47 @@ fn a_negative_mean_loss_does_not_hide_the_transform() {
     assert!(excess.risk.value < 0.0, "{:?}", excess.risk);
     let last = excess.points.last().expect("points");
     assert!((last.excess_error - 0.5).abs() < 1e-12, "{last:?}");
+}
+
+#[test]
+fn margin_pursuit_reports_where_its_margins_are() {
+    let data = mixture(200, 3);
+    let loss = MarginPursuit::new(1.0, 0.5).unwrap();
+    let settings = ClassifierSettings {
+        loss: std::sync::Arc::new(loss),
+        regularisation: Regularisation::Single(Lambda::new(1e-4).unwrap()),
+        ..ClassifierSettings::default()
+    };
+    let fitted = settings.fit(&data).unwrap();
+    let model = &fitted.model;
+    let mut report = Report::new("margins", Origin::default());
+    let sample = Labelled::new("training", &data, model).unwrap();
+    report.evaluate(&sample, model, &Registry::standard()).unwrap();
+    let scores = model.decision_function(data.design(), &Registry::standard()).unwrap();
+    let signs = data.labels().signs();
+    let margins: Vec<f64> = scores.iter().zip(signs).map(|(f, y)| f * y).collect();
+    let found = report.evaluations[0].location.unwrap();
+    assert_eq!(found, MarginLocation::new(&margins, None, 1.0, 0.5).unwrap());
+    let of_fit = fitted.margin_location(&settings).unwrap().unwrap();
+    assert!((of_fit.estimate - found.estimate).abs() < 1e-12, "{of_fit:?} {found:?}");
+    let statistics = MarginStatistics::new(scores.as_slice(), signs, None).unwrap();
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+    assert!(near(found.mean, statistics.mean) && near(found.variance, statistics.variance));
+    assert!(near(found.skewness, statistics.skewness));
+    // The estimate solves its equation.
+    let balance: f64 = margins.iter().map(|u| psi((found.estimate - u) / 0.5)).sum();
+    assert!(balance.abs() < 1e-10, "{balance}");
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["evaluations"][0]["location"]["gamma"], 1.0);
+    assert!(report.page().contains("Location of the margins at the scale of the loss"));
+
+    // Equal weights change no estimate and leave no interval; another loss has no level.
+    let weights = vec![3.0; 200];
+    let weighted = Labelled { weights: Some(&weights), ..sample };
+    report.evaluate(&weighted, model, &Registry::standard()).unwrap();
+    let same = report.evaluations[1].location.unwrap();
+    assert!((same.estimate - found.estimate).abs() < 1e-12 && same.interval.is_none());
+    assert!(complete().evaluations[0].location.is_none());
 }
 
 /// Three classes of two features each around a point of its own, with weights 0 to 3.

@@ -46,6 +46,24 @@ pub enum Error {
         "a matrix of order {0} is numerically singular; a larger lambda or scaled features may help"
     )]
     Singular(usize),
+    /// A start has another number of coefficients than there are features.
+    #[error("the start has {found} coefficients, but the data have {expected} features")]
+    Start {
+        /// The number of coefficients.
+        found: usize,
+        /// The number of features.
+        expected: usize,
+    },
+    /// A start has a value that is not finite.
+    #[error(
+        "the start has the value {value} at index {index} (0 is the intercept), but must be finite"
+    )]
+    StartNotFinite {
+        /// The index, 0 for the intercept.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
     /// The crate of solvers refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),

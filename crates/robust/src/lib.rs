@@ -43,6 +43,7 @@ mod median_of_means;
 mod quasi_newton;
 mod restarts;
 mod separation;
+mod steepest;
 mod unpenalised;
 
 pub use catoni_risk::CatoniRisk;
@@ -52,7 +53,7 @@ pub use learner::RobustLearner;
 pub use margin_distribution::{MarginDistribution, MarginDistributionSolution};
 pub use median_of_means::MedianOfMeans;
 pub use restarts::Restarts;
-pub use unpenalised::unpenalised;
+pub use unpenalised::{unpenalised, unpenalised_from};
 
 use margins_optim::method::Ending;
 use margins_optim::problem::summation::dot;

@@ -4,11 +4,14 @@
 use margins_data::generate::GaussianMixture;
 use margins_data::metrics::error_rate;
 use margins_data::{Dataset, Design, Labels};
-use margins_losses::{GargRoth, Hinge, Logistic, LossRegistry, MarginLoss, SquaredHinge};
-use margins_optim::{Fit, Lambda, Objective, Options, Status, fit};
+use margins_losses::{
+    GargRoth, Hinge, Logistic, LossRegistry, MarginLoss, MarginPursuit, Squared, SquaredHinge,
+    catoni,
+};
+use margins_optim::{Fit, Lambda, Objective, Options, Solver, Status, StepRule, fit};
 use margins_robust::{
     CatoniRisk, Error, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts, RobustLearner,
-    unpenalised,
+    unpenalised, unpenalised_from,
 };
 use margins_test_support::lambda;
 use proptest::prelude::*;
@@ -404,6 +407,93 @@ fn a_fit_without_a_penalty_has_a_gradient_of_zero() {
         assert!(close(free.intercept, nearly.intercept), "{specification}");
         assert!(free.coef.iter().zip(&nearly.coef).all(|(a, b)| close(*a, *b)), "{specification}");
     }
+}
+
+/// Gradient descent by any rule for its steps ends at the minimum that L-BFGS finds, from any start.
+#[test]
+fn gradient_descent_without_a_penalty_reaches_the_minimum() {
+    let data = clean(200, 5);
+    let mut signs = data.labels().signs().to_vec();
+    signs.iter_mut().step_by(7).for_each(|y| *y = -*y);
+    let labels = Labels::from_signs(signs).unwrap();
+    let precise = Options { tolerance: 1e-9, ..Options::default() };
+    for specification in ["margin-pursuit:gamma=1,scale=2", "logistic", "squared"] {
+        let loss = LossRegistry::standard().parse(specification).unwrap();
+        for intercept in [true, false] {
+            let mut objective = Objective::new(&*loss, data.design(), &labels).unwrap();
+            if !intercept {
+                objective = objective.without_intercept();
+            }
+            let expected = unpenalised(&objective, &precise).unwrap();
+            let mut start = vec![0.0; data.columns() + 1];
+            for step in [StepRule::Smooth, StepRule::LineSearch, StepRule::Fixed(0.01)] {
+                let solver = Solver::GradientDescent { step };
+                let options = Options { solver, max_iterations: Some(200_000), ..precise };
+                let found = unpenalised_from(&objective, &start, &options).unwrap();
+                let place = format!("{specification} {intercept} {step:?}: {:?}", found.report);
+                let is_end = |status| matches!(status, Status::RuleMet | Status::Stalled);
+                assert!(is_end(found.report.status), "{place}");
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-5 * (1.0 + b.abs());
+                assert!(close(found.intercept, expected.intercept), "{place}");
+                let mut coefs = found.coef.iter().zip(&expected.coef);
+                assert!(coefs.all(|(a, b)| close(*a, *b)), "{place}");
+                // The next rule starts elsewhere; an objective without intercept ignores the first.
+                start.iter_mut().enumerate().for_each(|(k, x)| *x += 0.3 - 0.1 * k as f64);
+            }
+            let at_end = [&[expected.intercept], &expected.coef[..]].concat();
+            let solver = Solver::GradientDescent { step: StepRule::Smooth };
+            let options = Options { solver, tolerance: 1e-6, ..precise };
+            let same = unpenalised_from(&objective, &at_end, &options).unwrap();
+            assert_eq!((same.report.iterations, &same.coef), (0, &expected.coef));
+        }
+    }
+}
+
+/// The update of algorithm 1, `w + (s alpha/n) sum psi((gamma - u_i)/s) y_i x_i`.
+#[test]
+fn a_step_of_gradient_descent_by_hand() {
+    let data = clean(30, 2);
+    let (gamma, scale, alpha) = (1.0, 0.7, 0.2);
+    let loss = MarginPursuit::new(gamma, scale).unwrap();
+    let objective =
+        Objective::new(&loss, data.design(), data.labels()).unwrap().without_intercept();
+    let solver = Solver::GradientDescent { step: StepRule::Fixed(alpha) };
+    let options = Options { solver, max_iterations: Some(1), ..Options::default() };
+    let mut start = vec![0.5; data.columns() + 1];
+    start[1] = -1.0;
+    let found = unpenalised_from(&objective, &start, &options).unwrap();
+    assert_eq!((found.report.iterations, found.intercept), (1, 0.0));
+    let mut expected = start[1..].to_vec();
+    for (x, y) in data.design().samples().zip(data.labels().signs()) {
+        let pull = catoni::psi((gamma - y * x.dot(&start[1..])) / scale) * y;
+        x.add_to(scale * alpha / 30.0 * pull, &mut expected);
+    }
+    assert!(found.coef.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14));
+    // A step that is too long overflows, and the report says so.
+    let solver = Solver::GradientDescent { step: StepRule::Fixed(1e300) };
+    let squared = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let wild = unpenalised(&squared, &Options { solver, ..Options::default() }).unwrap();
+    assert_eq!(wild.report.status, Status::NumericalTrouble);
+}
+
+#[test]
+fn starts_that_do_not_fit_are_refused() {
+    let data = clean(30, 2);
+    let objective = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let refused = |start: &[f64]| {
+        unpenalised_from(&objective, start, &Options::default()).unwrap_err().to_string()
+    };
+    let features = data.columns();
+    let expected = format!("the start has 1 coefficients, but the data have {features} features");
+    assert_eq!(refused(&[0.0, 1.0]), expected);
+    let mut start = vec![0.0; features + 1];
+    start[1] = f64::NAN;
+    assert!(refused(&start).contains("NaN at index 1"));
+    let exponential = LossRegistry::standard().parse("exponential").unwrap();
+    let objective = Objective::new(&*exponential, data.design(), data.labels()).unwrap();
+    let solver = Solver::GradientDescent { step: StepRule::Smooth };
+    let options = Options { solver, ..Options::default() };
+    assert!(unpenalised(&objective, &options).unwrap_err().to_string().contains("curvature"));
 }
 
 /// Where samples of both classes lie on the boundary and all others are separated, a direction proves

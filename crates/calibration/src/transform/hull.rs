@@ -7,7 +7,7 @@
 
 use margins_losses::MarginLoss;
 
-use super::{NotCalibrated, conditional_risk, least_risk_at};
+use super::{NotCalibrated, least_risk_at, risk_at};
 
 /// The lower convex hull of a lower bound of `psi~`.
 #[derive(Debug, Clone)]
@@ -175,7 +175,7 @@ fn least_wrong_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
     const STEPS: i32 = 400;
     let at = |k: i32| -1e-6 * 10f64.powf(f64::from(k) * 12.0 / f64::from(STEPS));
     let risk = |u: f64| {
-        let risk = conditional_risk(loss, eta, u);
+        let risk = risk_at(loss, eta, u);
         if risk.is_nan() { f64::INFINITY } else { risk }
     };
     let best = (0..=STEPS).min_by(|&i, &j| risk(at(i)).total_cmp(&risk(at(j)))).unwrap_or(0);

@@ -15,7 +15,7 @@ use super::focus::FocusArguments;
 use super::massart::{MassartArguments, MassartLearner, RowScalingName};
 use super::path::PathArguments;
 use super::predict::DecisionArguments;
-use super::psi::PsiArguments;
+use super::psi::{PsiArguments, Quantity};
 use super::regularised::{RegularisedArguments, StopArguments};
 use super::stream::{MethodName, ScheduleName, StreamArguments};
 use super::values::{Probability, SolverName, StopName};
@@ -279,10 +279,11 @@ pub(crate) fn decision(arguments: &DecisionArguments) -> Result<(), Failure> {
 }
 
 pub(crate) fn psi(arguments: &PsiArguments) -> Result<(), Failure> {
-    let (in_range, range): (fn(f64) -> bool, _) = if arguments.inverse {
-        (|at| at >= 0.0, "an excess surrogate risk is at least 0")
-    } else {
-        (|at| (0.0..=1.0).contains(&at), "an excess misclassification risk is in [0, 1]")
+    let is_share: fn(f64) -> bool = |at| (0.0..=1.0).contains(&at);
+    let (in_range, range): (fn(f64) -> bool, _) = match arguments.quantity() {
+        Quantity::Psi => (is_share, "an excess misclassification risk is in [0, 1]"),
+        Quantity::Inverse => (|at| at >= 0.0, "an excess surrogate risk is at least 0"),
+        Quantity::Risk | Quantity::Minimizer => (is_share, "a class probability is in [0, 1]"),
     };
     match arguments.at.iter().find(|&&at| !in_range(at)) {
         Some(at) => Err(Failure::Usage(format!("--at {at}: {range}"))),

@@ -10,7 +10,7 @@ use super::regularised::{
     ClassifierArguments, ModelArguments, PointsArguments, RegularisedArguments,
 };
 use super::report::{PageArguments, TestArguments};
-use super::values::{parse_lambda, parse_objective, step_rule};
+use super::values::{parse_lambda_or_none, parse_objective, step_rule};
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
@@ -21,12 +21,18 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) classifier: ClassifierArguments,
     /// Weight of the penalty in mean loss + lambda * squared norm
+    ///
+    /// 0 fits linear functions without a penalty, by --solver lbfgs (default) or gd. The gradient is
+    /// the evidence of such a fit.
     #[arg(
         long,
-        value_parser = parse_lambda,
+        value_parser = parse_lambda_or_none,
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Lambda,
+    /// Linear model of the same features to start from, with --lambda 0 [default: 0]
+    #[arg(long, value_name = "MODEL", conflicts_with = "multi_class", help_heading = "Solver")]
+    pub(crate) start: Option<PathBuf>,
     /// Step length of gd: search, smooth, or a number [default: search]
     ///
     /// search is a line search. smooth is the constant 2/(2 lambda + v), where v bounds the curvature

@@ -23,7 +23,7 @@ use crate::output::cross_validation::{
 };
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{FitDocument, describe_fit, summarise_fit};
+use crate::output::fits::{FitDocument, describe_fit, location_line, summarise_fit};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, ends_of, of_gaps, refuse_contradiction};
@@ -66,7 +66,12 @@ pub(super) fn cv(
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let tolerance = common.solver.tolerance();
-    let found = || describe_found(&fitted, tolerance);
+    let location = fitted.margin_location(&settings)?;
+    let found = || -> Result<Lines, Failure> {
+        let mut found = describe_found(&fitted, tolerance)?;
+        found.extend(location_line(location));
+        Ok(found)
+    };
     let about = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         [rows.describe(&common.data.name()), functions].concat()
@@ -80,7 +85,8 @@ pub(super) fn cv(
     let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
-            let document = document(task, arguments, &table, &fitted, &kernels)?;
+            let mut document = document(task, arguments, &table, &fitted, &kernels)?;
+            document.fit = document.fit.with_location(location);
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {

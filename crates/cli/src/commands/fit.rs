@@ -1,5 +1,7 @@
 //! The command that fits at one lambda.
 
+use std::path::Path;
+
 use margins::Registry;
 use margins::estimators::regularised::{ClassifierSettings, FittedClassifier, Regularisation};
 use margins::optim::Certificate;
@@ -14,12 +16,13 @@ use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
+use crate::output::fits::{FitDocument, PathDocument, describe_fit, location_line, write_history};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::training::PlattDocument;
 use crate::output::warnings::{of_step, refuse_contradiction};
 use crate::output::{Lines, VERSION, write_json};
+use crate::source::read_model;
 
 pub(super) fn fit(
     registry: &Registry,
@@ -48,6 +51,7 @@ pub(super) fn fit(
     methods(&fitted.fits);
     let table = rows.summary();
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
+    let location = fitted.margin_location(&settings)?;
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
@@ -61,7 +65,8 @@ pub(super) fn fit(
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let outputs = [to.out(), arguments.history.as_deref(), page.path];
     let lines = || -> Result<Lines, Failure> {
-        let found = describe_fit(fit, exact, fitted.training_error()?);
+        let mut found = describe_fit(fit, exact, fitted.training_error()?);
+        found.extend(location_line(location));
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
@@ -76,7 +81,7 @@ pub(super) fn fit(
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss, kernel),
-                fits: vec![FitDocument::new(fit, exact)],
+                fits: vec![FitDocument::new(fit, exact).with_location(location)],
                 platt: platt(&fitted),
             };
             report(outputs, |out| write_json(out, &document))
@@ -101,7 +106,27 @@ fn settings(
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
+    settings.start =
+        arguments.start.as_deref().map(|model| start_of(model, registry)).transpose()?;
     Ok(settings)
+}
+
+/// Returns the intercept and the coefficients of a linear model with one member.
+fn start_of(path: &Path, registry: &Registry) -> Result<Vec<f64>, Failure> {
+    let (_, model) = read_model(path, registry)?;
+    let [member] = model.members() else {
+        return Err(Failure::Usage(format!(
+            "--start {}: a model of several members is no start. Use a model of two classes",
+            path.display()
+        )));
+    };
+    if model.basis().is_some() {
+        return Err(Failure::Usage(format!(
+            "--start {}: a kernel model is no start. Use a linear model",
+            path.display()
+        )));
+    }
+    Ok([&[member.intercept], &member.coef[..]].concat())
 }
 
 /// Returns an error if an output cannot be written, or two options name the same file.
@@ -112,6 +137,7 @@ fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
         output("--history", arguments.history.as_deref()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
+        arguments.start.as_ref().map(|model| input("--start", model)),
     ]))
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use margins::calibration::location::MarginLocation;
 use margins::data::digits::{self, gap, percent};
 use margins::estimators::regularised;
 use margins::optim::{Certificate, Fit, Status};
@@ -34,6 +35,9 @@ pub(crate) struct FitDocument<'a> {
     /// The certificate for the kernel that features approximate, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<ExactDocument>,
+    /// The location of the training margins, for a loss that aims at a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin_location: Option<MarginLocation>,
     intercept: f64,
     coef: &'a [f64],
 }
@@ -69,10 +73,33 @@ impl<'a> FitDocument<'a> {
             rounds: (report.rounds > 0).then_some(report.rounds),
             converged: report.converged(),
             status: report.status.name(),
+            margin_location: None,
             intercept: fit.intercept,
             coef: &fit.coef,
         }
     }
+}
+
+impl FitDocument<'_> {
+    /// Adds the location of the training margins.
+    pub(crate) fn with_location(self, margin_location: Option<MarginLocation>) -> Self {
+        FitDocument { margin_location, ..self }
+    }
+}
+
+/// Returns the line on the location of the training margins, if there is one.
+pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'static str, String)> {
+    let found = location?;
+    let verb = if found.attained { "attains" } else { "does not attain" };
+    let text = format!(
+        "{}, which {verb} gamma {} (mean {}, variance {}, skewness {})",
+        number(found.estimate),
+        number(found.gamma),
+        number(found.mean),
+        number(found.variance),
+        number(found.skewness)
+    );
+    Some(("margins at", text))
 }
 
 /// The fits of a path, or the only one.

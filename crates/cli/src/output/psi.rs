@@ -1,15 +1,17 @@
-//! Values of Psi-transforms.
+//! Values of Psi-transforms and conditional risks.
 
 use serde::Serialize;
 
 use super::table::{Table, number};
+use crate::arguments::psi::Quantity;
 
-/// The values of a Psi-transform or of its inverse.
+/// The values of a Psi-transform, of its inverse, or of the conditional risk.
 #[derive(Serialize)]
 pub(crate) struct PsiDocument {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
     pub(crate) loss: String,
+    pub(crate) quantity: Quantity,
     pub(crate) inverse: bool,
     pub(crate) values: Vec<Value>,
 }
@@ -23,11 +25,12 @@ pub(crate) struct Value {
 
 impl PsiDocument {
     pub(crate) fn table(&self) -> Table {
-        let mut header = ["excess misclassification risk", "excess surrogate risk"];
-        if self.inverse {
-            header.reverse();
-        }
-        let mut table = Table::new(&header);
+        let mut table = Table::new(&match self.quantity {
+            Quantity::Psi => ["excess misclassification risk", "excess surrogate risk"],
+            Quantity::Inverse => ["excess surrogate risk", "excess misclassification risk"],
+            Quantity::Risk => ["class probability", "lowest conditional risk"],
+            Quantity::Minimizer => ["class probability", "score of the lowest risk"],
+        });
         for value in &self.values {
             table.row(vec![number(value.at), number(value.value)]);
         }

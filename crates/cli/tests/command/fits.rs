@@ -311,6 +311,25 @@ fn the_seed_draws_the_folds() {
 }
 
 #[test]
+fn margin_pursuit_prints_where_the_margins_are() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.001", "--loss"];
+    let words = [&fit[..], &["margin-pursuit:gamma=1,scale=0.5"]].concat();
+    let found = &workshop.json(&words)["fits"][0]["margin_location"];
+    assert_eq!((number(&found["gamma"]), number(&found["scale"])), (1.0, 0.5));
+    // The mean is on the side of the long tail.
+    let beside = number(&found["mean"]) - number(&found["estimate"]);
+    assert!(beside * number(&found["skewness"]) > 0.0 && found["attained"] == false);
+    let line = workshop.output(&words);
+    assert!(line.contains("margins at") && line.contains("attain"), "{line}");
+    let cv = ["cv", "--data", "data.csv", "--folds", "3", "--lambdas", "0.1,0.01"];
+    let cv = [&cv[..], &["--loss", "margin-pursuit:gamma=1,scale=0.5"]].concat();
+    assert!(workshop.json(&cv)["fit"]["margin_location"]["attained"].is_boolean());
+    let other = [&fit[..], &["logistic"]].concat();
+    assert!(workshop.json(&other)["fits"][0].get("margin_location").is_none());
+}
+
+#[test]
 fn psi_and_its_inverse() {
     let workshop = Workshop::new();
     let document = workshop.json(&["psi", "--loss", "squared", "--at", "0.5,0.1"]);
@@ -327,6 +346,23 @@ fn psi_and_its_inverse() {
         "--at",
         "0,1e-6,0.1,0.5,1",
     ]));
+    // H and u* of figure 2; a loss need not be calibrated for them.
+    let loss = "margin-pursuit:gamma=1,scale=1";
+    let of = |loss: &str, quantity: &str| {
+        let found =
+            workshop.json(&["psi", "--loss", loss, "--quantity", quantity, "--at", "0.3,0.7"]);
+        assert!(found["quantity"] == quantity && found["inverse"] == false);
+        [0, 1].map(|k| number(&found["values"][k]["value"]))
+    };
+    let ([score, mirrored], [risk, same]) = (of(loss, "minimizer"), of(loss, "risk"));
+    assert!((score + mirrored).abs() < 1e-15 && mirrored > 0.0 && (risk - same).abs() < 1e-15);
+    let rho = |u: f64| match u * u <= 2.0 {
+        true => u * u / 2.0 - u.powi(4) / 24.0,
+        false => 8f64.sqrt() / 3.0 * u.abs() - 0.5,
+    };
+    let at = |u: f64| 0.7 * rho(1.0 - u) + 0.3 * rho(1.0 + u);
+    assert!((at(mirrored) - risk).abs() < 1e-14 && at(mirrored + 1e-3) > risk);
+    assert!((of("garg-roth", "risk")[0] - 1.0).abs() < 1e-9);
     let infinite = workshop.json(&["psi", "--loss", "lhs", "--at", "1"]);
     assert_eq!(infinite["values"][0]["value"], Value::Null);
 }
@@ -654,4 +690,51 @@ fn a_loss_that_contradicts_itself_is_a_failure() {
         assert!(!model.exists(), "{command:?}");
     }
     assert_eq!(status("logistic", commands[2]), format!("{:?}", ExitCode::SUCCESS));
+}
+
+#[test]
+fn gradient_descent_without_a_penalty_starts_at_a_model() {
+    let workshop = Workshop::new();
+    let loss = "margin-pursuit:gamma=1,scale=2";
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0", "--no-intercept", "--loss", loss];
+    let descent = [&fit[..], &["--solver", "gd", "--step", "smooth"]].concat();
+    let run = |arguments: &[&str]| {
+        let output = workshop.run(&[arguments, &["--format", "json", "--quiet"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        let document: Value = serde_json::from_str(&text(&output.stdout)).expect("a document");
+        document["fits"][0].clone()
+    };
+    let coefs = |fit: &Value| -> Vec<f64> {
+        fit["coef"].as_array().expect("coefficients").iter().map(number).collect()
+    };
+    let by_descent = run(&[&descent[..], &["--out", "w.json"]].concat());
+    assert_eq!(by_descent["status"], "rule-met");
+    let by_lbfgs = run(&fit);
+    for (a, b) in coefs(&by_descent).iter().zip(coefs(&by_lbfgs)) {
+        assert!((a - b).abs() < 1e-4 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let again = run(&[&descent[..], &["--start", "w.json"]].concat());
+    assert_eq!(number(&again["iterations"]), 0.0);
+    // A few steps, and the rest from there.
+    let few = run(&[&descent[..], &["--max-iterations", "3", "--out", "few.json"]].concat());
+    assert_eq!(few["status"], "iteration-limit");
+    let rest = run(&[&descent[..], &["--start", "few.json"]].concat());
+    let (rest, all) = (number(&rest["iterations"]), number(&by_descent["iterations"]));
+    assert_eq!(rest + 3.0, all);
+    workshop.write("wide.csv", b"a,b,c,label\n1,2,3,no\n3,1,2,yes\n2,2,1,yes\n1,1,4,no\n");
+    workshop.output(&["fit", "--data", "wide.csv", "--lambda", "1", "--out", "wide.json"]);
+    let mut table = String::new();
+    for with in [
+        &["--start", "wide.json"][..],
+        &["--start", "w.json", "--standardize"],
+        &["--solver", "newton"],
+        &["--kernel", "linear"],
+    ] {
+        let refused = workshop.run(&[&fit[..], with].concat());
+        let status = refused.status.code().expect("a status");
+        table += &format!("{}: {status}: {}", with.join(" "), text(&refused.stderr));
+    }
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--start", "w.json"];
+    table += &text(&workshop.run(&fit).stderr);
+    insta::assert_snapshot!(table);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-pub(crate) const COMMANDS: [&str; 15] = [
+pub(crate) const COMMANDS: [&str; 17] = [
     "fit",
     "path",
     "cv",
@@ -17,6 +17,8 @@ pub(crate) const COMMANDS: [&str; 15] = [
     "blocks",
     "convert",
     "psi",
+    "location",
+    "bound",
     "examples",
     "completions",
     "man",

@@ -10,6 +10,7 @@ mod fits;
 mod focused;
 mod help;
 mod kernels;
+mod location;
 mod massart;
 mod messages;
 mod models;

@@ -219,7 +219,7 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
     let inspect = ["inspect", "--data", "samples.csv", "--format", "json"];
     let psi = ["psi", "--loss", "lhs", "--at", "0.5", "--format", "json"];
     let kernel = ["--kernel", "gaussian:sigma=1"];
-    let cases: [(&[&str], &[&str], &[&str]); 23] = [
+    let cases: [(&[&str], &[&str], &[&str]); 25] = [
         (&cv, &[], &["--folds", "3"]),
         (&cv, &[], &["--fold-column", "fold"]),
         (&cv, &[], &["--select", "one-se"]),
@@ -246,6 +246,8 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
         (&inspect, &[], &["--weights-column", "weight"]),
         (&inspect, &[], &["--columns", "9"]),
         (&psi, &[], &["--inverse"]),
+        (&psi, &[], &["--quantity", "risk"]),
+        (&psi, &[], &["--quantity", "minimizer"]),
         (&psi, &[], &["--loss", "logistic"]),
     ];
     let mut table = String::new();

@@ -116,7 +116,13 @@ impl ClassifierSettings {
     /// for it.
     fn check_unpenalised(&self) -> Result<(), Error> {
         if self.regularisation != Regularisation::Single(Lambda::NONE) {
-            return Ok(());
+            if self.start.is_none() {
+                return Ok(());
+            }
+            let reason =
+                "with a penalty the minimum is the same from every start: leave the start out";
+            let other = self.regularisation.describe();
+            return Err(Error::contradiction("a start".to_owned(), other, reason));
         }
         let is_kernel = self.spaces()?.iter().any(|space| space.kernel().is_some());
         let loss = format!("loss {}", self.loss.specification());
@@ -129,9 +135,17 @@ impl ClassifierSettings {
                 "without a penalty the loss must be differentiable. Use squared-hinge, or a lambda above 0",
             ),
             (
-                self.options.solver != Solver::default(),
+                !matches!(
+                    self.options.solver,
+                    Solver::Auto | Solver::Lbfgs | Solver::GradientDescent { .. }
+                ),
                 "a solver",
-                "without a penalty there is one method: leave the solver out",
+                "without a penalty there are lbfgs, which auto is, and gd",
+            ),
+            (
+                self.start.is_some() && self.standardize,
+                "a start with standardised features",
+                "the start is for the features as given: leave one of them out",
             ),
         ];
         match refused.into_iter().find(|(given, ..)| *given) {

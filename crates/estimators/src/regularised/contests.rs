@@ -17,6 +17,9 @@ pub(super) use fitting::Fitting;
 use super::prepared::{Prepared, decided_sign};
 use crate::Error;
 
+/// The scores of a block of rows, which stay in the cache while the rows are decided.
+const BLOCK: usize = if cfg!(test) { 100 } else { 1 << 16 };
+
 /// The binary problems that the classes of a data set are broken into, one per member of the scheme.
 #[derive(Debug)]
 pub(super) struct Contests {
@@ -158,6 +161,26 @@ impl Contests {
         }
     }
 
+    /// Returns the margins `y_i f(x_i)` of the samples of the only contest; `None` if there are several.
+    pub(super) fn margins(
+        &self,
+        prepared: &Prepared<'_>,
+        fits: &[Fit],
+    ) -> Result<Option<Vec<f64>>, Error> {
+        if self.len() > 1 {
+            return Ok(None);
+        }
+        let (n, signs) = (self.first.rows(), self.first.labels().signs());
+        let scorer = prepared.scorer(fits);
+        let margins = parallel::try_map(0..n.div_ceil(BLOCK), |block| {
+            let rows: Vec<usize> = (block * BLOCK..n.min((block + 1) * BLOCK)).collect();
+            let scores = scorer.scores_of(&rows)?;
+            let margin = |(score, &row): (&f64, &usize)| score * signs[row];
+            Ok::<_, Error>(scores[0].iter().zip(&rows).map(margin).collect::<Vec<f64>>())
+        })?;
+        Ok(Some(margins.concat()))
+    }
+
     /// Returns the share of samples whose class the fits, one per contest, together do not decide, by
     /// the weights of the samples; `None` if the deadline comes first. Costs of classes do not count.
     pub(super) fn training_error(
@@ -166,8 +189,6 @@ impl Contests {
         fits: &[Fit],
         deadline: Option<Instant>,
     ) -> Result<Option<f64>, Error> {
-        /// The scores of a block of rows, which stay in the cache while the rows are decided.
-        const BLOCK: usize = if cfg!(test) { 100 } else { 1 << 16 };
         const LEAST_ROWS: usize = 16;
         /// The seconds that a score takes at least, with its part in the decision.
         const SECONDS: f64 = 4e-9;

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use margins_calibration::location::MarginLocation;
 use margins_calibration::probability::PlattScaling;
+use margins_losses::SpecialCase;
 use margins_model::Model;
 use margins_optim::{Certificate, ErrorCurve, Fit, Lambda, Report};
 use nalgebra::DMatrix;
@@ -147,6 +149,27 @@ impl FittedClassifier {
     /// Kernel values or scores that are not finite.
     pub fn training_error_within(&self, time: Duration) -> Result<Option<f64>, Error> {
         self.training_data.training_error(0, &self.fits, Instant::now().checked_add(time))
+    }
+
+    /// Returns the location of the margins of the training samples beside the level that margin pursuit
+    /// aims at; `None` for another loss, several classes, or data that are not in memory. `settings` are
+    /// the settings of the fit.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn margin_location(
+        &self,
+        settings: &ClassifierSettings,
+    ) -> Result<Option<MarginLocation>, Error> {
+        let Some(SpecialCase::MarginPursuit { gamma, scale }) = settings.loss.special_case() else {
+            return Ok(None);
+        };
+        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
+        let weights = contests.classes().own_weights();
+        let margins = contests.margins(prepared, &self.fits)?;
+        let of = |margins: Vec<f64>| MarginLocation::new(&margins, weights, gamma, scale);
+        Ok(margins.map(of).transpose()?)
     }
 
     /// Returns the scores of the training samples from fits to the samples of the other folds, with the

@@ -14,7 +14,7 @@ use margins_model::Basis;
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Training, cross_validate,
 };
-use margins_robust::RobustLearner;
+use margins_robust::{RobustLearner, unpenalised, unpenalised_from};
 
 pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
@@ -278,7 +278,11 @@ fn linear_path<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Fit>, Error> {
     if lambdas == [Lambda::NONE] {
         let solve = |objective: &Objective<'_, L>| {
-            Ok::<_, Error>(vec![margins_robust::unpenalised(objective, &training.options)?])
+            let fit = match training.start {
+                Some(start) => unpenalised_from(objective, start, &training.options)?,
+                None => unpenalised(objective, &training.options)?,
+            };
+            Ok::<_, Error>(vec![fit])
         };
         return training.path_with(data, solve);
     }

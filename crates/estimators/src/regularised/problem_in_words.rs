@@ -29,6 +29,8 @@ impl ClassifierSettings {
             options: _,
             regularisation: _,
             sample_weights: _,
+            // Fits without a penalty keep nothing.
+            start: _,
             // Jobs with a learner of their own keep nothing.
             learner: _,
             // Computed after the fits, of which they change nothing.

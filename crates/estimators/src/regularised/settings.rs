@@ -53,6 +53,9 @@ pub struct ClassifierSettings {
     /// feature out of the penalty, and out of the kernel if there is one: the classifier is then linear in
     /// this feature beside the function of the kernel, a partially linear model.
     pub penalty_factors: Option<PenaltyFactors>,
+    /// The point at which fits without a penalty start: the intercept, then a coefficient per feature.
+    /// By default the origin.
+    pub start: Option<Vec<f64>>,
     /// The weights of the two sides of every binary problem.
     pub class_weights: ClassWeights,
     /// The costs of errors on the samples of each class, in the fit and in the cross-validated
@@ -144,6 +147,7 @@ impl Default for ClassifierSettings {
             intercept: true,
             standardize: false,
             penalty_factors: None,
+            start: None,
             class_weights: ClassWeights::AsGiven,
             class_costs: ClassCosts::default(),
             sample_weights: None,
@@ -230,6 +234,7 @@ impl ClassifierSettings {
             intercept: self.intercept,
             standardize: self.standardize,
             penalty: self.penalty_factors.as_ref(),
+            start: self.start.as_deref(),
             class_weights: self.class_weights,
             of_rows: (self.fixed_parameter == FixedParameter::C).then_some(rows),
             options: Options {

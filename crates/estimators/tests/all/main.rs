@@ -14,5 +14,6 @@ mod massart;
 mod measures;
 mod models;
 mod regularised;
+mod risk_bound;
 mod stream;
 mod uci_tables;

@@ -39,6 +39,8 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// How strongly the penalty acts on each feature; by default on all alike. Of features that are
     /// scaled first, it acts on the scaled ones.
     pub penalty: Option<&'a PenaltyFactors>,
+    /// The point `(b, w)` at which a fit without a penalty starts; by default the origin.
+    pub start: Option<&'a [f64]>,
     /// The weights of the classes.
     pub class_weights: ClassWeights,
     /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses
@@ -69,6 +71,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             intercept: true,
             standardize: false,
             penalty: None,
+            start: None,
             class_weights: ClassWeights::AsGiven,
             of_rows: None,
             options: Options::default(),

@@ -1,0 +1,126 @@
+//! The location of margins at the scale of the loss that they were fitted by.
+
+use super::{catoni_location, confidence_interval_at, variance_bound};
+use crate::Error;
+use margins_losses::{OutOfRange, catoni};
+
+/// The location of margins `u_i = y_i f(x_i)` beside the level gamma that margin pursuit aims at.
+///
+/// The minimum of the margin-pursuit loss puts the estimate at the scale of the loss near gamma if the
+/// functions allow it, and farther away if they do not.
+///
+/// Source: Holland, *Classification using margin pursuit* (2019), remark 1 and, for the condition on
+/// the interval, remark 7.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct MarginLocation {
+    /// The level gamma of the loss.
+    pub gamma: f64,
+    /// The scale s of the loss.
+    pub scale: f64,
+    /// The root t of `sum c_i psi((t - u_i)/s) = 0`, c the weights.
+    pub estimate: f64,
+    /// An interval around it that holds the mean margin of the distribution with probability 0.95, for
+    /// a function that does not depend on these samples, by a variance estimated from the margins;
+    /// `None` with weights, for too few samples or too small a scale.
+    pub interval: Option<(f64, f64)>,
+    /// True if the estimate is within gamma/10 of gamma.
+    pub attained: bool,
+    /// The mean m of the margins, by weight.
+    pub mean: f64,
+    /// The mean of `(u - m)^2`.
+    pub variance: f64,
+    /// The mean of `(u - m)^3`, over the variance to the power 3/2; 0 if all margins are equal.
+    pub skewness: f64,
+}
+
+impl MarginLocation {
+    /// Returns the location of margins with these weights, by default 1; samples of weight 0 do not
+    /// count.
+    ///
+    /// ```
+    /// use margins_calibration::location::MarginLocation;
+    ///
+    /// // The rays of the proof of remark 1: a small scale reaches gamma, a large one the mean.
+    /// let margins = [1.0, 1.0, -1.0];
+    /// let small = MarginLocation::new(&margins, None, 1.0, 0.01)?;
+    /// assert!(small.attained && (small.estimate - 0.9951).abs() < 1e-4);
+    /// let large = MarginLocation::new(&margins, None, 1.0, 100.0)?;
+    /// assert!(!large.attained && (large.estimate - large.mean).abs() < 1e-4);
+    /// # Ok::<(), margins_calibration::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Empty`] or [`Error::NotFinite`]: there are no margins that count, or one is not finite.
+    /// [`Error::Length`]: there is not one weight per margin. [`Error::Entry`]: a weight is negative or
+    /// not finite. [`Error::Parameter`]: gamma or the scale is not positive and finite.
+    pub fn new(
+        margins: &[f64],
+        weights: Option<&[f64]>,
+        gamma: f64,
+        scale: f64,
+    ) -> Result<Self, Error> {
+        /// The probability with which the interval may fail.
+        const DELTA: f64 = 0.05;
+        Error::check_sample("margins", margins)?;
+        for (name, value) in [("gamma", gamma), ("scale", scale)] {
+            OutOfRange::check(name, value, "positive and finite", |x| x > 0.0)?;
+        }
+        let weighted = weights.map(|weights| pairs(margins, weights)).transpose()?;
+        let (estimate, interval) = match &weighted {
+            Some(pairs) => (of_pairs(pairs, scale), None),
+            None => {
+                let interval = variance_bound(margins, DELTA, 1)
+                    .and_then(|v| confidence_interval_at(margins, scale, v, DELTA));
+                let bounds = interval.ok().and_then(|interval| interval.bounds());
+                (catoni_location(margins, scale)?.estimate(), bounds)
+            }
+        };
+        let [mean, variance, skewness] = match &weighted {
+            Some(pairs) => moments(pairs.iter().copied()),
+            None => moments(margins.iter().map(|&u| (u, 1.0))),
+        };
+        let attained = (estimate - gamma).abs() <= gamma / 10.0;
+        Ok(MarginLocation { gamma, scale, estimate, interval, attained, mean, variance, skewness })
+    }
+}
+
+/// Returns the margins that count, each with its weight relative to the largest.
+fn pairs(margins: &[f64], weights: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
+    Error::check_length("weights", margins.len(), weights.len())?;
+    let valid = |c: f64| c >= 0.0 && c.is_finite();
+    Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 {
+        return Err(Error::Empty("margins of positive weight"));
+    }
+    let pairs = margins.iter().copied().zip(weights.iter().map(|c| c / largest));
+    Ok(pairs.filter(|(_, c)| *c > 0.0).collect())
+}
+
+/// Returns the estimate of weighted values, of which there is at least one.
+fn of_pairs(pairs: &[(f64, f64)], scale: f64) -> f64 {
+    let values = || pairs.iter().map(|(u, _)| *u);
+    let (least, most) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if least == most {
+        return least;
+    }
+    let scale = scale.min(1e9 * (most - least));
+    catoni::location(&pairs.iter().copied(), scale, f64::midpoint(least, most), (least, most))
+}
+
+/// Returns mean, variance and skewness, of values relative to the largest, so that no power overflows.
+fn moments(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 3] {
+    let largest = pairs.clone().map(|(u, _)| u.abs()).fold(0.0, f64::max);
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let total: f64 = pairs.clone().map(|(_, c)| c).sum();
+    let mean_of = |term: &dyn Fn(f64) -> f64| -> f64 {
+        pairs.clone().map(|(u, c)| c * term(u / unit)).sum::<f64>() / total
+    };
+    let mean = mean_of(&|u| u);
+    let variance = mean_of(&|u| (u - mean).powi(2));
+    let third = mean_of(&|u| (u - mean).powi(3));
+    let skewness = if variance > 0.0 { third / variance.powf(1.5) } else { 0.0 };
+    [mean * unit, variance * unit * unit, skewness]
+}
