@@ -1,17 +1,20 @@
 //! Guarantees of calibration over arrays.
 
-use margins::calibration::location::{self, Location};
+use margins::calibration::location::{Location, LocationSettings, Stability, summarize};
 use margins::calibration::probability::{Binning, Reliability};
+use margins::calibration::projection_bound::projection_bound as garg_roth;
 use margins::calibration::risk_bound::MarginPursuitBound;
-use margins::calibration::{MarginPursuitPsi, PsiTransform};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use margins::calibration::{self, MarginPursuitPsi, PsiTransform, cubic};
+use margins::data::{Dataset, DenseRows, Labels};
+use margins::estimators::risk_bound::{RiskBoundSettings, RiskBoundTerms};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::copies::copied;
 use crate::doorway::run_sized;
-use crate::errors::refuse;
+use crate::errors::{of_data, refuse};
 use crate::settings::loss_of;
 
 /// The multiplications of a Psi-transform, of which some are integrals or found by bisection.
@@ -61,6 +64,58 @@ fn transformed<'py>(
     Ok(values.into_pyarray(py))
 }
 
+/// Returns the conditional risk at class probabilities: of scores if they are given, else the lowest.
+#[pyfunction]
+pub(crate) fn conditional_risk<'py>(
+    py: Python<'py>,
+    loss: &str,
+    eta: PyReadonlyArray1<'py, f64>,
+    score: Option<PyReadonlyArray1<'py, f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let loss = loss_of(loss)?;
+    let eta = copied(py, &eta, |x| x)?;
+    let score = score.map(|score| copied(py, &score, |x| x)).transpose()?;
+    let size = TRANSFORM.saturating_mul(eta.len());
+    let values = move || -> Result<Vec<f64>, margins::Error> {
+        let of = |(k, &eta): (usize, &f64)| match &score {
+            Some(score) => calibration::conditional_risk(&*loss, eta, score[k]),
+            None => calibration::least_conditional_risk(&*loss, eta),
+        };
+        Ok(eta.iter().enumerate().map(of).collect::<Result<_, _>>()?)
+    };
+    Ok(run_sized(py, None, size, values)?.into_pyarray(py))
+}
+
+/// Returns the score of the lowest conditional risk at class probabilities.
+#[pyfunction]
+pub(crate) fn minimizer<'py>(
+    py: Python<'py>,
+    loss: &str,
+    eta: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let loss = loss_of(loss)?;
+    let eta = copied(py, &eta, |x| x)?;
+    let size = TRANSFORM.saturating_mul(eta.len());
+    let values = move || -> Result<Vec<f64>, margins::Error> {
+        let of = |&eta: &f64| calibration::conditional_risk_minimizer(&*loss, eta);
+        Ok(eta.iter().map(of).collect::<Result<_, _>>()?)
+    };
+    Ok(run_sized(py, None, size, values)?.into_pyarray(py))
+}
+
+/// Returns the real roots of a cubic, ascending.
+#[pyfunction]
+pub(crate) fn getroot(
+    py: Python<'_>,
+    a: f64,
+    b: f64,
+    c: f64,
+    d: f64,
+) -> PyResult<Bound<'_, PyArray1<f64>>> {
+    let roots = run_sized(py, None, 1, move || Ok(cubic::getroot(a, b, c, d)?))?;
+    Ok(roots.as_slice().to_vec().into_pyarray(py))
+}
+
 /// Returns the reason why a loss is not calibrated, or nothing if it is.
 #[pyfunction]
 pub(crate) fn not_calibrated(py: Python<'_>, loss: &str) -> PyResult<Option<String>> {
@@ -69,41 +124,43 @@ pub(crate) fn not_calibrated(py: Python<'_>, loss: &str) -> PyResult<Option<Stri
     run_sized(py, None, TRANSFORM, reason)
 }
 
-/// Returns the estimate of location, its roots, and an interval if a bound on the variance is
-/// known.
+/// Returns the estimate of location with its guarantees.
 #[pyfunction]
-pub(crate) fn catoni_location<'py>(
+pub(crate) fn location<'py>(
     py: Python<'py>,
     sample: PyReadonlyArray1<'py, f64>,
     scale: Option<f64>,
     variance_bound: Option<f64>,
     delta: f64,
+    changes: usize,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    /// The steps to a root.
+    /// The steps to the roots of the estimate and of the ends of its range.
     const STEPS: usize = 1000;
     let sample = copied(py, &sample, |x| x)?;
     let size = STEPS.saturating_mul(sample.len());
+    let settings = LocationSettings { scale, variance_bound, delta, changes, seed };
+    let found = run_sized(py, None, size, move || Ok(summarize(&sample, &settings)?))?;
+    let ends = |location: Location| (location.lower, location.upper);
     let result = PyDict::new(py);
-    let location: Location = match (scale, variance_bound) {
-        (Some(scale), None) => {
-            let location = move || Ok(location::catoni_location(&sample, scale)?);
-            run_sized(py, None, size, location)?
-        }
-        (None, Some(variance)) => {
-            let interval = move || Ok(location::confidence_interval(&sample, variance, delta)?);
-            let interval = run_sized(py, None, size, interval)?;
-            result.set_item("scale", interval.scale)?;
-            result.set_item("interval", interval.bounds())?;
-            result.set_item("published_half_width", interval.published_half_width)?;
-            interval.location
-        }
-        _ => {
-            let message = "give either the scale or variance_bound, from which the scale and an interval follow";
-            return Err(PyValueError::new_err(message));
-        }
+    result.set_item("estimate", found.location.estimate())?;
+    result.set_item("roots", ends(found.location))?;
+    result.set_item("scale", found.scale)?;
+    result.set_item("interval", found.interval())?;
+    result.set_item("published_half_width", found.published_half_width)?;
+    result.set_item("variance_bound", found.variance_bound)?;
+    result.set_item("mean", found.mean)?;
+    result.set_item("median", found.median)?;
+    result.set_item("distance_from_mean", found.distance_from_mean)?;
+    result.set_item("after_changes", found.after_changes.map(ends))?;
+    let bound = match found.stability {
+        Stability::Bounded { bound, .. } => Some(bound),
+        Stability::TooFewNear { .. } => None,
     };
-    result.set_item("estimate", location.estimate())?;
-    result.set_item("roots", (location.lower, location.upper))?;
+    result.set_item("stability_bound", bound)?;
+    result.set_item("median_of_means", found.median_of_means.estimate)?;
+    let half_width = found.variance_bound.map(|v| found.median_of_means.half_width(v));
+    result.set_item("median_of_means_half_width", half_width)?;
     Ok(result)
 }
 
@@ -185,6 +242,87 @@ fn terms_of(
             terms.sound_misclassification_bound(approximation_error, |risk| psi.inverse(risk))?,
         ),
     ])
+}
+
+/// Returns the bound of Garg and Roth for normalised margins, term by term.
+#[pyfunction]
+pub(crate) fn projection_bound<'py>(
+    py: Python<'py>,
+    margins: PyReadonlyArray1<'py, f64>,
+    delta: f64,
+    seed: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    /// The dimensions that are tried.
+    const DIMENSIONS: usize = 500;
+    let margins = copied(py, &margins, |x| x)?;
+    let size = DIMENSIONS.saturating_mul(margins.len());
+    let bound = move || Ok(garg_roth(&margins, delta, seed)?);
+    let found = run_sized(py, None, size, bound)?;
+    let result = PyDict::new(py);
+    result.set_item("bound", found.bound())?;
+    result.set_item("dimension", found.dimension)?;
+    result.set_item("error", found.error)?;
+    result.set_item("projection", found.projection)?;
+    result.set_item("complexity", found.complexity)?;
+    result.set_item("confidence", found.confidence)?;
+    result.set_item("is_vacuous", found.is_vacuous())?;
+    Ok(result)
+}
+
+/// Returns the quantities of the bound on the risk of margin pursuit as samples estimate them, with its
+/// terms, which are `None` where no curvature is shown.
+#[pyfunction]
+pub(crate) fn estimated_bound<'py>(
+    py: Python<'py>,
+    samples: PyReadonlyArray2<'py, f64>,
+    signs: PyReadonlyArray1<'py, f64>,
+    gamma: f64,
+    scale: f64,
+    radius: Option<f64>,
+    delta: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let view = samples.as_array();
+    let size = view.len().saturating_mul(view.ncols()).saturating_mul(10);
+    let mut rows = DenseRows::new(view.nrows(), view.ncols()).map_err(of_data)?;
+    rows.append(view.iter().copied()).map_err(of_data)?;
+    let design = rows.finish().map_err(of_data)?;
+    let labels = Labels::from_signs(copied(py, &signs, |y| y)?).map_err(of_data)?;
+    let data = Dataset::new(design, labels).map_err(of_data)?;
+    let settings = RiskBoundSettings { gamma, scale, radius, delta };
+    let found = run_sized(py, None, size, move || settings.estimate(&data))?;
+    let result = PyDict::new(py);
+    result.set_item("samples", found.samples)?;
+    result.set_item("dimension", found.dimension)?;
+    result.set_item("is_stationary", found.is_stationary)?;
+    result.set_item("is_vacuous", found.is_vacuous())?;
+    for (name, number) in [
+        ("input_second_moment", found.input_second_moment),
+        ("operator_norm", found.operator_norm),
+        ("radius", found.radius),
+        ("minimizer_norm", found.minimizer_norm),
+        ("strong_convexity", found.strong_convexity),
+        ("curvature_at_minimizer", found.curvature_at_minimizer),
+        ("gradient_constant", found.gradient_constant),
+        ("approximation_error", found.approximation_error),
+    ] {
+        result.set_item(name, number)?;
+    }
+    let of = |term: fn(&RiskBoundTerms) -> f64| found.bound.as_ref().map(term);
+    for (name, term) in [
+        ("step", of(|terms| terms.quantities.step)),
+        ("iterations", of(|terms| terms.quantities.iterations as f64)),
+        ("optimization_error", of(|terms| terms.published.optimization_error)),
+        ("epsilon_star", of(|terms| terms.published.epsilon_star)),
+        ("statistical_error", of(|terms| terms.published.statistical_error)),
+        ("excess_over_linear", of(|terms| terms.published.excess_over_linear)),
+        ("misclassification_bound", of(|terms| terms.misclassification)),
+        ("sound_epsilon_star", of(|terms| terms.sound.sound_epsilon_star)),
+        ("sound_excess_over_linear", of(|terms| terms.sound.sound_excess_over_linear)),
+        ("sound_misclassification_bound", of(|terms| terms.sound_misclassification)),
+    ] {
+        result.set_item(name, term)?;
+    }
+    Ok(result)
 }
 
 /// Returns the bins of probabilities beside frequencies, and their summaries.

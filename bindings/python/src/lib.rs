@@ -33,7 +33,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::calibration::{
-        catoni_location, misclassification_bound, not_calibrated, psi, psi_inverse, reliability,
+        conditional_risk, estimated_bound, getroot, location, minimizer, misclassification_bound,
+        not_calibrated, projection_bound, psi, psi_inverse, reliability,
     };
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};

@@ -60,7 +60,7 @@ fn settings_of(
         penalty_factors: given
             .take_or::<Option<Factors>>("penalty_factors", None)?
             .map(|factors| factors.0),
-        start: None,
+        start: given.take_or("start", None)?,
         class_weights,
         class_costs,
         sample_weights: None,

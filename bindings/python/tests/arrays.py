@@ -218,7 +218,7 @@ def enter(reader):
             assert probabilities.shape == (len(scores), 2)
             assert ((probabilities >= 0) & (probabilities <= 1) | np.isnan(scores.astype("f8"))).all()
         case 4:
-            location = native_module.catoni_location(any_array(reader, reader.below(9)), reader.choice([None, 1.0, reader.number()]), None, 0.05)
+            location = native_module.location(any_array(reader, reader.below(9)), reader.choice([None, 1.0, reader.number()]), None, 0.05, reader.below(4), 1)
             assert np.isfinite(location["estimate"])
         case 5:
             size = reader.below(9)

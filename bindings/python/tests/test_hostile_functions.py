@@ -16,7 +16,7 @@ OF_NUMBERS = [
     lambda given: ml.losses.probability("logistic", given),
     lambda given: ml.calibration.psi("lhs", given),
     lambda given: ml.calibration.psi_inverse("lhs", given),
-    lambda given: ml.calibration.catoni_location(given, 1.0),
+    lambda given: ml.calibration.location(given, 1.0),
 ]
 
 
@@ -25,8 +25,8 @@ OF_NUMBERS = [
     "function",
     [
         *OF_NUMBERS,
-        lambda given: ml.calibration.catoni_location([1.0, 2.0], given),
-        lambda given: ml.calibration.catoni_location([1.0, 2.0], variance_bound=1.0, delta=given),
+        lambda given: ml.calibration.location([1.0, 2.0], given),
+        lambda given: ml.calibration.location([1.0, 2.0], variance_bound=1.0, delta=given),
         lambda given: ml.calibration.reliability(given, [True]),
         lambda given: ml.calibration.margin_pursuit_bound(
             gamma=1.0, scale=given, strong_convexity=1.0, input_second_moment=2.0, step=0.1, iterations=5,

@@ -198,7 +198,7 @@ def test_functions_of_few_numbers_wait_for_no_thread():
         lambda: ml.losses.value("logistic", few),
         lambda: ml.losses.conjugate("lhs", few),
         lambda: ml.calibration.psi("logistic", few),
-        lambda: ml.calibration.catoni_location(few, scale=1.0),
+        lambda: ml.calibration.location(few, scale=1.0),
         lambda: ml.calibration.reliability(few, [True, False, True]),
     ]
     for call in calls:

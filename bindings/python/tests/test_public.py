@@ -59,7 +59,7 @@ CURVE = ml.calibration.reliability([0.2, 0.7], [0, 1])
 # What calls go well with; a function that needs another value of a name has it under both names.
 GOOD = {
     "X": X, "y": Y, "sample_weight": np.ones(ROWS), "classes": [0, 1], "folds": Y, "groups": np.arange(ROWS), "loss": "logistic", "u": 1.0, "t": 0.5, "eta": 0.3, "score": 0.1,
-    "at": 0.5, "sample": [1.0, 2.0], "scale": 1.0, "variance_bound": None, "delta": 0.05, "probabilities": [0.2, 0.7], "outcomes": [0, 1], "bins": 5,
+    "at": 0.5, "sample": [1.0, 2.0], "scale": 1.0, "variance_bound": None, "delta": 0.05, "changes": 1, "seed": 1, "a": 1.0, "b": 0.0, "c": -1.0, "d": 0.0, "probabilities": [0.2, 0.7], "outcomes": [0, 1], "bins": 5,
     "strategy": "uniform", "model": FITTED, "name": "a", "estimator": SEARCH, "ax": None, "positive": 1, "losses": ["lhs"], "points": 11, "rows": 5,
     "dtype": "float32", "cmap": "viridis", "Cs": np.ones(2), "mean_error": np.ones(2), "standard_error": np.ones(2), "best": 0, "one_se": 1,
     "selected": 0, "certified": np.array([True, False]), "kernels": ["a", "b"], "errors": np.ones((2, 2)), "KernelGridDisplay.selected": (0, 1),
@@ -67,6 +67,7 @@ GOOD = {
     "gamma": 1.0, "strong_convexity": 1.0, "input_second_moment": 2.0, "step": 0.1, "iterations": 5, "initial_distance": 1.0, "diameter": 1.0,
     "n": 100, "mistakes": 5.0, "epsilon": 0.3, "steps": 10, "outputs": 3, "reduced_dimension": 1, "gap": 0.5, "rare": 1, "outliers": 1, "size": 10,
     "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
+    "radius": None, "coef_init": None, "intercept_init": None,
 }  # fmt: skip
 
 

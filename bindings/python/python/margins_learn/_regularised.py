@@ -124,6 +124,20 @@ class OneKernel(Regularised):
         return tags
 
 
+def _start(coef_init: Any, intercept_init: float | None) -> list[float] | None:
+    """Returns the intercept and the coefficients at which a fit starts; None for the origin."""
+    if coef_init is None:
+        if intercept_init is not None:
+            raise ValueError(f"intercept_init is {intercept_init!r}, but needs coef_init.")
+        return None
+    coef = floats_of(coef_init, "coef_init")
+    if coef.ndim == 2 and len(coef) == 1:
+        coef = coef[0]
+    if coef.ndim != 1:
+        raise ValueError(f"coef_init has the shape {coef.shape}, but must have one dimension.")
+    return [0.0 if intercept_init is None else number_of(intercept_init, "intercept_init"), *coef.tolist()]
+
+
 # The names in kernels of the parameters that scikit-learn calls otherwise.
 _PARAMETERS = {
     "gaussian": {"gamma": "sigma"},
@@ -391,7 +405,7 @@ float or array of shape (n_members,)
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, coef_init: Any = None, intercept_init: float | None = None) -> MarginClassifier:
         """Fits the classifier.
 
         Parameters
@@ -402,13 +416,17 @@ float or array of shape (n_members,)
             Their classes.
         sample_weight : array of shape (n_samples,) or None, default=None
             Their weights, 1 for None.
+        coef_init : array of shape (n_features,) or (1, n_features) or None, default=None
+            The coefficients at which a fit without a penalty (`C=inf`) starts, 0 for None.
+        intercept_init : float or None, default=None
+            The intercept at which it starts, 0 for None.
 
         Returns
         -------
         self : MarginClassifier
             The classifier, fitted.
         """
-        report = self._fit(_native.fit_classifier, X, y, sample_weight)
+        report = self._fit(_native.fit_classifier, X, y, sample_weight, start=_start(coef_init, intercept_init))
         self._adopt(report["model"])
         self._adopt_report(report)
         self._keep(lambda_=report["lambdas"][0])

@@ -18,9 +18,14 @@ _LARGEST = 2**63 - 1
 
 __all__ = [
     "Location",
-    "catoni_location",
+    "conditional_risk",
+    "garg_roth_bound",
+    "getroot",
     "is_calibrated",
+    "location",
     "margin_pursuit_bound",
+    "margin_pursuit_bound_of",
+    "minimizer",
     "psi",
     "psi_inverse",
     "reliability",
@@ -83,6 +88,93 @@ def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
     return over_array(_native.psi_inverse, loss, at, "at")
 
 
+def conditional_risk(loss: str, eta: Any, score: Any = None) -> np.ndarray | float:
+    """Returns the expected loss `eta L(score) + (1 - eta) L(-score)` at class probabilities, by default the lowest.
+
+    Parameters
+    ----------
+    loss : str
+        Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
+    eta : float or array of any shape, in [0, 1]
+        Probabilities of the positive class.
+    score : float, array that broadcasts with eta, or None, default=None
+        Scores. Default: the lowest risk of all scores, `H(eta)`, in closed form for margin pursuit.
+
+    Returns
+    -------
+    risks : float or array of the shape of eta and score
+        The conditional risks; minus infinity where the risk has no lower bound.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> round(calibration.conditional_risk("logistic", 0.3), 4), calibration.conditional_risk("hinge", 0.3, 1.0)
+    (0.6109, 1.4)
+    """
+    loss = text_of(loss, "loss")
+    _refuse(eta, lambda shares: (shares >= 0) & (shares <= 1), "in [0, 1]", "class probability")
+    if score is None:
+        return over_array(lambda name, at: _native.conditional_risk(name, at, None), loss, eta, "eta")
+    shares, scores = floats_of(eta, "eta"), floats_of(score, "score")
+    if np.isnan(scores).any():
+        raise ValueError("The score is nan, but must be a number.")
+    try:
+        shares, scores = np.broadcast_arrays(shares, scores)
+    except ValueError:
+        raise ValueError(f"eta has the shape {shares.shape} and score {scores.shape}, which do not broadcast.") from None
+    values = _native.conditional_risk(loss, np.ascontiguousarray(shares).ravel(), np.ascontiguousarray(scores).ravel())
+    return values.reshape(shares.shape) if shares.ndim else float(values[0])
+
+
+def minimizer(loss: str, eta: Any) -> np.ndarray | float:
+    """Returns `u*(eta)`, the score of the lowest conditional risk at class probabilities.
+
+    It is `losses.population_minimizer`, and for margin pursuit the root of a cubic, accurate to rounding.
+
+    Parameters
+    ----------
+    loss : str
+        Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
+    eta : float or array of any shape, in [0, 1]
+        Probabilities of the positive class.
+
+    Returns
+    -------
+    scores : float or array of the shape of eta
+        The scores; infinite where the risk falls without end.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> round(calibration.minimizer("squared", 0.75), 4)
+    0.5
+    """
+    _refuse(eta, lambda shares: (shares >= 0) & (shares <= 1), "in [0, 1]", "class probability")
+    return over_array(_native.minimizer, loss, eta, "eta")
+
+
+def getroot(a: float, b: float, c: float, d: float) -> np.ndarray:
+    """Returns the real roots of `a u^3 + b u^2 + c u + d`, ascending, multiple ones once.
+
+    Parameters
+    ----------
+    a, b, c, d : float
+        Coefficients, not all of them 0. A leading 0 makes it a quadratic, two a linear equation.
+
+    Returns
+    -------
+    roots : array of shape (0,) to (3,)
+        The roots.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> calibration.getroot(1.0, 1.0, -10.0, 8.0).tolist()
+    [-4.0, 1.0, 2.0]
+    """
+    return _native.getroot(*(number_of(given, name) for given, name in ((a, "a"), (b, "b"), (c, "c"), (d, "d"))))
+
+
 def is_calibrated(loss: str) -> bool:
     """Returns whether a small excess surrogate risk implies a small excess misclassification risk.
 
@@ -107,53 +199,92 @@ def is_calibrated(loss: str) -> bool:
 
 @dataclass(frozen=True)
 class Location:
-    """An estimate of the mean of a distribution, as `catoni_location` returns it.
+    """A robust estimate of location with its guarantees, as `location` returns it.
 
     Attributes
     ----------
     estimate : float
-        The estimate.
+        Catoni's M-estimate: the root t of `sum psi((t - x_i)/s) = 0`, or the middle of its roots.
     roots : tuple of float
         The smallest and the largest root of its equation.
     scale : float
-        The scale that it was found at.
+        The scale s that it was found at.
     interval : tuple of float or None
-        The interval that holds the mean with probability 1 - delta, if a bound on the variance was given and the sample
-        is large enough.
+        The interval that holds the mean of the distribution with probability 1 - delta; None if the sample is too
+        short, the scale too small, or no bound on the variance could be estimated.
+    published_half_width : float or None
+        The half width of the interval as published, by lemma 6 of Holland (2019), and by (6) if the scale was given.
+    variance_bound : float or None
+        The bound on the variance, given or estimated.
+    mean, median : float
+        The mean and the median of the sample.
+    distance_from_mean : float
+        A bound on the distance between the estimate and the mean of the sample.
+    after_changes : tuple of float or None
+        The interval that the estimate stays in if `changes` values are replaced by any others; None for half of the
+        values or more.
+    stability_bound : float or None
+        The bound on the shift of the estimate if one value is replaced (proposition 4); None if too few values are near.
+    median_of_means : float
+        The median of means in `ceil(8 log(1/delta))` random blocks, at most one per value.
+    median_of_means_half_width : float or None
+        The half width of an interval around it that holds the mean with probability 1 - delta.
     """
 
     estimate: float
     roots: tuple[float, float]
     scale: float
     interval: tuple[float, float] | None
+    published_half_width: float | None
+    variance_bound: float | None
+    mean: float
+    median: float
+    distance_from_mean: float
+    after_changes: tuple[float, float] | None
+    stability_bound: float | None
+    median_of_means: float
+    median_of_means_half_width: float | None
 
 
-def catoni_location(
-    sample: Any, scale: float | None = None, *, variance_bound: float | None = None, delta: float = 0.05
+def location(
+    sample: Any,
+    scale: float | None = None,
+    *,
+    variance_bound: float | None = None,
+    delta: float = 0.05,
+    changes: int = 1,
+    seed: int = 1,
 ) -> Location:
-    """Returns the M-estimate of location of Catoni's type.
+    """Returns Catoni's M-estimate of the location of a sample, such as margins, with its guarantees.
 
     Parameters
     ----------
     sample : array of shape (n,)
         The sample.
     scale : float or None, default=None
-        The scale, in the unit of the sample, or None to take it from the bound on the variance.
+        The scale s, in the unit of the sample: the estimate is near the median for a small s and near the mean for a
+        large one. Default: `sqrt(n v/(2 log(2/delta)))` for the bound v on the variance.
     variance_bound : float or None, default=None
-        A bound on the variance, from which the scale and an interval follow.
-    delta : float, default=0.05
-        The probability with which the interval may fail.
+        A bound on the variance of the distribution. Default: twice the median, over blocks, of the mean of `(x - y)^2/2`
+        over pairs of values.
+    delta : float in (0, 1), default=0.05
+        The probability with which each interval may fail.
+    changes : int, default=1
+        The number of values that may be replaced by any others.
+    seed : int, default=1
+        The seed of the random blocks.
 
     Returns
     -------
     location : Location
-        The estimate with its interval.
+        The estimate with its interval, stability and bias.
 
     Examples
     --------
-    >>> from margins_learn.calibration import catoni_location
-    >>> round(catoni_location([1.0, 2.0, 3.0, 1000.0], scale=1.0).estimate, 2)
-    2.5
+    >>> from margins_learn import calibration
+    >>> found = calibration.location([1.0, 2.0, 3.0, 1000.0], scale=1.0)
+    >>> round(found.estimate, 2), found.mean
+    (2.5, 251.5)
     """
     sample = floats_of(sample, "sample")
     if sample.ndim != 1:
@@ -161,8 +292,8 @@ def catoni_location(
     scale, variance_bound = (
         None if given is None else number_of(given, name) for name, given in (("scale", scale), ("variance_bound", variance_bound))
     )
-    found = _native.catoni_location(np.ascontiguousarray(sample), scale, variance_bound, number_of(delta, "delta"))
-    return Location(found["estimate"], found["roots"], found.get("scale", scale), found.get("interval"))
+    numbers = number_of(delta, "delta"), count_of(changes, "changes", 0, _LARGEST), count_of(seed, "seed", 0, _LARGEST)
+    return Location(**_native.location(np.ascontiguousarray(sample), scale, variance_bound, *numbers))
 
 
 def margin_pursuit_bound(
@@ -228,6 +359,91 @@ def margin_pursuit_bound(
     return _native.misclassification_bound(numbers, gamma)
 
 
+def margin_pursuit_bound_of(
+    X: Any, y: Any, *, gamma: float = 1.0, scale: float = 1.0, radius: float | None = None, delta: float = 0.025
+) -> dict[str, Any]:
+    """Estimates every term of the bound on the risk of margin pursuit from data, as `margins bound` does.
+
+    The bound is theorem 11 of Holland (2019), for gradient descent from 0 without intercept and penalty. Constants that
+    rows estimate prove nothing, and the bound is vacuous for most data: the terms show why.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Labels of two classes.
+    gamma, scale : float > 0, default=1.0
+        Margin level and scale of the loss.
+    radius : float or None, default=None
+        Radius of the ball of parameters (assumption A0). Default: twice the norm of the minimiser.
+    delta : float in (0, 1/2), default=0.025
+        The bound holds with probability 1 - 2 delta.
+
+    Returns
+    -------
+    terms : dict
+        The estimates `input_second_moment` (v_X), `operator_norm`, `minimizer_norm` and `is_stationary` (A1),
+        `strong_convexity` (kappa of A2 on the ball, remark 10), `curvature_at_minimizer`, `gradient_constant` (c of A3),
+        `approximation_error`, and the terms of `margin_pursuit_bound`, which are None if kappa is 0; `is_vacuous` if
+        the bound allows any error.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> X = [[1.0, 0.2], [0.8, -0.3], [-0.9, 0.1], [-1.1, -0.2]]
+    >>> terms = calibration.margin_pursuit_bound_of(X, [1, 1, 0, 0], scale=10.0)
+    >>> round(terms["input_second_moment"], 2), terms["is_vacuous"]
+    (0.96, True)
+    """
+    X, labels = floats_of(X, "X"), array_of(y)
+    if X.ndim != 2:
+        raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
+    if labels.shape != X.shape[:1]:
+        raise ValueError(f"y has the shape {labels.shape}, but X has {len(X)} rows.")
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise ValueError(f"y has {len(classes)} classes, but must have two.")
+    signs = np.where(labels == classes[1], 1.0, -1.0)
+    radius = None if radius is None else number_of(radius, "radius")
+    numbers = number_of(gamma, "gamma"), number_of(scale, "scale"), radius, number_of(delta, "delta")
+    return _native.estimated_bound(np.ascontiguousarray(X), signs, *numbers)
+
+
+def garg_roth_bound(margins: Any, *, delta: float = 0.025, seed: int = 1) -> dict[str, Any]:
+    """Returns the bound of Garg and Roth on the error of a linear classifier, term by term.
+
+    The bound is (1) of Holland (2019). It holds for a classifier that does not depend on the rows.
+
+    Parameters
+    ----------
+    margins : array of shape (n,)
+        The margins `y <w, x>/(||w|| ||x||)` of rows, in [-1, 1], with y = 1 and -1.
+    delta : float in (0, 1/4), default=0.025
+        The bound holds with probability 1 - 4 delta.
+    seed : int, default=1
+        The seed by which the half of the rows whose errors count is drawn.
+
+    Returns
+    -------
+    terms : dict
+        The `bound`, the sum of `error`, `projection` (mu of the paper) and `complexity` but at most 1, with the `dimension`
+        after the projection, `confidence`, and `is_vacuous`, whether the bound allows any error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from margins_learn import calibration
+    >>> terms = calibration.garg_roth_bound(np.full(200_000, 0.9))
+    >>> terms["error"], terms["is_vacuous"]
+    (0.0, False)
+    """
+    margins = floats_of(margins, "margins")
+    if margins.ndim != 1:
+        raise ValueError(f"margins has the shape {margins.shape}, but must have one dimension.")
+    return _native.projection_bound(np.ascontiguousarray(margins), number_of(delta, "delta"), count_of(seed, "seed", 0, _LARGEST))
+
+
 def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: str = "uniform") -> dict[str, Any]:
     """Returns the mean probability and the observed frequency in every bin that has samples, and their distance.
 
@@ -277,9 +493,9 @@ def _signs_of(outcomes: np.ndarray) -> np.ndarray:
     return np.where(outcomes == 1, 1.0, -1.0)
 
 
-def _refuse(at: Any, accept: Any, requirement: str) -> None:
+def _refuse(at: Any, accept: Any, requirement: str, what: str = "risk") -> None:
     """Refuses the first number outside a range, NaN included."""
-    risks = floats_of(at, "at")
-    bad = risks[~accept(risks)]
+    numbers = floats_of(at, "at" if what == "risk" else "eta")
+    bad = numbers[~accept(numbers)]
     if bad.size:
-        raise ValueError(f"The risk is {bad.flat[0]}, but must be {requirement}.")
+        raise ValueError(f"The {what} is {bad.flat[0]}, but must be {requirement}.")
