@@ -199,7 +199,9 @@ mod tests {
                 assert!(argument.get_help().is_some(), "{of} --{option} has no help");
                 let defaults = argument.get_default_values();
                 let Some((row, _)) = of_option(ESTIMATORS, of, option) else { continue };
-                if argument.get_action().takes_values() && !defaults.is_empty() {
+                // The bound is that of margin pursuit, with defaults of its own.
+                let has_own = of == "bound";
+                if argument.get_action().takes_values() && !defaults.is_empty() && !has_own {
                     assert_eq!(defaults, [row.shown_default()], "{of} --{option}");
                 }
             }

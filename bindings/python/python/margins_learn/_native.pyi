@@ -78,7 +78,7 @@ class MarginClassifierSettings(TypedDict):
 class MarginClassifierCVSettings(TypedDict):
     """The settings of MarginClassifierCV."""
 
-    loss: str
+    loss: str | list[str]
     Cs: list[float] | None
     lambdas: list[float] | None
     kernels: list[str] | None

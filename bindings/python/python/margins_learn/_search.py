@@ -38,13 +38,14 @@ class MarginClassifierCV(Regularised, ModelClassifier):
 
     Parameters
     ----------
-    loss : str, default="lhs"
+    loss : str or list of str, default="lhs"
         Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
         `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
+        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`. Of several
+        losses the cross-validation takes that of the lowest error.
     Cs : array, int or None, default=None
         Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
         `lambdas` is given. The fits of the folds have the same C.

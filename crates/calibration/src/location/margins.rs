@@ -77,8 +77,8 @@ impl MarginLocation {
             }
         };
         let [mean, variance, skewness] = match &weighted {
-            Some(pairs) => moments(pairs.iter().copied()),
-            None => moments(margins.iter().map(|&u| (u, 1.0))),
+            Some(pairs) => moments(&pairs.iter().copied()),
+            None => moments(&margins.iter().map(|&u| (u, 1.0))),
         };
         let attained = (estimate - gamma).abs() <= gamma / 10.0;
         Ok(MarginLocation { gamma, scale, estimate, interval, attained, mean, variance, skewness })
@@ -111,7 +111,7 @@ fn of_pairs(pairs: &[(f64, f64)], scale: f64) -> f64 {
 }
 
 /// Returns mean, variance and skewness, of values relative to the largest, so that no power overflows.
-fn moments(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 3] {
+fn moments(pairs: &(impl Iterator<Item = (f64, f64)> + Clone)) -> [f64; 3] {
     let largest = pairs.clone().map(|(u, _)| u.abs()).fold(0.0, f64::max);
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let total: f64 = pairs.clone().map(|(_, c)| c).sum();

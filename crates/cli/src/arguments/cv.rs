@@ -43,7 +43,7 @@ pub(crate) struct LossesArguments {
     ///
     /// Each is cross-validated on the same folds, and that of the lowest error (or best --measure) is
     /// taken.
-    #[arg(long, value_name = "LOSS")]
+    #[arg(long, value_name = "LOSS", hide_short_help = true)]
     pub(crate) or_loss: Vec<String>,
 }
 

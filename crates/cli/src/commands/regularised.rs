@@ -19,6 +19,7 @@ use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_quiet, is_verbose, to_stderr};
 use crate::output::Lines;
+use crate::output::fits::is_stationary;
 use crate::output::iterations::describe_iteration;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::{Warnings, of_gaps};
@@ -201,6 +202,7 @@ impl Task<'_> {
                 .add(format!("--objective {objective} is not convex: the fit has no certificate.")),
             _ => {
                 let end = |fit: &Fit| (fit.report.status, fit.report.relative_gap);
+                let fits = fits.filter(|fit| !is_stationary(fit));
                 let (ends, gaps): (Vec<Status>, Vec<f64>) = fits.map(end).unzip();
                 let converged = ends.iter().map(|&end| end == Status::Converged);
                 warnings.add(of_gaps(converged.zip(gaps), None, &ends, self.arguments));

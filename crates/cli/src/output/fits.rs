@@ -5,7 +5,7 @@ use std::path::Path;
 use margins::calibration::location::MarginLocation;
 use margins::data::digits::{self, gap, percent};
 use margins::estimators::regularised;
-use margins::optim::{Certificate, Fit, Status};
+use margins::optim::{Certificate, Fit, Lambda, Status};
 use serde::Serialize;
 
 use super::Lines;
@@ -136,6 +136,11 @@ pub(crate) fn summarise_fit(fit: &Fit, training_error: f64) -> String {
     )
 }
 
+/// Returns true of a fit without a penalty, which has no gap, that ended by its gradient.
+pub(crate) fn is_stationary(fit: &Fit) -> bool {
+    fit.lambda == Lambda::NONE && fit.report.status == Status::RuleMet
+}
+
 /// Returns the lines on a fit.
 pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_error: f64) -> Lines {
     let report = &fit.report;
@@ -144,10 +149,14 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
         Status::Converged => String::new(),
         other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
     };
+    let gap_in_words = match is_stationary(fit) {
+        true => "none without a penalty".to_owned(),
+        false => format!("{}{state}", gap(report.relative_gap)),
+    };
     let mut lines = vec![
         ("lambda", number(fit.lambda.get())),
         ("objective", number(report.objective)),
-        ("relative gap", format!("{}{state}", gap(report.relative_gap))),
+        ("relative gap", gap_in_words),
     ];
     // Without a bound there is no allowance either.
     let has_bound = report.relative_gap.is_finite();

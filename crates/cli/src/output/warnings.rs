@@ -196,6 +196,7 @@ fn missed_tolerance(
             "Raise r of --loss l-r, or add --class-weight balanced or --no-intercept"
         }
         Some(Status::Unbounded) => "Add --class-weight balanced or --no-intercept",
+        Some(Status::NoMinimum) => "Raise --lambda above 0",
         Some(Status::RoundingLimit) => "Raise --tol or --lambda",
         Some(Status::RuleMet) => "Use --stop gap for certified fits",
         _ if solver.solver() != SolverName::Auto => "Use --solver auto",

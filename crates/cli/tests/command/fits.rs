@@ -611,7 +611,7 @@ fn several_losses_share_the_folds() {
         assert_eq!(tried.len(), 3);
         for (tried, alone) in tried.iter().zip(&alone) {
             let curve = alone["lambdas"].as_array().expect("lambdas");
-            let errors: Vec<_> = curve.iter().map(|at| at["error"].clone()).collect();
+            let errors: Vec<_> = curve.iter().map(|at| at["mean_error"].clone()).collect();
             assert_eq!(tried["errors"], serde_json::Value::from(errors));
             assert_eq!(tried["loss"], alone["training"]["loss"]);
         }

@@ -83,11 +83,14 @@ pub struct Validation {
 /// The share of the rows that is held out.
 const HELD_OUT: f64 = 0.2;
 
+/// The rows to learn from, and those held out.
+pub(super) type Split = (Vec<usize>, Vec<usize>);
+
 /// Returns the rows to learn from and those held out, each ascending.
 ///
 /// # Errors
 /// [`Error::Data`]: fewer than two rows.
-pub(super) fn hold_out(rows: usize, seed: u64) -> Result<(Vec<usize>, Vec<usize>), Error> {
+pub(super) fn hold_out(rows: usize, seed: u64) -> Result<Split, Error> {
     Ok(hold_out_plain(rows, HELD_OUT, seed)?)
 }
 

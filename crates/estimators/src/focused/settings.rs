@@ -262,7 +262,7 @@ impl EnsembleSettings {
     }
 
     /// Returns the rows to learn from and those held out, if some are.
-    pub(super) fn held_out(&self, rows: usize) -> Result<Option<(Vec<usize>, Vec<usize>)>, Error> {
+    pub(super) fn held_out(&self, rows: usize) -> Result<Option<output::Split>, Error> {
         let validated = self.output == Output::Validated;
         validated.then(|| output::hold_out(rows, self.seed)).transpose()
     }

@@ -27,7 +27,7 @@ impl ClassifierSettings {
     /// that the data do not have; data that the loss, the kernel, the solver or the folds cannot
     /// take; a fit whose numbers overflowed. [`Error::PathEnded`]: the path ends before the lambda asked for.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<FittedClassifier, Error> {
-        self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
+        self.fit_classes(&data.relabelled(Classes::from(data.labels()))?)
     }
 
     /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index, or to the last one
@@ -99,7 +99,7 @@ impl ClassifierSettings {
         job()
     }
 
-    fn fit_classes(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {
+    fn fit_classes(&self, data: &Dataset<Classes>) -> Result<FittedClassifier, Error> {
         self.check()?;
         self.on_threads(|| self.best_of_losses(|settings| settings.fit_here(data.clone())))
     }

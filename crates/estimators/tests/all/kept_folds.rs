@@ -170,10 +170,10 @@ fn files_of_other_jobs_are_refused() {
     assert!(
         refusal(&other, &data).starts_with("FILE: it is of a cross-validation with other folds; ")
     );
-    let other = ClassifierSettings { loss: Arc::new(Hinge), ..made.clone() };
+    let other = ClassifierSettings { intercept: false, ..made.clone() };
     assert_eq!(
         refusal(&other, &data),
-        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'; use another file name to start from scratch"
+        "FILE: it is of a cross-validation with intercept 'true', not 'false'; use another file name to start from scratch"
     );
     let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
     let other = kept(CrossValidation { lambdas, ..grid() }, &path);

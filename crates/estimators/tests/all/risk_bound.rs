@@ -2,7 +2,7 @@
 
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{Dataset, Design, Labels};
-use margins_estimators::risk_bound::RiskBoundSettings;
+use margins_estimators::risk_bound::{EstimatedRiskBound, RiskBoundSettings};
 use margins_losses::catoni::psi_prime;
 use nalgebra::DMatrix;
 
@@ -84,7 +84,7 @@ fn the_errors_move_apart_along_the_scale() {
         assert!(terms.misclassification <= 1.0 && terms.sound_misclassification <= 1.0);
         assert!(terms.sound.sound_epsilon_star > terms.published.epsilon_star);
     }
-    assert!(found.iter().all(|found| found.is_vacuous()));
+    assert!(found.iter().all(EstimatedRiskBound::is_vacuous));
 }
 
 /// So many samples in one dimension that the bound says something.

@@ -320,7 +320,7 @@ impl<S: Samples> ProximalPoint for Dual<'_, '_, S> {
             ..within
         };
         evaluator.samples.smooth(sigma);
-        let mut newton = Newton::new(&mut *evaluator, system);
+        let mut newton = Newton::new(evaluator, system);
         let ending = newton.minimize(*lambda, point, &options);
         let duals = newton.into_duals();
         if ending.status == Status::Converged {

@@ -70,7 +70,8 @@ fn the_minimum_is_the_limit_of_small_factors() {
 #[test]
 fn more_features_than_samples_have_that_limit_too() {
     const N: usize = 30;
-    let value = |i: usize, j: usize| if j < 2 || (i + j) % 5 == 0 { noise(i, j) } else { 0.0 };
+    let value =
+        |i: usize, j: usize| if j < 2 || (i + j).is_multiple_of(5) { noise(i, j) } else { 0.0 };
     let rows: Vec<Vec<f64>> = (0..N).map(|i| (0..70).map(|j| value(i, j)).collect()).collect();
     let dense = labelled(&rows, |i| noise(i, 0) + 2.0 * noise(i, 80) > 0.0);
     let stored =
