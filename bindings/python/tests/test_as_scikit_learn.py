@@ -294,6 +294,9 @@ def test_every_parameter_is_documented_with_type_and_default(estimator):
     heads = re.findall(r"(?m)^(\w[\w, ]*) : (.+)$", text)
     documented = {name: kind for names, kind in heads for name in names.split(", ")}
     for name, parameter in inspect.signature(estimator).parameters.items():
+        if parameter.default is inspect.Parameter.empty:
+            assert documented[name], name
+            continue
         kind, _, default = documented[name].rpartition(", default=")
         assert kind and ast.literal_eval(default) == parameter.default, name
 

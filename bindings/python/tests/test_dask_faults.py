@@ -127,14 +127,15 @@ def test_every_wait_has_a_limit_and_says_what_for(client, data, monkeypatch):
 def test_a_worker_that_does_not_answer_is_named(client, data, monkeypatch):
     pids = client.run(os.getpid)
     stopped = next(iter(pids))
-    monkeypatch.setattr(elsewhere, "_PATIENCE", 3.0)
+    # On a busy machine the others take seconds.
+    monkeypatch.setattr(elsewhere, "_PATIENCE", 10.0)
 
     def stop(iteration):
         if iteration["iteration"] == 2:
             os.kill(pids[stopped], signal.SIGSTOP)
 
     try:
-        with pytest.raises(RuntimeError, match=f"Worker {stopped} has not answered for 3 s"):
+        with pytest.raises(RuntimeError, match=f"Worker {stopped} has not answered for 10 s"):
             elsewhere.MarginClassifier("logistic", tol=1e-12, client=client, callback=stop).fit(*split(data))
     finally:
         os.kill(pids[stopped], signal.SIGCONT)

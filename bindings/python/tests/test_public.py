@@ -67,7 +67,7 @@ GOOD = {
     "gamma": 1.0, "strong_convexity": 1.0, "input_second_moment": 2.0, "step": 0.1, "iterations": 5, "initial_distance": 1.0, "diameter": 1.0,
     "n": 100, "mistakes": 5.0, "epsilon": 0.3, "steps": 10, "outputs": 3, "reduced_dimension": 1, "gap": 0.5, "rare": 1, "outliers": 1, "size": 10,
     "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
-    "radius": None, "coef_init": None, "intercept_init": None,
+    "garg_roth_bound.margins": np.clip(X[:, 0], -1, 1), "radius": None, "coef_init": None, "intercept_init": None,
 }  # fmt: skip
 
 

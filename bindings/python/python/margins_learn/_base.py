@@ -152,7 +152,8 @@ _READ_ONLY = frozenset(
         *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
         *("Cs_", "lambdas_", "coefs_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
-        *("max_loss_", "finished_", "consistent_at_", "slack_", "outliers_"),
+        *("max_loss_", "mean_loss_", "seen_loss_", "loss_bound_", "theorem_", "validation_"),
+        *("finished_", "consistent_at_", "slack_", "outliers_"),
     ]
 )
 # The attributes that follow from a model.
