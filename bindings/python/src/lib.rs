@@ -48,7 +48,7 @@ mod _native {
         value,
     };
     #[pymodule_export]
-    use super::massart::fit_massart;
+    use super::massart::{audit_massart, fit_massart, massart_plan, massart_simulation};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

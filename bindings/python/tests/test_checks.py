@@ -7,10 +7,11 @@ import margins_learn as ml
 # SGDClassifier of scikit-learn fails these, too.
 _WEIGHTED_STEPS = "steps on a weighted sample are not those on its repetitions"
 _FAILURES = {
-    "StreamClassifier": {
+    name: {
         "check_sample_weight_equivalence_on_dense_data": _WEIGHTED_STEPS,
         "check_sample_weight_equivalence_on_sparse_data": _WEIGHTED_STEPS,
     }
+    for name in ("StreamClassifier", "MassartClassifier")
 }
 
 

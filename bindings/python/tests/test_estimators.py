@@ -239,6 +239,27 @@ def test_halfspaces_have_a_bound_on_their_error():
     assert cuts.held_out_error_ < cuts.error_bound_ < 0.5
 
 
+@pytest.mark.parametrize("learner", ["sgd", "cuts", "auto"])
+def test_halfspaces_are_learned_by_weight(learner):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1500, 2))
+    X = X[abs(X[:, 0]) > 0.3]
+    y = X[:, 0] > 0
+    known = {} if learner == "auto" else {"eta": 0.2, "gamma": 0.05}
+    fit = lambda *data: ml.MassartClassifier(learner, **known).fit(*data)
+    X_all, y_all = np.concatenate([X, 9 * X]), np.concatenate([y, ~y])
+    weights = np.concatenate([1.0 + np.arange(len(y)) % 3, np.zeros(len(y))])
+    alone, weighted = fit(X, y, weights[: len(y)]), fit(X_all, y_all, weights)
+    assert np.array_equal(weighted.coef_, alone.coef_) and weighted.error_bound_ == alone.error_bound_
+    assert np.array_equal(fit(X, y, np.ones(len(y))).coef_, fit(X, y).coef_)
+    # Of every two contradictory rows the heavier one decides.
+    heavy = np.concatenate([np.ones(len(y)), np.full(len(y), 0.1)])
+    twice = np.concatenate([X, X])
+    assert fit(twice, y_all, heavy).score(X, y) > 0.9 > 0.1 > fit(twice, y_all, heavy[::-1]).score(X, y)
+    with pytest.raises(ValueError, match="weight"):
+        fit(X, y, -np.ones(len(y)))
+
+
 def raw_table(flip=0.0):
     """Age, income and body mass index, of which the class depends on the first and the last."""
     rng = np.random.default_rng(1)
@@ -521,3 +542,83 @@ def test_scores_of_several_classes_are_held_for_some_rows_at_a_time(monkeypatch)
         for method, expected in zip(methods, whole):
             assert getattr(classifier, method)(matrix) == pytest.approx(expected, rel=1e-12)
     assert max(rows) == 50
+
+
+def test_what_the_proof_needs_is_calculated():
+    plan = ml.massart.plan(0.3, 0.05)
+    assert (plan.steps, plan.candidates, plan.held_out, plan.rows) == (392_279_560, 214, 32_492, 392_312_052)
+    assert plan.step == 0.05**2 * 0.025 / 8 and plan.proven_epsilon is None
+    assert ml.massart.plan(0.3, 0.05, samples=plan.rows).proven_epsilon == pytest.approx(0.05, rel=1e-9)
+    assert ml.massart.plan(0.3, 0.05, samples=plan.rows - 1).proven_epsilon > 0.05
+    assert ml.massart.plan(0.3, 0.05, kind="practical").steps == 119_830
+    assert ml.massart.plan(0.3, 0.05, samples=1000).proven_epsilon is None
+    with pytest.raises(ValueError, match="eta is 0.5, but must be at least 0"):
+        ml.massart.plan(0.5, 0.05)
+    with pytest.raises(ValueError, match="kind is 'best', but must be 'practical' or 'proven'"):
+        ml.massart.plan(0.3, 0.05, kind="best")
+
+
+def test_halfspaces_are_learned_by_the_proven_plan():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(9000, 2))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    X = X[abs(X[:, 0]) > 0.6]
+    y = (X[:, 0] > 0) ^ (rng.random(len(X)) < 0.05)
+    known = {"eta": 0.05, "gamma": 0.6, "epsilon": 0.4, "delta": 0.3, "plan": "proven", "fit_intercept": False}
+    with pytest.warns(UserWarning, match=f"guarantee for .* fresh samples, and there are {len(X)}"):
+        model = ml.MassartClassifier("sgd", **known).fit(X, y)
+    assert model.n_iter_ == ml.massart.plan(0.05, 0.6, 0.4, 0.3).steps and model.score(X, X[:, 0] > 0) > 0.9
+    with pytest.raises(ValueError, match="'cuts', which does not use plan"):
+        ml.MassartClassifier("cuts", eta=0.1, gamma=0.1, plan="proven").fit(X, y)
+
+
+def test_earlier_learners_of_halfspaces_are_there_to_compare():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 3))
+    X = X[abs(X[:, 0]) > 0.4]
+    y = (X[:, 0] > 0) ^ (rng.random(len(X)) < 0.1)
+    models = {name: ml.MassartClassifier(name, eta=0.15, gamma=0.05).fit(X, y) for name in ("perceptron", "leaky-relu", "proper")}
+    assert models["leaky-relu"].score(X, X[:, 0] > 0) > 0.9 and models["proper"].score(X, X[:, 0] > 0) > 0.8
+    assert models["perceptron"].n_iter_ == ml.massart.plan(0.15, 0.05, kind="practical").steps
+    assert all(model.held_out_error_ < model.error_bound_ for model in models.values())
+    assert models["perceptron"].model_.loss == "leaky-relu:lambda=0" and models["proper"].model_.loss == "leaky-relu:lambda=0.15"
+    with pytest.raises(ValueError, match="eta is 0, but must be greater than 0 for the LeakyReLU loss"):
+        ml.MassartClassifier("leaky-relu", eta=0.0, gamma=0.05).fit(X, y)
+    with pytest.raises(ValueError, match="'proper', which does not use project"):
+        ml.MassartClassifier("proper", eta=0.1, gamma=0.05, project=2).fit(X, y)
+
+
+def test_simulated_halfspaces_have_exact_errors(tmp_path):
+    noisy = ml.massart.simulate(5, 0.1, 0.3, "far", points=300, samples=5000, random_state=7)
+    assert noisy.X.shape == (5000, 5) and noisy.points.shape == (300, 5) and set(noisy.y) == {-1.0, 1.0}
+    assert np.allclose(np.linalg.norm(noisy.points, axis=1), 1) and abs(noisy.points @ noisy.normal).min() >= 0.1 - 1e-12
+    assert np.array_equal(np.sign(noisy.points @ noisy.normal), noisy.clean) and set(noisy.rates) == {0.0, 0.3}
+    far = abs(noisy.points @ noisy.normal) >= np.median(abs(noisy.points @ noisy.normal))
+    assert np.mean((noisy.rates == 0.3) == far) > 0.98 and noisy.opt == pytest.approx(0.15, abs=0.005)
+    best = type("Best", (), {"predict": lambda self, X: np.sign(X @ noisy.normal)})()
+    assert noisy.error(best) == pytest.approx(noisy.opt)
+    model = ml.MassartClassifier("sgd", eta=0.3, gamma=0.1).fit(noisy.X, noisy.y)
+    assert noisy.opt - 1e-12 <= noisy.error(model) <= min(0.35, model.error_bound_)
+    assert abs(noisy.error(model) - (1 - model.score(noisy.X, noisy.y))) < 0.03
+    again = ml.massart.simulate(5, 0.1, 0.3, "far", points=300, samples=5000, random_state=7)
+    assert np.array_equal(noisy.X, again.X) and np.array_equal(noisy.y, again.y)
+    with pytest.raises(ValueError, match="the adversary is .*devil.*, but must be random, far, near, greedy or trap"):
+        ml.massart.simulate(adversary="devil")
+    with pytest.raises(ValueError, match="the noise bound is 0.5"):
+        ml.massart.simulate(eta=0.5)
+
+
+def test_the_noise_is_audited():
+    noisy = ml.massart.simulate(5, 0.3, 0.2, samples=3000, random_state=2)
+    audit = ml.massart.audit(noisy.X, noisy.y, 0.3, fit_intercept=False)
+    assert 0.05 < audit.eta_bound < audit.flipped < 0.25
+    flipped = noisy.y != np.sign(noisy.X @ noisy.normal)
+    assert audit.flipped <= flipped.mean() and flipped[audit.suspects[:100]].mean() > 0.9
+    assert (np.diff(audit.terms) <= 0).all() and len(audit.terms) == len(audit.suspects)
+    clean = ml.massart.audit(noisy.X, np.sign(noisy.X @ noisy.normal), 0.3, fit_intercept=False)
+    assert clean.eta_bound == 0 and clean.flipped == 0
+    half = np.arange(3000) < 1500
+    weighted = ml.massart.audit(noisy.X, noisy.y, 0.3, fit_intercept=False, sample_weight=half)
+    assert weighted.suspects.max() < 1500 and weighted.eta_bound == ml.massart.audit(noisy.X[half], noisy.y[half], 0.3, fit_intercept=False).eta_bound
+    with pytest.raises(ValueError, match="gamma is 1, but must be strictly between 0 and 1"):
+        ml.massart.audit(noisy.X, noisy.y, 1.0)

@@ -58,7 +58,7 @@ SEARCH = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=["gaussian", "
 CURVE = ml.calibration.reliability([0.2, 0.7], [0, 1])
 # What calls go well with; a function that needs another value of a name has it under both names.
 GOOD = {
-    "X": X, "y": Y, "sample_weight": np.ones(ROWS), "classes": [0, 1], "folds": Y, "groups": np.arange(ROWS), "loss": "logistic", "u": 1.0, "t": 0.5, "eta": 0.3, "score": 0.1,
+    "X": X, "y": Y, "sample_weight": np.ones(ROWS), "kind": "proven", "plan.gamma": 0.1, "simulate.gamma": 0.1, "audit.gamma": 0.1, "fit_intercept": True, "standardize": False, "scale_rows": "each", "features": 3, "adversary": "far", "random_state": 1, "simulate.points": 20, "epsilon": 0.2, "classes": [0, 1], "folds": Y, "groups": np.arange(ROWS), "loss": "logistic", "u": 1.0, "t": 0.5, "eta": 0.3, "score": 0.1,
     "at": 0.5, "sample": [1.0, 2.0], "scale": 1.0, "variance_bound": None, "delta": 0.05, "changes": 1, "seed": 1, "a": 1.0, "b": 0.0, "c": -1.0, "d": 0.0, "probabilities": [0.2, 0.7], "outcomes": [0, 1], "bins": 5,
     "strategy": "uniform", "model": FITTED, "name": "a", "estimator": SEARCH, "ax": None, "positive": 1, "losses": ["lhs"], "points": 11, "rows": 5,
     "dtype": "float32", "cmap": "viridis", "Cs": np.ones(2), "mean_error": np.ones(2), "standard_error": np.ones(2), "best": 0, "one_se": 1,

@@ -16,6 +16,7 @@ mod messages;
 mod output;
 mod program;
 mod rows;
+mod simulation;
 mod source;
 mod terminal;
 

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use margins::data::blocks::{self, BlockFile, BlockSettings};
 use margins::data::encode::Encoding;
-use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
 use margins::data::{ClassLabels, Classes, Dataset, Listed};
-use margins::losses::Specification;
 use margins::model::Header;
 use margins::{Model, Registry};
 
@@ -16,12 +14,10 @@ use crate::arguments::encode::EncodeArguments;
 use crate::failure::Failure;
 use crate::messages::{note, step};
 use crate::program;
+use crate::simulation::{Simulation, refuse};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
-
-/// The prefix of a simulated data set.
-const MIXTURE: &str = "mixture:";
 
 impl Source<'_> {
     fn read_options(self) -> ReadOptions {
@@ -309,90 +305,4 @@ impl Source<'_> {
 pub(crate) fn read_model(path: &Path, registry: &Registry) -> Result<(Header, Model), Failure> {
     let load = || Model::load_with_header(path, registry);
     step(format!("reading {}", path.display()), load).map_err(Failure::job)
-}
-
-/// A draw from a mixture of section 6.1 of Kwon and Zou (2023). The seed draws the centres and the
-/// sample, in streams of their own.
-pub(crate) struct Simulation {
-    pub(crate) mixture: GaussianMixture,
-    rows: usize,
-    seed: u64,
-}
-
-impl Simulation {
-    /// Reads `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
-    fn named(name: &Path) -> Result<Option<Self>, Failure> {
-        const MOST_ROWS: u64 = 100_000_000;
-        let name = name.to_string_lossy();
-        let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
-        let mut given = match parameters.trim() {
-            "" => Specification::parse(""),
-            list => Specification::parse_list(list),
-        }
-        .map_err(refuse)?;
-        let example = given.take_text("example").unwrap_or("1");
-        let mut whole = |key: &str| given.take::<u64>(key, "a whole number").map_err(refuse);
-        let (rows, p) = (whole("n")?.unwrap_or(200), whole("p")?);
-        let seed = whole("seed")?.unwrap_or(1);
-        given.finish("example, n, p and seed").map_err(refuse)?;
-        if !(2..=MOST_ROWS).contains(&rows) {
-            return Err(refuse(format!("n is {rows}, but must be from 2 to {MOST_ROWS}")));
-        }
-        let example = match (example, p) {
-            ("1", None | Some(2)) => Example::One,
-            ("2", None | Some(2)) => Example::Two,
-            ("3", None | Some(30)) => Example::Three { p: 30 },
-            ("3", Some(10)) => Example::Three { p: 10 },
-            ("3-corrected", None | Some(30)) => Example::ThreeCorrected,
-            ("1" | "2", Some(p)) => {
-                return Err(refuse(format!("example {example} has p=2, not {p}")));
-            }
-            ("3", Some(p)) => return Err(refuse(format!("example 3 has p=10 or p=30, not {p}"))),
-            ("3-corrected", Some(p)) => {
-                return Err(refuse(format!("example 3-corrected has p=30, not {p}")));
-            }
-            _ => {
-                return Err(refuse(format!(
-                    "example is '{example}', but must be 1, 2, 3 or 3-corrected"
-                )));
-            }
-        };
-        let mixture = GaussianMixture::example(example, seed).map_err(Failure::job)?;
-        Ok(Some(Simulation { mixture, rows: rows as usize, seed }))
-    }
-
-    /// Returns the draw as data to predict.
-    fn features(&self) -> Result<Unlabelled, Failure> {
-        let data = self.draw()?;
-        let labels = data.labels();
-        let names = labels.signs().iter().map(|&sign| labels.class_name(sign));
-        Ok(Unlabelled {
-            feature_names: None,
-            labels: Some(names.collect()),
-            weights: None,
-            dropped: Vec::new(),
-            unknown_levels: 0,
-            design: data.design().clone(),
-        })
-    }
-
-    fn draw(&self) -> Result<Dataset, Failure> {
-        self.mixture.sample(self.rows, self.seed).map_err(Failure::job)
-    }
-
-    /// Returns the Bayes error and the error of that number.
-    pub(crate) fn bayes_error(&self) -> Result<(f64, f64), Failure> {
-        const SAMPLES: usize = 200_000;
-        if self.mixture.columns() == 2 {
-            let quadrature = self.mixture.bayes_error_quadrature(1e-6).map_err(Failure::job)?;
-            return Ok((quadrature.rate, quadrature.error));
-        }
-        let estimate =
-            self.mixture.bayes_error_estimate(SAMPLES, self.seed).map_err(Failure::job)?;
-        Ok((estimate.rate, estimate.standard_error))
-    }
-}
-
-fn refuse(reason: impl std::fmt::Display) -> Failure {
-    Failure::Usage(format!("simulated data: {reason}"))
 }

@@ -21,11 +21,14 @@
 mod answer;
 mod features;
 mod file;
+mod without_fit;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use margins_data::read::Stream;
-use margins_data::{Dataset, Standardizer};
+use margins_data::{Dataset, Design, Standardizer};
+use margins_massart::baselines::{Baseline, learn_tested};
 use margins_massart::{
     CutOptions, OnePass, Plan, Problem, Projection, Sphere, SphereSample, Target, learn,
     learn_adaptively, learn_by_tested_cuts,
@@ -38,7 +41,9 @@ use crate::regularised::IterationObserver;
 use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 use answer::{Answer, Source};
-use features::{FeatureScaling, baseline, wrong_weight};
+use features::{FeatureScaling, baseline, positive_rows, wrong_weight};
+
+pub use without_fit::NoiseAudit;
 
 /// The settings of a learner under Massart noise.
 #[derive(Debug, Clone)]
@@ -83,6 +88,8 @@ pub enum HalfspaceMethod {
     Gradient {
         /// The noise rate, the margin and the accuracy.
         problem: Problem,
+        /// The step size, the number of steps, and the candidates with the rows to select them by.
+        plan: Plan,
     },
     /// Cutting planes with a separation oracle, for a known noise rate and margin.
     Cuts {
@@ -93,11 +100,25 @@ pub enum HalfspaceMethod {
         /// the data smaller.
         dimensions: Option<usize>,
     },
+    /// An earlier learner that the paper compares with; it may miss eta + epsilon.
+    Baseline {
+        /// The noise rate, the margin and the accuracy.
+        problem: Problem,
+        /// The learner.
+        baseline: Baseline,
+    },
     /// Reweighted stochastic gradient for many noise rates and margins, of which the best is taken.
     Adaptive {
         /// The accuracy.
         target: Target,
     },
+}
+
+impl HalfspaceMethod {
+    /// Returns stochastic gradient by [`Plan::practical`].
+    pub fn gradient(problem: Problem) -> Self {
+        HalfspaceMethod::Gradient { problem, plan: Plan::practical(&problem) }
+    }
 }
 
 /// A halfspace learned under Massart noise.
@@ -149,6 +170,19 @@ pub struct Selection {
     pub candidate_errors: Vec<(usize, f64)>,
 }
 
+/// Returns the rows of a design with the labels and the weights of data.
+fn sample_of<'d>(
+    data: &Dataset,
+    design: &'d Design,
+    divisor: Option<f64>,
+) -> Result<SphereSample<'d>, margins_massart::Error> {
+    let sample = SphereSample::scaled(design, data.labels().signs(), divisor)?;
+    match data.weights() {
+        Some(weights) => sample.with_weights(weights.to_vec()),
+        None => Ok(sample),
+    }
+}
+
 impl HalfspaceSettings {
     /// Returns the settings of a learner with an intercept and seed 1.
     pub fn new(method: HalfspaceMethod) -> Self {
@@ -165,7 +199,10 @@ impl HalfspaceSettings {
         }
     }
 
-    /// Learns a halfspace from data in memory, whose rows are drawn by weight.
+    /// Learns a halfspace from data in memory.
+    ///
+    /// Rows are drawn in proportion to their weights, and errors count them by weight. A row of the
+    /// weight 0 changes nothing, and a common factor of all weights changes nothing but rounding.
     ///
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled, too few rows for the problem, dimensions out
@@ -179,22 +216,16 @@ impl HalfspaceSettings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
-        let copies = usize::from(self.intercept) + usize::from(self.standardize);
-        data.design().check_fits(1, copies, 0)?;
+        let positive = positive_rows(data.weights().unwrap_or_default());
+        let copies = [self.intercept, self.standardize, positive.is_some()];
+        data.design().check_fits(1, copies.into_iter().map(usize::from).sum(), 0)?;
+        let rows = data.rows();
+        let chosen = positive.map(|rows| data.select(&rows));
+        let data = chosen.as_ref().unwrap_or(data);
         let limits = self.iterations.limits(self.time_limit);
-        let standardizer = || Standardizer::fit(data.design(), data.weights());
-        let features =
-            self.features(data.design().is_sparse(), self.standardize.then(standardizer));
-        let design = features.of(data.design())?;
-        let divisor = match self.scaling {
-            Some(RowScaling::Each) => None,
-            Some(RowScaling::Largest) | None => Some(Sphere::largest_norm(&design)?),
-        };
+        let (features, design, divisor) = self.prepared(data)?;
         let (labels, weights) = (data.labels(), data.weights());
-        let mut sample = SphereSample::scaled(&design, labels.signs(), divisor)?;
-        if let Some(weights) = weights {
-            sample = sample.with_weights(weights.to_vec())?;
-        }
+        let sample = sample_of(data, &design, divisor)?;
         let answer = self.learn(&sample, &limits)?;
         let classifier = features.classifier(&answer.halfspace);
         let wrong = wrong_weight(&classifier, data.design(), labels.signs(), weights);
@@ -204,7 +235,7 @@ impl HalfspaceSettings {
             Source {
                 classes: (labels.negative_class(), labels.positive_class()),
                 feature_names: data.feature_names().map(<[String]>::to_vec),
-                rows: data.rows(),
+                rows,
                 baseline: baseline(labels.signs(), weights),
                 divisor,
             },
@@ -213,7 +244,24 @@ impl HalfspaceSettings {
         Ok(FittedHalfspace { model, training_error: Some(wrong / total), ..fitted })
     }
 
-    /// Returns the features that the learner sees.
+    /// Returns the features that the learner sees, and the number that all rows are divided by, if it
+    /// is one.
+    fn prepared<'d>(
+        &self,
+        data: &'d Dataset,
+    ) -> Result<(FeatureScaling, Cow<'d, Design>, Option<f64>), Error> {
+        let standardizer = || Standardizer::fit(data.design(), data.weights());
+        let features =
+            self.features(data.design().is_sparse(), self.standardize.then(standardizer));
+        let design = features.of(data.design())?;
+        let divisor = match self.scaling {
+            Some(RowScaling::Each) => None,
+            Some(RowScaling::Largest) | None => Some(Sphere::largest_norm(&design)?),
+        };
+        Ok((features, design, divisor))
+    }
+
+    /// Returns the scaling of the features that the learner sees.
     fn features(&self, sparse: bool, standardizer: Option<Standardizer>) -> FeatureScaling {
         let centred = self.intercept && !sparse;
         let standardization = standardizer.map(|fitted| Standardization::new(fitted, centred));
@@ -222,8 +270,7 @@ impl HalfspaceSettings {
 
     fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {
         match self.method {
-            HalfspaceMethod::Gradient { problem } => {
-                let plan = Plan::practical(&problem);
+            HalfspaceMethod::Gradient { problem, plan } => {
                 let learned = learn(&problem, &plan, sample, self.seed, limits)?;
                 Ok(Answer::by_gradient(problem, learned))
             }
@@ -235,6 +282,10 @@ impl HalfspaceSettings {
                 let learned =
                     learn_by_tested_cuts(&problem, &options, sample, map.as_ref(), self.seed)?;
                 Ok(Answer::by_cuts(problem, dimensions, learned))
+            }
+            HalfspaceMethod::Baseline { problem, baseline } => {
+                let learned = learn_tested(baseline, &problem, sample, self.seed, limits)?;
+                Ok(Answer::by_baseline(problem, baseline, learned))
             }
             HalfspaceMethod::Adaptive { target } => {
                 let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
@@ -259,10 +310,9 @@ impl HalfspaceSettings {
         if self.scaling == Some(RowScaling::Largest) {
             return refuse("a division by the largest norm", "it is the largest of all rows");
         }
-        let HalfspaceMethod::Gradient { problem } = self.method else {
+        let HalfspaceMethod::Gradient { problem, plan } = self.method else {
             return refuse("a learner of several passes", "it needs all rows at once");
         };
-        let plan = Plan::practical(&problem);
         let features = self.features(false, None);
         let columns = stream.columns() + usize::from(self.intercept);
         let mut learner = OnePass::new(&problem, plan, columns, self.seed)?;

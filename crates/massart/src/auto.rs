@@ -62,7 +62,7 @@ pub fn learn_adaptively(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Adaptive, Error> {
-    let grid = grid(target, sample.rows())?;
+    let grid = grid(target, sample.weights())?;
     let split = Split::new(sample.weights(), usize::MAX, seed)?;
     let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
         let plan = plan(&grid[k], &split);
@@ -86,7 +86,7 @@ pub fn learn_adaptively_from_parts<S: SamplesInParts + ?Sized>(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Adaptive, Error> {
-    let grid = grid(target, sample.signs().len())?;
+    let grid = grid(target, &sample.weights())?;
     let split = Split::new(&sample.weights(), sample.most_rows(), seed)?;
     let mut runs = Vec::with_capacity(grid.len());
     for problem in &grid {
@@ -183,7 +183,7 @@ fn standard_error(error: f64, sample: &SphereSample<'_>) -> f64 {
 }
 
 /// Returns every pair of the grid, each with half of the target.
-fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
+fn grid(target: Target, weights: &[f64]) -> Result<Vec<Problem>, Error> {
     let target = Target::new(target.epsilon() / 2.0, target.delta() / 2.0)?;
     /// The largest number of etas; each is learned, and its iterates kept.
     const MOST_ETAS: f64 = 1000.0;
@@ -196,6 +196,7 @@ fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
         .into());
     }
     let etas = (0..).map(|k| f64::from(k) * target.epsilon()).take_while(|&eta| eta < 0.5);
+    let rows = weights.iter().filter(|&&weight| weight > 0.0).count();
     let least = (rows as f64).sqrt().recip();
     let halvings = std::iter::successors(Some(0.5), |gamma| Some(gamma / 2.0));
     let gammas: Vec<f64> =

@@ -1,4 +1,5 @@
-//! Learners that are older than algorithm 1, for comparison.
+//! Learners that are older than algorithm 1, for comparison. [`learn_tested`] runs those that find a
+//! halfspace, and tests it on rows held out.
 //!
 //! * The perceptron is [`Perceptron`](margins_optim::online::Perceptron) without an intercept
 //!   (Rosenblatt 1958): any noise makes it wander.
@@ -14,3 +15,6 @@
 pub mod partition;
 pub mod proper;
 pub mod surrogate;
+mod tested;
+
+pub use tested::{Baseline, LearnedByBaseline, learn_tested};

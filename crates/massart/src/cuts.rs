@@ -30,7 +30,7 @@ impl Default for CutOptions<'_> {
 }
 
 impl CutOptions<'_> {
-    fn most_calls(&self, problem: &Problem, columns: usize) -> usize {
+    pub(super) fn most_calls(&self, problem: &Problem, columns: usize) -> usize {
         self.most_calls.unwrap_or_else(|| {
             let radius = problem.target.epsilon() * problem.margin.get() / 8.0;
             let d = columns as f64;
@@ -122,8 +122,8 @@ pub struct HeldOut {
     pub rows: usize,
     /// The share of them that the halfspace gets wrong, by weight.
     pub error: f64,
-    /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
-    /// inequality, which counts a row of any weight once.
+    /// The bound on the error that holds with probability at least `1 - delta`: the binomial bound
+    /// for rows of equal weight, else Hoeffding's inequality, which counts a row of any weight once.
     pub bound: f64,
 }
 

@@ -93,22 +93,31 @@ pub struct Minimum {
     pub gap: f64,
     /// The number of evaluations of the function.
     pub calls: usize,
+    /// The limit that ended the search, if one did.
+    pub stopped: Option<Status>,
 }
 
 /// Returns the minimum of a convex function on the unit ball, given its value and a subgradient, to
-/// a gap of at most `tolerance` or after `most_calls` evaluations.
+/// a gap of at most `tolerance` or after `most_calls` evaluations. The limits are checked after every
+/// evaluation.
 pub fn minimize_on_unit_ball(
     method: Method,
     columns: usize,
     tolerance: f64,
     most_calls: usize,
+    limits: &Limits<'_>,
     function: impl Fn(&[f64]) -> (f64, Vec<f64>),
 ) -> Minimum {
     let mut set = method.unit_ball(columns);
-    let mut best =
-        Minimum { point: set.centre(), value: f64::INFINITY, gap: f64::INFINITY, calls: 0 };
+    let mut best = Minimum {
+        point: set.centre(),
+        value: f64::INFINITY,
+        gap: f64::INFINITY,
+        calls: 0,
+        stopped: None,
+    };
     let mut lower = f64::NEG_INFINITY;
-    while best.calls < most_calls && best.gap > tolerance {
+    while best.calls < most_calls {
         let point = set.centre();
         let (value, normal) = function(&point);
         best.calls += 1;
@@ -119,7 +128,9 @@ pub fn minimize_on_unit_ball(
             (best.point, best.value) = (point, value);
         }
         best.gap = best.value - lower;
-        if !set.cut(&Cut { normal, depth: value - best.value }, &Limits::default()) {
+        best.stopped = limits.reached();
+        let is_over = best.gap <= tolerance || best.stopped.is_some();
+        if is_over || !set.cut(&Cut { normal, depth: value - best.value }, limits) {
             break;
         }
     }

@@ -16,6 +16,7 @@
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`SamplesInParts`]: samples that do not fit in memory, for all of these.
 //! * [`select`]: the best of many iterates.
+//! * [`audit`]: a lower bound on the noise rate.
 //! * [`baselines`]: earlier learners, for comparison.
 //!
 //! Samples are scaled into the unit ball, which does not change the decisions of a halfspace through
@@ -53,8 +54,10 @@
 //! with Massart noise*, NeurIPS 2024.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod audit;
 mod auto;
 pub mod baselines;
+mod binomial;
 mod cuts;
 pub mod cutting_planes;
 mod error;
@@ -68,6 +71,7 @@ mod sgd;
 mod sphere;
 mod split;
 
+pub use audit::{Audit, audit};
 pub use auto::{Adaptive, learn_adaptively, learn_adaptively_from_parts};
 pub use cuts::{
     CutOptions, HeldOut, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts,

@@ -11,6 +11,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::Error;
 use crate::Problem;
+use crate::binomial::upper_bound;
 use crate::selection::{Candidates, Selected, select_within};
 use crate::sphere::{Sphere, SphereSample, UnitSample};
 use crate::split::Split;
@@ -142,9 +143,10 @@ pub struct Learned {
     /// Candidates by their index with the share of these rows that they get wrong: all of them, or a
     /// hundred that are spread evenly and the one selected.
     pub candidate_errors: Vec<(usize, f64)>,
-    /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
-    /// inequality for [all candidates](crate::Selected::candidates) on the selection sample, of whose
-    /// samples no weight says that they are several.
+    /// The bound on the error that holds with probability at least `1 - delta`, for [all
+    /// candidates](crate::Selected::candidates) on the selection sample: the binomial bound for
+    /// samples of equal weight, else Hoeffding's inequality, for which a sample of any weight counts
+    /// as one.
     pub error_bound: f64,
     /// The limit that ended the steps before their time, if one did.
     pub stopped: Option<Status>,
@@ -182,13 +184,18 @@ impl Learned {
     }
 
     /// Returns the bound on the error of one of so many candidates that holds with probability
-    /// `1 - delta`, from its error on a sample: by Hoeffding's inequality, for all of them at once.
+    /// `1 - delta`, from its error on a sample, for all of them at once: the binomial bound for
+    /// samples of equal weight, else Hoeffding's inequality.
     pub(super) fn bound(
         error: f64,
         candidates: usize,
         delta: f64,
         sample: &SphereSample<'_>,
     ) -> f64 {
+        if let Some(n) = sample.equal_weights() {
+            let mistakes = (error * n as f64).round() as usize;
+            return upper_bound(mistakes, n, delta / candidates as f64);
+        }
         let deviation = (candidates as f64 / delta).ln() / (2.0 * sample.effective_size());
         (error + deviation.sqrt()).min(1.0)
     }

@@ -310,6 +310,13 @@ impl<'a> SphereSample<'a> {
         self.total
     }
 
+    /// Returns the number of samples of positive weight if these weights are equal.
+    pub(super) fn equal_weights(&self) -> Option<usize> {
+        let mut positive = self.weights.iter().copied().filter(|&weight| weight > 0.0);
+        let first = positive.next()?;
+        positive.try_fold(1, |count, weight| (weight == first).then_some(count + 1))
+    }
+
     /// Returns `(sum w)^2 / sum w^2`, the effective number of samples of equal weight.
     pub(super) fn effective_size(&self) -> f64 {
         self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()

@@ -1,9 +1,10 @@
 //! The statements of the proof of theorem 2.1 and of appendix B, one by one: at a point, in
 //! expectation over the labels, and over many draws.
 
-use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+use margins_data::generate::{MarginHalfspace, MassartDistribution};
 use margins_losses::{LeakyRelu, MarginLoss};
-use margins_massart::{Problem, Sgd, Sphere, SphereSample, Target, separate};
+use margins_massart::{MarginBound, Problem, Sgd, Sphere, SphereSample, Target, audit, separate};
+use margins_optim::method::Limits;
 use proptest::prelude::*;
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
@@ -93,15 +94,8 @@ fn the_largest_gradient_has_the_norm_four_over_gamma() {
     assert_eq!(problem.gradient_factor(0.0, -1.0), 20.0);
 }
 
-/// Returns a halfspace of R^4 and sixty points with the noise of an adversary; `None` for the trap.
-fn simulated(adversary: Option<Adversary>, seed: u64) -> (MarginHalfspace, MassartDistribution) {
-    let halfspace = MarginHalfspace::new(4, GAMMA, seed).unwrap();
-    let (points, adversary) = match adversary {
-        Some(adversary) => (halfspace.points(60, seed).unwrap(), adversary),
-        None => halfspace.trap(60, ETA, seed).unwrap(),
-    };
-    let noisy = MassartDistribution::of_halfspace(&halfspace, points, &adversary, ETA).unwrap();
-    (halfspace, noisy)
+fn simulated(adversary: &str, seed: u64) -> (MarginHalfspace, MassartDistribution) {
+    MassartDistribution::simulated(4, GAMMA, ETA, adversary, 60, seed).unwrap()
 }
 
 const GAMMA: f64 = 0.2;
@@ -113,9 +107,7 @@ const ETA: f64 = 0.25;
 fn a_step_brings_the_iterate_nearer_on_average() {
     let problem = Problem::new(ETA, GAMMA).unwrap();
     let mut fell = 0;
-    use Adversary::{FarAway, Greedy, NearBoundary, Random};
-    let adversaries = [Some(Random), Some(FarAway), Some(NearBoundary), Some(Greedy), None];
-    for (seed, adversary) in adversaries.into_iter().enumerate() {
+    for (seed, adversary) in ["random", "far", "near", "greedy", "trap"].iter().enumerate() {
         let (halfspace, noisy) = simulated(adversary, seed as u64);
         let points = Sphere::new(noisy.design()).unwrap();
         let (rows, signs, weights) = noisy.as_sample();
@@ -140,7 +132,7 @@ fn a_step_brings_the_iterate_nearer_on_average() {
                     .sum();
                 let bound =
                     before - 4.0 * step * (error - ETA) + 16.0 * step * step / (GAMMA * GAMMA);
-                assert!(after <= bound + 1e-12, "{seed} {step}: {after} {bound}");
+                assert!(after <= bound + 1e-12, "{adversary} {step}: {after} {bound}");
                 fell += usize::from(bound < before);
                 sgd.run(&points, std::iter::once(draw)).unwrap();
             }
@@ -160,8 +152,7 @@ fn deviations_add_up_to_little() {
     let range = 2.0 * step * (2.0 + 4.0 / GAMMA);
     let (mut above, mut sums) = (0, Vec::new());
     for seed in 0..200 {
-        let (halfspace, noisy) =
-            simulated([Some(Adversary::Random), None][seed as usize % 2].clone(), seed);
+        let (halfspace, noisy) = simulated(["random", "trap"][seed as usize % 2], seed);
         let points = Sphere::new(noisy.design()).unwrap();
         let (rows, signs, weights) = noisy.as_sample();
         let mut sgd = Sgd::new(problem, 4, step).unwrap();
@@ -198,10 +189,7 @@ fn cuts_of_drawn_samples_keep_the_true_halfspace() {
     let problem = Problem::new(ETA, GAMMA).unwrap().with_target(target);
     let (mut cuts, mut lost) = (0, 0);
     for seed in 0..60 {
-        let (halfspace, noisy) = simulated(
-            [Some(Adversary::FarAway), Some(Adversary::Greedy), None][seed as usize % 3].clone(),
-            seed,
-        );
+        let (halfspace, noisy) = simulated(["far", "greedy", "trap"][seed as usize % 3], seed);
         let draws = noisy.draw(3000, seed);
         let design = noisy.design().select(&draws.rows);
         let sample = SphereSample::new(&design, &draws.signs).unwrap();
@@ -217,4 +205,54 @@ fn cuts_of_drawn_samples_keep_the_true_halfspace() {
         }
     }
     assert!(cuts > 150 && lost * 50 <= cuts, "{lost} of {cuts}");
+}
+
+/// H is never above the share of flips, for every sample and with weights; so the bound on eta is
+/// above eta on at most a share delta of samples. Of random noise it is above 0; clean labels have 0.
+#[test]
+fn the_audit_bounds_the_noise_from_below() {
+    let (gamma, eta, delta) = (0.3, 0.2, 0.05);
+    let (margin, limits) = (MarginBound::new(gamma).unwrap(), Limits::default());
+    let mut above = 0;
+    for seed in 0..40 {
+        let adversary = ["random", "far", "near", "greedy", "trap"][seed as usize % 5];
+        let (_, noisy) =
+            MassartDistribution::simulated(5, gamma, eta, adversary, 400, seed).unwrap();
+        let draws = noisy.draw(1500, seed);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        let is_flipped = |i: usize| draws.signs[i] != noisy.clean()[draws.rows[i]];
+        let found = audit(margin, delta, &sample, &limits).unwrap();
+        let flips = (0..1500).filter(|&i| is_flipped(i)).count() as f64 / 1500.0;
+        assert!(found.flipped <= flips + 1e-12, "{adversary}: {} {flips}", found.flipped);
+        above += usize::from(found.eta_bound > eta);
+        if adversary == "random" {
+            assert!(found.eta_bound > 0.03 && found.eta_bound < found.flipped, "{found:?}");
+            // Of all labels one in five is flipped; of those that contradict most, nearly every one.
+            let mut suspects: Vec<usize> = (0..1500).collect();
+            suspects.sort_by(|&i, &j| found.terms[j].total_cmp(&found.terms[i]));
+            let right = suspects[..100].iter().filter(|&&i| is_flipped(i)).count();
+            assert!(right > 95, "{right}");
+        }
+        // The mean of the terms is the value of the minimum, within its gap of H.
+        let mean = found.terms.iter().sum::<f64>() / 1500.0;
+        assert!(mean >= found.flipped && mean <= found.flipped + 1e-3 + 1e-12, "{mean}");
+        let weights: Vec<f64> = (0..1500).map(|i| (1 + i % 4) as f64).collect();
+        let total: f64 = weights.iter().sum();
+        let share = (0..1500).filter(|&i| is_flipped(i)).map(|i| weights[i]).sum::<f64>() / total;
+        let weighted = sample.clone().with_weights(weights).unwrap();
+        let found = audit(margin, delta, &weighted, &limits).unwrap();
+        assert!(found.flipped <= share + 1e-12 && found.eta_bound < found.flipped, "{share}");
+        let clean: Vec<f64> = draws.rows.iter().map(|&row| noisy.clean()[row]).collect();
+        let sample = SphereSample::new(&design, &clean).unwrap();
+        let found = audit(margin, delta, &sample, &limits).unwrap();
+        assert_eq!((found.flipped, found.eta_bound), (0.0, 0.0), "{adversary}");
+    }
+    assert!(above <= 5, "{above}");
+    let design = margins_data::Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
+    let sample = SphereSample::new(&design, &[1.0, -1.0]).unwrap();
+    let refused = audit(margin, 1.0, &sample, &limits).unwrap_err().to_string();
+    assert_eq!(refused, "delta is 1, but must be strictly between 0 and 1");
+    let late = Limits { deadline: Some(std::time::Instant::now()), ..limits };
+    assert!(audit(margin, 0.1, &sample, &late).unwrap().stopped.is_some());
 }

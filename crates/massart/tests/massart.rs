@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
-use margins_massart::baselines::{partition, proper, surrogate};
+use margins_massart::baselines::{Baseline, learn_tested, partition, proper, surrogate};
 use margins_massart::cutting_planes::{End, Method, Minimum, minimize_on_unit_ball};
 use margins_massart::{
     CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Plan, Problem,
@@ -333,9 +333,44 @@ fn the_proven_plan_keeps_its_promise() {
     assert!(error <= 0.45 && error <= learned.error_bound, "{error} {learned:?}");
 }
 
+/// The figures of docs/papers.md, and bisection as the inverse of the plan. A fifth of the rows, which
+/// may be held out, has room for N.
+#[test]
+fn rows_prove_the_epsilon_whose_plan_takes_them() {
+    let plan = Plan::proven(&Problem::new(0.3, 0.05).unwrap());
+    assert_eq!((plan.steps, plan.selection), (392_279_560, 32_492));
+    assert_eq!(plan.candidates, CandidateRule::Random(213));
+    let mut checked = 0;
+    for eta in [0.0, 0.2, 0.45] {
+        for gamma in [0.01, 0.3, 0.9] {
+            for epsilon in [0.003, 0.04, 0.5, 0.99] {
+                let target = Target::new(epsilon, 0.02).unwrap();
+                let problem = Problem::new(eta, gamma).unwrap().with_target(target);
+                let plan = Plan::proven(&problem);
+                assert!(plan.selection <= plan.rows() / 5, "{plan:?}");
+                let found = Plan::proven_epsilon(&problem, plan.rows()).unwrap();
+                assert!(found <= epsilon * (1.0 + 2e-10) && found > 0.98 * epsilon, "{found}");
+                let fewer = Plan::proven_epsilon(&problem, plan.rows() / 2);
+                assert!(fewer.is_none_or(|fewer| fewer > 1.3 * epsilon), "{fewer:?} {epsilon}");
+                checked += usize::from(fewer.is_some());
+            }
+        }
+    }
+    assert!(checked >= 18, "{checked}");
+    assert_eq!(Plan::proven_epsilon(&Problem::new(0.1, 0.1).unwrap(), 0), None);
+}
+
 fn leaky_relu_minimum(noisy: &MassartDistribution, eta: f64) -> Minimum {
     let (loss, exact) = (LeakyRelu::new(eta).unwrap(), Exact::of(noisy));
-    surrogate::minimize(Method::Ellipsoid, &loss, 1.0, &exact.sample(), 1e-9, 5000)
+    surrogate::minimize(
+        Method::Ellipsoid,
+        &loss,
+        1.0,
+        &exact.sample(),
+        1e-9,
+        5000,
+        &Limits::default(),
+    )
 }
 
 /// Asserts that w errs by more than the excess above eta on the distribution, however w is moved by
@@ -427,7 +462,9 @@ fn hinge_and_logistic_fail_in_the_plane() {
         const RADIUS: f64 = 30.0;
         let exact = Exact::of(noisy);
         let sample = exact.sample();
-        let minimum = surrogate::minimize(Method::Ellipsoid, loss, RADIUS, &sample, 1e-9, 2000);
+        let limits = Limits::default();
+        let minimum =
+            surrogate::minimize(Method::Ellipsoid, loss, RADIUS, &sample, 1e-9, 2000, &limits);
         assert!(minimum.gap <= 1e-9, "{minimum:?}");
         let norm = minimum.point.iter().map(|v| v * v).sum::<f64>().sqrt();
         assert!(norm < 0.999 * RADIUS, "not on the boundary of the ball: {norm}");
@@ -452,6 +489,50 @@ fn the_learners_before_reach_eta_plus_epsilon_too() {
     let found = proper::learn(&problem, &CutOptions::default(), &sample);
     assert_eq!(found.end, End::Accepted);
     assert!(noisy.linear_error(&found.classifier.coef).unwrap() <= eta + 0.1);
+}
+
+/// With noise far from the boundary LeakyReLU and the proper learner are good; on the trap only the
+/// proper learner is. The bounds hold, and limits end all of them.
+#[test]
+fn earlier_halfspaces_are_tested_on_rows_held_out() {
+    let (eta, gamma) = (0.3, 0.1);
+    // The six bounds all hold with probability 0.9994.
+    let target = Target::new(0.05, 1e-4).unwrap();
+    let problem = Problem::new(eta, gamma).unwrap().with_target(target);
+    let baselines = [Baseline::Perceptron, Baseline::LeakyRelu, Baseline::Proper];
+    let errors = |which: usize, limits: &Limits<'_>| {
+        let noisy = instance(20, gamma, eta, which, 3);
+        let draws = noisy.draw(20_000, 1);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        baselines.map(|baseline| {
+            let (found, held_out) = learn_tested(baseline, &problem, &sample, 1, limits).unwrap();
+            let error = noisy.linear_error(&found.classifier.coef).unwrap();
+            let is_done = limits.deadline.is_none();
+            assert!(!is_done || held_out.bound >= error, "{baseline:?} {held_out:?} {error}");
+            (error, found)
+        })
+    };
+    let [_, (leaky_relu, minimum), (proper, found)] = errors(3, &Limits::default());
+    assert!(leaky_relu > eta + 0.1 && minimum.end == End::Accepted, "{leaky_relu} {minimum:?}");
+    assert!(proper <= eta + problem.target.epsilon() && found.end == End::Accepted, "{proper}");
+    let [(perceptron, last), (leaky_relu, _), (proper, _)] = errors(0, &Limits::default());
+    assert!(leaky_relu < 0.17 && proper < 0.35, "{leaky_relu} {proper}");
+    assert!(perceptron > leaky_relu && last.calls == Plan::practical(&problem).steps);
+    let late = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+    for (_, found) in errors(3, &late) {
+        assert!(found.end == End::Stopped(Status::TimeLimit) && found.calls <= 2, "{found:?}");
+    }
+    let noisy = instance(2, 0.2, 0.0, 0, 1);
+    let exact = Exact::of(&noisy);
+    let clean = Problem::new(0.0, 0.2).unwrap();
+    let refused = learn_tested(Baseline::LeakyRelu, &clean, &exact.sample(), 1, &Limits::default());
+    assert!(refused.unwrap_err().to_string().contains("eta is 0, but must be greater than 0"));
+    let [perceptron, proper] = [Baseline::Perceptron, Baseline::Proper].map(|baseline| {
+        let learned = learn_tested(baseline, &clean, &exact.sample(), 1, &Limits::default());
+        noisy.linear_error(&learned.unwrap().0.classifier.coef).unwrap()
+    });
+    assert!(perceptron <= 0.05 && proper <= 0.05, "{perceptron} {proper}");
 }
 
 /// Its thresholds are for rows as the sample scaled them: by their own norms, or by one number, so
@@ -502,7 +583,8 @@ fn analytic_centres_and_ellipsoids_find_the_same_minimum() {
         };
         let least = if p[0] > 1.0 { 1.0 } else { 0.0 };
         for method in [Method::AnalyticCentre, Method::Ellipsoid] {
-            let minimum = minimize_on_unit_ball(method, 3, 1e-6, 2000, distance);
+            let minimum =
+                minimize_on_unit_ball(method, 3, 1e-6, 2000, &Limits::default(), distance);
             assert!(minimum.gap <= 1e-6, "{method:?} {minimum:?}");
             assert!((-1e-12..=1e-6).contains(&(minimum.value - least)), "{method:?} {minimum:?}");
         }
@@ -659,6 +741,34 @@ fn weights_count_samples() {
     let plan = Plan::practical(&problem);
     let learned = learn(&problem, &plan, &tallied.sample(), 1, &Limits::default()).unwrap();
     assert!(noisy.linear_error(&learned.classifier.coef).unwrap() <= 0.15);
+}
+
+/// Equal weights of any size have the bound of weight 1, which is the binomial one; others have
+/// Hoeffding's, which is higher. The bound holds on all but a share delta of samples.
+#[test]
+fn rows_of_equal_weight_have_the_binomial_bound() {
+    let noisy = instance(3, 0.2, 0.1, 0, 6);
+    let problem = Problem::new(0.1, 0.2).unwrap();
+    let (options, mut misses) = (CutOptions::default(), 0);
+    for seed in 0..40 {
+        let draws = noisy.draw(500, seed);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        let bound_of = |sample: &SphereSample<'_>| {
+            let (found, held_out) =
+                learn_by_tested_cuts(&problem, &options, sample, None, seed).unwrap();
+            (found.classifier, held_out)
+        };
+        let (classifier, held_out) = bound_of(&sample);
+        let of_seven = sample.clone().with_weights(vec![7.0; 500]).unwrap();
+        assert_eq!(bound_of(&of_seven).1, held_out);
+        let n = held_out.rows as f64;
+        let hoeffding = held_out.error + ((1.0 / 0.05f64).ln() / (2.0 * n)).sqrt();
+        assert!(held_out.error < held_out.bound && held_out.bound < hoeffding, "{held_out:?}");
+        let error = noisy.linear_error(&classifier.coef).unwrap();
+        misses += usize::from(error > held_out.bound);
+    }
+    assert!(misses <= 6, "{misses}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use margins::losses::LeakyRelu;
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{CutOptions, Plan, Problem, learn_by_cuts};
+use margins::optim::method::Limits;
 use margins::optim::online::{OnlineLearner, Perceptron};
 use margins_experiments::figure::{Axis, Style, categories, panel, with_bars};
 use margins_experiments::{Document, Figure, Mean, Numbers, Table};
@@ -272,7 +273,9 @@ fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<V
     let n = batch_size(problem, design.columns());
     let training = Drawn::new(noisy, n, 3 * seed + 2);
     let (loss, sample) = (LeakyRelu::new(problem.noise.get())?, training.sample()?);
-    let convex = surrogate::minimize(Method::Ellipsoid, &loss, 1.0, &sample, TOLERANCE, 30_000);
+    let limits = Limits::default();
+    let convex =
+        surrogate::minimize(Method::Ellipsoid, &loss, 1.0, &sample, TOLERANCE, 30_000, &limits);
     if convex.gap > TOLERANCE {
         return Err(format!("LeakyReLU: a gap of {} is left", convex.gap).into());
     }

@@ -1,7 +1,7 @@
 //! Random instances with exactly known errors.
 
 use margins::data::Design;
-use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+use margins::data::generate::MassartDistribution;
 use margins::massart::baselines::{partition, proper};
 use margins::massart::{
     CutOptions, Plan, Problem, Sphere, SphereSample, learn_by_cuts, learn_from,
@@ -29,20 +29,7 @@ pub(super) fn instance(
     if adversary == RARE_TRAP {
         return rare_trap(d, &Problem::new(eta, gamma)?, seed);
     }
-    let halfspace = MarginHalfspace::new(d, gamma, seed)?;
-    let (points, adversary) = if adversary == "trap" {
-        halfspace.trap(POINTS, eta, seed)?
-    } else {
-        let adversary = match adversary {
-            "random" => Adversary::Random,
-            "far" => Adversary::FarAway,
-            "near" => Adversary::NearBoundary,
-            "greedy" => Adversary::Greedy,
-            other => return Err(format!("there is no adversary '{other}'").into()),
-        };
-        (halfspace.points(POINTS, seed)?, adversary)
-    };
-    Ok(MassartDistribution::of_halfspace(&halfspace, points, &adversary, eta)?)
+    Ok(MassartDistribution::simulated(d, gamma, eta, adversary, POINTS, seed)?.1)
 }
 
 /// Returns the points of the trap, all with the noise eta and those of its noisy region rare: their

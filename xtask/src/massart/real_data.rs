@@ -204,8 +204,15 @@ fn trial(
     )?;
     let sample = SphereSample::of(&flipped)?;
     let adaptive = learn_adaptively(Target::new(0.1, 0.05)?, &sample, seed, &Limits::default())?;
-    let convex =
-        surrogate::minimize(Method::AnalyticCentre, &LeakyRelu::new(ETA)?, 1.0, &sample, 1e-3, 150);
+    let convex = surrogate::minimize(
+        Method::AnalyticCentre,
+        &LeakyRelu::new(ETA)?,
+        1.0,
+        &sample,
+        1e-3,
+        150,
+        &Limits::default(),
+    );
     Ok([
         unseen.opt(),
         unseen.linear_error(&adaptive.learned.classifier.coef)?,

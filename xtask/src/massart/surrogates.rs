@@ -7,6 +7,7 @@ use margins::losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{Plan, Problem, SphereSample};
+use margins::optim::method::Limits;
 use margins_experiments::figure::{Axis, Series, panel};
 use margins_experiments::{Document, Figure, Table};
 use rand::seq::IndexedRandom;
@@ -121,7 +122,9 @@ fn error(noisy: &MassartDistribution, surrogate: Surrogate, eta: f64) -> Result<
     let design = noisy.design().select(&rows);
     let sample = SphereSample::new(&design, &signs)?.with_weights(weights)?;
     let (loss, radius) = (surrogate.loss(eta)?, surrogate.radius());
-    let found = surrogate::minimize(Method::Ellipsoid, &*loss, radius, &sample, 1e-9, 3000);
+    let limits = Limits::default();
+    let found =
+        surrogate::minimize(Method::Ellipsoid, &*loss, radius, &sample, 1e-9, 3000, &limits);
     let norm = found.point.iter().map(|w| w * w).sum::<f64>().sqrt();
     let is_inside = surrogate == Surrogate::LeakyRelu || norm < 0.999 * radius;
     if found.gap > 1e-8 || norm <= NEAR || !is_inside {

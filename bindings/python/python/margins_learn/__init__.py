@@ -12,7 +12,8 @@ The estimators follow the interface of scikit-learn, and work in its pipelines, 
 
 After a fit `relative_gap_` bounds the distance of the objective from the minimum, and `status_` is "converged" if the gap is at
 most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts a classifier to ONNX. The modules `losses` and
-`calibration` have functions of the losses, `bounds` the theorems on the maximal loss, `display` has plots, and `blocks` writes files for data larger than memory.
+`calibration` have functions of the losses, `bounds` the theorems on the maximal loss, `massart` simulated data and the numbers of a
+proof, `display` has plots, and `blocks` writes files for data larger than memory.
 `margins_learn.dask` and `margins_learn.ray`, which must be imported explicitly, fit data on the workers of a cluster.
 
 >>> from margins_learn import MarginClassifierCV, losses
@@ -24,7 +25,7 @@ most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts 
 ['dwd', 'exponential', 'garg-roth']
 """
 
-from . import blocks, bounds, calibration, display, losses
+from . import blocks, bounds, calibration, display, losses, massart
 from ._files import load
 from ._focused import FocusedClassifier
 from ._massart import MassartClassifier
@@ -52,6 +53,7 @@ __all__ = [
     "display",
     "load",
     "losses",
+    "massart",
     "to_onnx",
     "__version__",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier
 from ._progress import announced, watchers
-from ._warnings import warn_of_no_use, warn_of_time
+from ._warnings import warn_of_no_use, warn_of_plan, warn_of_time
 
 
 class MassartClassifier(BinaryClassifier, ModelClassifier):
@@ -19,17 +19,22 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
 
     Parameters
     ----------
-    learner : {"sgd", "cuts", "auto"}, default="auto"
+    learner : {"sgd", "cuts", "auto", "perceptron", "leaky-relu", "proper"}, default="auto"
         Algorithm. `"sgd"`: Reweighted stochastic gradient. `"cuts"`: Cutting planes. `"auto"`: Reweighted stochastic
-        gradient over a grid of noise rates and margins.
+        gradient over a grid of noise rates and margins. `"perceptron"`: Perceptron, for comparison. `"leaky-relu"`:
+        Minimum of the LeakyReLU loss, for comparison. `"proper"`: Cutting planes of Chen et al. (2020), for comparison.
     eta : float in [0, 1/2) or None, default=None
-        Noise rate: upper bound on the probability of a flipped label (sgd, cuts).
+        Noise rate: upper bound on the probability of a flipped label (all but auto).
     gamma : float in (0, 1) or None, default=None
-        Margin of the best halfspace, after `scale_rows` (sgd, cuts).
+        Margin of the best halfspace, after `scale_rows` (all but auto).
     epsilon : float in (0, 1), default=0.05
         Target excess of the error over eta.
     delta : float in (0, 1), default=0.05
         Failure probability of the learner.
+    plan : {"practical", "proven"}, default="practical"
+        Step size and numbers of steps, candidates and held-out rows (sgd). `"practical"`: Found by experiment.
+        `"proven"`: Those of the proof of theorem 2.1. The proven plan takes some thousand times as many steps, and its
+        guarantee needs as many rows.
     project : int >= 1 or None, default=None
         Number of dimensions of a random projection of the features (cuts). The projection costs half of gamma. By
         default, the dimension is the smallest one proven to keep half of gamma, and nothing is projected if that
@@ -60,9 +65,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     error_bound_ : float
         Bound on the error from held-out samples, which holds with probability `1 - delta`.
     held_out_error_ : float
-        Share of the held-out samples that are misclassified.
+        Share of the held-out samples that are misclassified, by weight.
     training_error_ : float
-        Share of all samples that are misclassified.
+        Share of all samples that are misclassified, by weight.
     eta_, gamma_ : float
         Noise rate and margin with which the halfspace was learned.
     distance_ : float
@@ -82,7 +87,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     -----
     There is no duality gap, because the learner minimises no convex objective. The evidence is `error_bound_` instead.
 
-    `fit` takes no sample weights, because samples drawn by weight differ from samples drawn among repetitions.
+    `fit` draws samples in proportion to `sample_weight`, and counts errors by weight. `error_bound_` counts a sample of any
+    weight once: a weight of 2 does not mean two independent samples.
 
     Examples
     --------
@@ -114,6 +120,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         *,
         epsilon: float = 0.05,
         delta: float = 0.05,
+        plan: str = "practical",
         project: int | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -129,6 +136,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.gamma = gamma
         self.epsilon = epsilon
         self.delta = delta
+        self.plan = plan
         self.project = project
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -140,7 +148,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any) -> MassartClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MassartClassifier:
         """Learns the halfspace.
 
         Parameters
@@ -149,19 +157,23 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
             The samples.
         y : array of shape (n_samples,)
             Their classes, of which there are two.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Weights of the samples, at least 0. A sample of weight 0 is ignored.
 
         Returns
         -------
         self : MassartClassifier
             The halfspace, learned.
         """
-        data = self._data(X, y, None)
+        data = self._data(X, y, sample_weight)
+        rows = len(data["targets"])
         with watchers(self) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
         self._keep(eta_=report["noise"], gamma_=report["margin"], n_iter_=max(1, report["steps"]))
         given = ("error_bound", "held_out_error", "training_error", "distance", "dimensions", "status")
         self._keep(**{f"{name}_": report[name] for name in given})
+        warn_of_plan(self.plan, report["rows"], rows)
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")

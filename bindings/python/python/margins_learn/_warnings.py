@@ -59,6 +59,17 @@ def warn_of_time(status: str, work: str) -> None:
         warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
 
 
+def warn_of_plan(plan: str, needed: int | None, samples: int) -> None:
+    """Warns if the proof of a plan needs more samples than there are."""
+    if plan == "proven" and needed is not None and samples < needed:
+        warnings.warn(
+            f"plan='proven' has its guarantee for {needed} fresh samples, and there are {samples}. error_bound_ holds nevertheless. "
+            f"margins_learn.massart.plan(..., samples={samples}) returns what they prove.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+
+
 def warn_of_no_use(who: str, error: float, rows: str, baseline: float, standardized: bool) -> None:
     """Warns if a classifier is not better than always predicting the larger class."""
     if error >= baseline:

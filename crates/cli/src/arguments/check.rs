@@ -12,7 +12,9 @@ use super::cv::CvArguments;
 use super::encode::EncodeArguments;
 use super::fit::FitArguments;
 use super::focus::FocusArguments;
-use super::massart::{MassartArguments, MassartLearner, RowScalingName};
+use super::massart::{
+    LearnerArguments, MassartArguments, MassartLearner, NoiseArguments, RowScalingName,
+};
 use super::path::PathArguments;
 use super::predict::DecisionArguments;
 use super::psi::{PsiArguments, Quantity};
@@ -199,8 +201,30 @@ fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused<'sta
     (asked.is_some(), asked.unwrap_or("--encode"), reason)
 }
 
+/// Refuses what has no meaning for a lower bound on the noise rate.
+fn audit(noise: &NoiseArguments, learner: &LearnerArguments) -> Result<(), Failure> {
+    let no_fit = "the audit fits nothing. Leave it out";
+    refuse(
+        "--audit",
+        &[
+            (noise.eta.is_some(), "--eta", "the audit bounds it from below. Leave it out"),
+            (noise.epsilon.is_some(), "--epsilon", no_fit),
+            (learner.learner != MassartLearner::Sgd, "--learner", no_fit),
+            (learner.plan.is_some(), "--plan", no_fit),
+            (learner.project.is_some(), "--project", no_fit),
+        ],
+    )?;
+    if noise.gamma.is_none() {
+        return Err(Failure::usage("--audit needs the margin, such as --gamma 0.05"));
+    }
+    Ok(())
+}
+
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     let MassartArguments { noise, learner, stream, encode, .. } = arguments;
+    if learner.audit {
+        return audit(noise, learner);
+    }
     if *stream {
         let all = "medians and categories need all rows. Leave out --stream";
         let largest = learner.scale_rows == Some(RowScalingName::Largest);
@@ -211,10 +235,19 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
         )?;
     }
     let of_cuts = (learner.project.is_some(), "--project", "it applies to --learner cuts only");
+    let of_plan = "it applies to --learner sgd only";
+    let plan = (learner.plan.is_some(), "--plan", of_plan);
+    let calculate = (learner.calculate, "--calculate", of_plan);
     let of_sgd = (*stream, "--stream", "the learner needs all rows at once. Leave out --stream");
     match learner.learner {
         MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts])?,
-        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd])?,
+        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd, plan, calculate])?,
+        learner @ (MassartLearner::Perceptron
+        | MassartLearner::LeakyRelu
+        | MassartLearner::Proper) => {
+            let name = super::values::name_of(&learner);
+            refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, calculate])?;
+        }
         MassartLearner::Auto => {
             let tries = "the learner searches over noise rates and margins. Use --learner sgd";
             return refuse(
@@ -222,6 +255,8 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
                 &[
                     of_cuts,
                     of_sgd,
+                    plan,
+                    calculate,
                     (noise.eta.is_some(), "--eta", tries),
                     (noise.gamma.is_some(), "--gamma", tries),
                 ],

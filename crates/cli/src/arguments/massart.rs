@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use margins::data::Memory;
 use margins::estimators::massart::RowScaling;
+use margins::massart::baselines::Baseline;
+use margins::massart::{Plan, Problem};
 
 use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
@@ -14,6 +16,7 @@ use super::report::{PageArguments, TestArguments};
 use super::values::{choices, number, positive, seconds, whole};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("data", |option| option.required(false).required_unless_present("calculate")))]
 #[command(mut_arg("classes", |option| option.requires("stream")))]
 #[command(mut_arg("fold_column", |option| option.conflicts_with("stream")))]
 #[command(mut_arg("weights_column", |option| option.conflicts_with("stream")))]
@@ -84,6 +87,17 @@ pub(crate) struct LearnerArguments {
     pub(crate) no_intercept: bool,
     #[arg(long, value_name = "BY")]
     pub(crate) scale_rows: Option<RowScalingName>,
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) plan: Option<PlanName>,
+    /// Print what the plan takes and what the rows of --data prove, and fit nothing
+    ///
+    /// --data is not needed: without it, only the steps, candidates and rows of the plan for --eta,
+    /// --gamma, --epsilon and --delta are printed.
+    #[arg(long, conflicts_with_all = ["out", "report", "test", "stream", "memory"])]
+    pub(crate) calculate: bool,
+    /// Print a lower bound on eta, for --gamma, and the rows most likely flipped, and fit nothing
+    #[arg(long, conflicts_with_all = ["calculate", "out", "report", "test", "stream", "memory"])]
+    pub(crate) audit: bool,
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
     #[arg(
@@ -114,6 +128,33 @@ impl From<RowScalingName> for RowScaling {
 }
 
 choices! {
+    /// The constants of algorithm 1.
+    PlanName of "plan": Practical, Proven
+}
+
+impl PlanName {
+    /// Returns the constants for a problem.
+    pub(crate) fn plan(self, problem: &Problem) -> Plan {
+        match self {
+            PlanName::Practical => Plan::practical(problem),
+            PlanName::Proven => Plan::proven(problem),
+        }
+    }
+}
+
+impl MassartLearner {
+    /// Returns the earlier learner of this name, if it is one.
+    pub(crate) fn baseline(self) -> Option<Baseline> {
+        match self {
+            MassartLearner::Perceptron => Some(Baseline::Perceptron),
+            MassartLearner::LeakyRelu => Some(Baseline::LeakyRelu),
+            MassartLearner::Proper => Some(Baseline::Proper),
+            MassartLearner::Sgd | MassartLearner::Cuts | MassartLearner::Auto => None,
+        }
+    }
+}
+
+choices! {
     /// The learners of halfspaces under Massart noise.
-    MassartLearner of "learner": Sgd, Cuts, Auto
+    MassartLearner of "learner": Sgd, Cuts, Auto, Perceptron, LeakyRelu, Proper
 }

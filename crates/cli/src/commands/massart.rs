@@ -1,5 +1,7 @@
 //! The command that learns halfspaces under Massart noise.
 
+mod without_fit;
+
 use margins::Registry;
 use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
@@ -13,18 +15,19 @@ use margins_report::CandidateChoice;
 
 use super::page::{Invocation, Page, title};
 use crate::arguments::check;
-use crate::arguments::massart::{MassartArguments, MassartLearner};
+use crate::arguments::massart::{MassartArguments, MassartLearner, PlanName};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::massart::MassartDocument;
+use crate::output::massart::{ExactErrors, MassartDocument};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 use crate::program;
 use crate::rows::{COPIES, too_small};
+use crate::simulation::Simulation;
 
 pub(super) fn massart(
     registry: &Registry,
@@ -32,6 +35,12 @@ pub(super) fn massart(
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     check::massart(arguments)?;
+    if arguments.learner.calculate {
+        return without_fit::calculate(arguments, &settings(arguments)?);
+    }
+    if arguments.learner.audit {
+        return without_fit::audit(arguments, &settings(arguments)?, target(arguments)?.delta());
+    }
     let to = &arguments.output;
     check_files(
         inputs("--data", arguments.data.file.files())
@@ -42,7 +51,9 @@ pub(super) fn massart(
     let settings = settings(arguments)?;
     let (fitted, rows, data) = fit(arguments, &settings)?;
     let mut warnings = Warnings::default();
-    warnings.add(unfinished(&fitted));
+    let is_surrogate = arguments.learner.learner == MassartLearner::LeakyRelu;
+    warnings.add(unfinished(&fitted, is_surrogate));
+    warnings.add(unproven(arguments, &settings, rows));
     let useless = worthless(&fitted, settings.standardize);
     let missed = missed(&fitted, &settings).filter(|_| useless.is_none());
     warnings.add_useless(useless);
@@ -50,7 +61,8 @@ pub(super) fn massart(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let document = document(arguments, &fitted, rows);
+    let exact = exact(registry, arguments, &fitted)?;
+    let document = MassartDocument { exact, ..document(arguments, &fitted, rows) };
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(|file| arguments.data.of(file)));
     page.write(
@@ -69,7 +81,8 @@ pub(super) fn massart(
 }
 
 /// Returns the warning about a learner that did not finish.
-fn unfinished(fitted: &FittedHalfspace) -> Option<String> {
+fn unfinished(fitted: &FittedHalfspace, is_surrogate: bool) -> Option<String> {
+    const NO_MINIMUM: &str = "The LeakyReLU loss was not minimised to a gap of epsilon gamma/4. --epsilon may be too small.";
     const NO_HALFSPACE: &str = "The cutting planes found no halfspace with an error of at most eta + epsilon/2 on the \
          data. eta or gamma may be wrong, or there may be too few rows, or too few dimensions in --project.";
     match fitted.status {
@@ -77,8 +90,25 @@ fn unfinished(fitted: &FittedHalfspace) -> Option<String> {
         Status::TimeLimit => {
             Some(format!("The time limit ended the learner after {} steps.", fitted.steps))
         }
+        _ if is_surrogate => Some(NO_MINIMUM.to_owned()),
         _ => Some(NO_HALFSPACE.to_owned()),
     }
+}
+
+/// Returns the warning about fewer rows than the proof needs.
+fn unproven(
+    arguments: &MassartArguments,
+    settings: &HalfspaceSettings,
+    rows: usize,
+) -> Option<String> {
+    let HalfspaceMethod::Gradient { plan, .. } = settings.method else { return None };
+    (arguments.learner.plan == Some(PlanName::Proven) && rows < plan.rows()).then(|| {
+        format!(
+            "--plan proven has its guarantee for {} fresh rows, and there are {rows}. The error bound from the held-out rows \
+             holds nevertheless. Add --calculate to see what {rows} rows prove",
+            plan.rows()
+        )
+    })
 }
 
 /// Returns the warning about a halfspace that is no better than always predicting the larger class.
@@ -92,8 +122,9 @@ fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
 
 /// Returns the warning about a halfspace with an error above the guarantee for a known eta.
 fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<String> {
-    let (HalfspaceMethod::Gradient { problem } | HalfspaceMethod::Cuts { problem, .. }) =
-        settings.method
+    let (HalfspaceMethod::Gradient { problem, .. }
+    | HalfspaceMethod::Cuts { problem, .. }
+    | HalfspaceMethod::Baseline { problem, .. }) = settings.method
     else {
         return None;
     };
@@ -111,20 +142,19 @@ fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<Stri
 }
 
 fn settings(arguments: &MassartArguments) -> Result<HalfspaceSettings, Failure> {
-    let (noise, learner) = (&arguments.noise, &arguments.learner);
-    let default = Target::default();
-    let epsilon = noise.epsilon.unwrap_or(default.epsilon());
-    let target = Target::new(epsilon, noise.delta.unwrap_or(default.delta()));
-    let target = target.map_err(Failure::usage)?;
-    // A learner that needs them has them: the arguments were checked.
-    let known = noise.eta.zip(noise.gamma).map(|(eta, gamma)| Problem::new(eta, gamma));
-    let known = known.transpose().map_err(Failure::usage)?;
-    let method = match known.map(|problem| problem.with_target(target)) {
-        None => HalfspaceMethod::Adaptive { target },
+    let learner = &arguments.learner;
+    let method = match problem(arguments)? {
+        None => HalfspaceMethod::Adaptive { target: target(arguments)? },
         Some(problem) if learner.learner == MassartLearner::Cuts => {
             HalfspaceMethod::Cuts { problem, dimensions: learner.project }
         }
-        Some(problem) => HalfspaceMethod::Gradient { problem },
+        Some(problem) => match learner.learner.baseline() {
+            Some(baseline) => HalfspaceMethod::Baseline { problem, baseline },
+            None => {
+                let plan = learner.plan.unwrap_or(PlanName::Practical).plan(&problem);
+                HalfspaceMethod::Gradient { problem, plan }
+            }
+        },
     };
     let time_limit = learner.time_limit;
     Ok(HalfspaceSettings {
@@ -135,6 +165,21 @@ fn settings(arguments: &MassartArguments) -> Result<HalfspaceSettings, Failure> 
         time_limit,
         ..HalfspaceSettings::new(method)
     })
+}
+
+fn target(arguments: &MassartArguments) -> Result<Target, Failure> {
+    let (noise, default) = (&arguments.noise, Target::default());
+    let epsilon = noise.epsilon.unwrap_or(default.epsilon());
+    Target::new(epsilon, noise.delta.unwrap_or(default.delta())).map_err(Failure::usage)
+}
+
+/// Returns the problem, if it is known; a learner that needs it has it, as the arguments were checked.
+fn problem(arguments: &MassartArguments) -> Result<Option<Problem>, Failure> {
+    let target = target(arguments)?;
+    let known = arguments.noise.eta.zip(arguments.noise.gamma);
+    let known = known.map(|(eta, gamma)| Problem::new(eta, gamma));
+    let known = known.transpose().map_err(Failure::usage)?;
+    Ok(known.map(|problem| problem.with_target(target)))
 }
 
 /// Returns the halfspace with the number of rows that were read for it, and the rows themselves
@@ -194,6 +239,19 @@ fn candidate_errors(selection: &Selection) -> Vec<(usize, f64)> {
     selection.candidate_errors.iter().map(|&(index, error)| (index + 1, error)).collect()
 }
 
+/// Returns the exact errors on simulated data whose distribution is known.
+fn exact(
+    registry: &Registry,
+    arguments: &MassartArguments,
+    fitted: &FittedHalfspace,
+) -> Result<Option<ExactErrors>, Failure> {
+    let simulation = arguments.source().simulation()?;
+    let Some(noisy) = simulation.as_ref().and_then(Simulation::noisy) else { return Ok(None) };
+    let scores = fitted.model.decision_function(noisy.design(), registry).map_err(Failure::job)?;
+    let error = noisy.error(&scores).map_err(Failure::job)?;
+    Ok(Some(ExactErrors { error, opt: noisy.opt() }))
+}
+
 fn document<'a>(
     arguments: &'a MassartArguments,
     fitted: &'a FittedHalfspace,
@@ -211,6 +269,8 @@ fn document<'a>(
         negative_class: &classes[0],
         positive_class: &classes[1],
         solver: name_of(&arguments.learner.learner),
+        plan: (arguments.learner.learner == MassartLearner::Sgd)
+            .then(|| name_of(&arguments.learner.plan.unwrap_or(PlanName::Practical))),
         eta: problem.noise.get(),
         gamma: problem.margin.get(),
         standardize: member.training.standardize,
@@ -233,6 +293,7 @@ fn document<'a>(
             Evidence::ErrorBound { bound, .. } => bound,
             _ => 1.0,
         },
+        exact: None,
         intercept: member.intercept,
         coef: &member.coef,
     }

@@ -20,6 +20,8 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) positive_class: &'a str,
     /// The learner.
     pub(crate) solver: String,
+    /// The plan of `sgd`.
+    pub(crate) plan: Option<String>,
     pub(crate) eta: f64,
     pub(crate) gamma: f64,
     /// True if the features were standardised.
@@ -52,11 +54,29 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) candidate_errors: Vec<(usize, f64)>,
     /// With probability 1 - delta the error is at most this.
     pub(crate) error_bound: f64,
+    /// The exact errors on simulated data.
+    pub(crate) exact: Option<ExactErrors>,
     pub(crate) intercept: f64,
     pub(crate) coef: &'a [f64],
 }
 
+/// Errors on a distribution that is known.
+#[derive(Serialize)]
+pub(crate) struct ExactErrors {
+    /// The error of the halfspace.
+    pub(crate) error: f64,
+    /// The lowest error, of the halfspace w*.
+    pub(crate) opt: f64,
+}
+
 impl MassartDocument<'_> {
+    fn learner(&self) -> String {
+        match self.plan.as_deref() {
+            Some("proven") => format!("{}, proven plan", self.solver),
+            _ => self.solver.clone(),
+        }
+    }
+
     pub(crate) fn lines(&self) -> Lines {
         let rows = match self.divisor {
             Some(divisor) => format!("divided by the largest norm, {}", number(divisor)),
@@ -65,7 +85,7 @@ impl MassartDocument<'_> {
         let mut lines = vec![
             size(&self.file, self.rows, self.columns),
             ("classes", two_classes(self.positive_class, self.negative_class)),
-            ("learner", self.solver.clone()),
+            ("learner", self.learner()),
             ("rows", if self.standardize { format!("standardised, {rows}") } else { rows }),
             ("noise", format!("eta {}", number(self.eta))),
             (
@@ -89,9 +109,124 @@ impl MassartDocument<'_> {
         lines.extend([
             ("held-out error", format!("{error} % of {held_out}")),
             ("error bound", format!("{bound} % with probability {}", number(1.0 - self.delta))),
+        ]);
+        lines.extend(self.exact.as_ref().map(|exact| {
+            let (error, opt) = (percent(exact.error), percent(exact.opt));
+            ("exact error", format!("{error} %, of w* {opt} %"))
+        }));
+        lines.extend([
             ("intercept", number(self.intercept)),
             ("coefficients", self.coef.len().to_string()),
         ]);
+        lines
+    }
+}
+
+/// The numbers of a plan of algorithm 1, and what rows prove.
+#[derive(Serialize)]
+pub(crate) struct PlanDocument {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) eta: f64,
+    pub(crate) gamma: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) delta: f64,
+    /// The name of the plan.
+    pub(crate) plan: String,
+    pub(crate) step: f64,
+    /// T.
+    pub(crate) steps: usize,
+    /// The random iterates and the last one.
+    pub(crate) candidates: usize,
+    /// N.
+    pub(crate) held_out_rows: usize,
+    /// T + N.
+    pub(crate) rows_needed: usize,
+    /// The predicted seconds of the steps, from steps on the data in memory.
+    pub(crate) seconds: Option<f64>,
+    /// The number of rows of the data, if there are data.
+    pub(crate) rows: Option<usize>,
+    /// The smallest epsilon that the proven plan has for these rows; `None` if every epsilon below 1
+    /// needs more.
+    pub(crate) proven_epsilon: Option<f64>,
+}
+
+impl PlanDocument {
+    pub(crate) fn lines(&self) -> Lines {
+        let (error, probability) = (self.eta + self.epsilon, 1.0 - self.delta);
+        let mut lines = vec![
+            ("noise", format!("eta {}", number(self.eta))),
+            ("margin", format!("gamma {}", number(self.gamma))),
+            ("target", format!("error {} with probability {}", number(error), number(probability))),
+            ("plan", self.plan.clone()),
+            ("step size", number(self.step)),
+            ("steps", self.steps.to_string()),
+            ("candidates", self.candidates.to_string()),
+            ("held-out rows", self.held_out_rows.to_string()),
+            ("rows needed", self.rows_needed.to_string()),
+        ];
+        lines
+            .extend(self.seconds.map(|s| ("time", format!("about {} s for the steps", number(s)))));
+        if let Some(rows) = self.rows {
+            let bound = self.proven_epsilon.map(|epsilon| self.eta + epsilon);
+            let proves = match bound {
+                Some(bound) if bound < 0.5 => format!("an error of at most {}", number(bound)),
+                _ => "no error below 1/2".to_owned(),
+            };
+            lines.push(("proven", format!("{proves} for {}", Counted(rows, "row"))));
+        }
+        lines
+    }
+}
+
+/// A lower bound on the noise rate.
+#[derive(Serialize)]
+pub(crate) struct AuditDocument {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) file: String,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) gamma: f64,
+    pub(crate) delta: f64,
+    /// The number that all rows were divided by; `None` if each was divided by its norm.
+    pub(crate) divisor: Option<f64>,
+    /// With probability 1 - delta eta is at least this, if a halfspace has the margin gamma.
+    pub(crate) eta_bound: f64,
+    /// The share of the labels that is certainly flipped, if one has it.
+    pub(crate) flipped: f64,
+    pub(crate) status: &'static str,
+    /// The rows most likely flipped, the first one most.
+    pub(crate) suspects: Vec<Suspect>,
+}
+
+/// A row whose label contradicts the halfspace of the audit.
+#[derive(Serialize)]
+pub(crate) struct Suspect {
+    /// The number of the row, from 1.
+    pub(crate) row: usize,
+    pub(crate) label: String,
+    /// The term of the row in the share of flipped labels.
+    pub(crate) term: f64,
+}
+
+impl AuditDocument {
+    pub(crate) fn lines(&self) -> Lines {
+        const MOST: usize = 10;
+        let (eta, probability) = (number(self.eta_bound), number(1.0 - self.delta));
+        let mut lines = vec![
+            size(&self.file, self.rows, self.columns),
+            ("margin", format!("gamma {}", number(self.gamma))),
+            ("flipped labels", format!("at least {} %", percent(self.flipped))),
+            ("noise rate", format!("at least {eta} with probability {probability}")),
+            ("status", self.status.to_owned()),
+        ];
+        let named = |suspect: &Suspect| format!("{} ('{}')", suspect.row, suspect.label);
+        let first: Vec<String> = self.suspects.iter().take(MOST).map(named).collect();
+        let of = Counted(self.suspects.len(), "row");
+        if !first.is_empty() {
+            lines.push(("most likely flipped", format!("{}; of {of}", first.join(", "))));
+        }
         lines
     }
 }

@@ -99,6 +99,10 @@ fn massart_learners_refuse_what_they_cannot_take() {
         "--stream --eta 0.3 --gamma 0.05 --weights-column x",
         "--classes a,b --eta 0.3 --gamma 0.05",
         "--project 9 --eta 0.3 --gamma 0.05",
+        "--plan proven --learner cuts --eta 0.3 --gamma 0.05",
+        "--calculate --learner auto",
+        "--calculate --eta 0.3",
+        "--calculate --eta 0.3 --gamma 0.05 --out model.json",
         "--project 0 --eta 0.3 --gamma 0.05 --learner cuts",
     ] {
         let command = format!("massart --data zero.csv {options}");
@@ -110,6 +114,121 @@ fn massart_learners_refuse_what_they_cannot_take() {
         report += &format!("$ {options}\n{message}\n");
     }
     insta::assert_snapshot!(report);
+}
+
+/// Of simulated data the errors are exact: the bound holds for them, algorithm 1 is within eta +
+/// epsilon on the trap and LeakyReLU is not. Other commands take them too.
+#[test]
+fn simulated_halfspaces_have_exact_errors() {
+    let workshop = Workshop::new();
+    let data = "halfspace:d=20,gamma=0.1,eta=0.3,adversary=trap,points=1000,n=20000,seed=3";
+    let fit = |learner: &str| -> Value {
+        let noise = ["--eta", "0.3", "--gamma", "0.1", "--no-intercept", "--learner", learner];
+        let command = [&["massart", "--data", data, "--format", "json"][..], &noise].concat();
+        serde_json::from_slice(&workshop.run(&command).stdout).expect("JSON")
+    };
+    let (sgd, leaky_relu) = (fit("sgd"), fit("leaky-relu"));
+    let number = |document: &Value, name: &str| document["exact"][name].as_f64().expect("an error");
+    let opt = number(&sgd, "opt");
+    assert!(opt > 0.15 && opt < 0.3 && opt == number(&leaky_relu, "opt"), "{sgd}");
+    assert!(number(&sgd, "error") >= opt && number(&sgd, "error") <= 0.35, "{sgd}");
+    assert!(number(&leaky_relu, "error") > 0.4, "{leaky_relu}");
+    for document in [&sgd, &leaky_relu] {
+        assert!(document["error_bound"].as_f64() >= Some(number(document, "error")), "{document}");
+    }
+    let auto = ["massart", "--data", "halfspace:n=500,points=200", "--learner", "auto"];
+    let table = workshop.output(&auto);
+    assert!(table.contains("exact error") && table.contains("of w* 30"), "{table}");
+    let inspect =
+        workshop.output(&["inspect", "--data", "halfspace:adversary=far", "--format", "json"]);
+    let inspect: Value = serde_json::from_str(&inspect).expect("JSON");
+    assert!((inspect["bayes_error"]["rate"].as_f64().expect("a rate") - 0.15).abs() < 0.01);
+    workshop.output(&["fit", "--data", data, "--lambda", "0.1"]);
+    let mut report = String::new();
+    for parameters in
+        ["eta=0.5", "d=1", "adversary=devil", "n=1", "gama=0.1", "adversary=trap,eta=0"]
+    {
+        let output = workshop.run(&["inspect", "--data", &format!("halfspace:{parameters}")]);
+        assert_eq!(output.status.code(), Some(2), "{parameters}");
+        report += text(&output.stderr).as_ref();
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// A lower bound on the noise rate, and rows that are flipped; what is of a fit is refused.
+#[test]
+fn the_noise_is_audited() {
+    let workshop = Workshop::new();
+    let data = "halfspace:d=5,gamma=0.3,eta=0.2,n=3000,seed=2";
+    let audit = ["massart", "--audit", "--data", data, "--gamma", "0.3", "--no-intercept"];
+    let table = workshop.output(&audit);
+    assert!(table.contains("noise rate") && table.contains("most likely flipped"), "{table}");
+    let json = workshop.output(&[&audit[..], &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["format"], "margins-massart-audit");
+    let bound = document["eta_bound"].as_f64().expect("a bound");
+    assert!(bound > 0.05 && bound < 0.2 && document["flipped"].as_f64() > Some(bound), "{bound}");
+    let suspects = document["suspects"].as_array().expect("rows");
+    assert!(suspects.len() > 300 && suspects[0]["row"].as_u64() > Some(0), "{}", suspects.len());
+    let mut report = String::new();
+    for options in [
+        "",
+        "--gamma 1",
+        "--gamma 0.1 --delta 0",
+        "--gamma 0.1 --eta 0.2",
+        "--gamma 0.1 --learner cuts",
+        "--gamma 0.1 --plan proven",
+        "--gamma 0.1 --calculate",
+        "--gamma 0.1 --out model.json",
+    ] {
+        let command = format!("massart --audit --data {data} {options}");
+        let output = workshop.run(&command.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{options}");
+        let message = text(&output.stderr);
+        let message = message.split("\n\nUsage").next().unwrap_or_default().trim_end();
+        report += &format!("$ {options}\n{message}\n");
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// The plan needs no data; with data, the rows prove an epsilon or nothing. A fit by the proven plan
+/// warns about too few rows.
+#[test]
+fn the_numbers_of_the_proof_are_calculated() {
+    let workshop = Workshop::new();
+    workshop.write("noisy.csv", noisy_halfspace().as_bytes());
+    let json = |more: &str| -> Value {
+        let command = format!("massart --calculate --format json {more}");
+        let output = workshop.output(&command.split(' ').collect::<Vec<_>>());
+        serde_json::from_str(&output).expect("JSON")
+    };
+    let plan = json("--eta 0.3 --gamma 0.05");
+    assert_eq!(plan["format"], "margins-massart-plan");
+    let numbers = ["steps", "candidates", "held_out_rows", "rows_needed"];
+    assert_eq!(
+        numbers.map(|name| plan[name].as_u64()),
+        [392_279_560, 214, 32_492, 392_312_052].map(Some)
+    );
+    assert!(plan["rows"].is_null() && plan["proven_epsilon"].is_null());
+    assert_eq!(json("--eta 0.3 --gamma 0.05 --plan practical")["steps"], 119_830);
+    let few = json("--eta 0.3 --gamma 0.05 --data noisy.csv");
+    assert!(few["rows"] == 900 && few["proven_epsilon"].is_null(), "{few}");
+    // A step takes between a nanosecond and ten microseconds.
+    let seconds = few["seconds"].as_f64().expect("seconds");
+    assert!(plan["seconds"].is_null() && (0.3..4000.0).contains(&seconds), "{seconds}");
+    let easy = "massart --data noisy.csv --eta 0 --gamma 0.9 --epsilon 0.9 --delta 0.9";
+    let easy: Vec<&str> = easy.split(' ').collect();
+    let table = workshop.output(&[&easy[..], &["--calculate"]].concat());
+    assert!(table.contains("no error below 1/2 for 900 rows"), "{table}");
+    let fit = workshop.run(&[&easy[..], &["--plan", "proven"]].concat());
+    let warning = text(&fit.stderr);
+    assert!(fit.status.success() && warning.contains("fresh rows, and there are 900"), "{warning}");
+    let many = "massart --calculate --data mixture:n=90000 --eta 0 --gamma 0.9 --delta 0.5";
+    let table = workshop.output(&many.split(' ').collect::<Vec<_>>());
+    assert!(
+        table.contains("an error of at most 0.1") && table.contains("for 90000 rows"),
+        "{table}"
+    );
 }
 
 /// Age, income and body mass index, of which the class depends on the first and the last.

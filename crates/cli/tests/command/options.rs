@@ -29,7 +29,7 @@ const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
 const LITTLE_NOISE: &[(&str, &str)] =
     &[("--eta", "0.01"), ("--gamma", "0.1"), ("--epsilon", "0.02")];
 
-const METHODS: [Method; 21] = [
+const METHODS: [Method; 24] = [
     method("newton", &["fit", "--solver", "newton"], FIT),
     method("mm", &["fit", "--solver", "mm"], FIT),
     method("mm-accelerated", &["fit", "--solver", "mm-accelerated"], FIT),
@@ -57,12 +57,15 @@ const METHODS: [Method; 21] = [
     method("sgd in one pass", &["stream", "--method", "sgd"], FIT),
     method("massart sgd", &["massart"], NOISE),
     method("massart cuts", &["massart", "--learner", "cuts"], LITTLE_NOISE),
+    method("massart perceptron", &["massart", "--learner", "perceptron"], NOISE),
+    method("massart leaky-relu", &["massart", "--learner", "leaky-relu"], NOISE),
+    method("massart proper", &["massart", "--learner", "proper"], LITTLE_NOISE),
     method("massart auto", &["massart", "--learner", "auto"], &[("--epsilon", "0.2")]),
     method("focus", &["focus"], &[]),
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 50] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 53] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -85,6 +88,9 @@ const OPTIONS: [(&str, &[&str], &[&str]); 50] = [
     ("gamma", &[], &["--gamma", "0.2"]),
     ("epsilon", &[], &["--epsilon", "0.3"]),
     ("delta", &[], &["--delta", "0.3"]),
+    ("plan", &["--gamma", "0.9", "--epsilon", "0.9"], &["--plan", "proven"]),
+    ("calculate", &[], &["--calculate"]),
+    ("audit", &["--gamma", "0.1"], &["--audit"]),
     ("project", &[], &["--project", "1"]),
     ("scale-rows", &[], &["--scale-rows", "each"]),
     ("step", &[], &["--step", "0.01"]),

@@ -4,7 +4,7 @@ use rand::RngExt;
 
 use super::{Adversary, MarginHalfspace, RandomStream, generator};
 use crate::error::{check_entries, check_len, check_signs, check_weights};
-use crate::{Design, Error};
+use crate::{Dataset, Design, Error, Labels};
 
 /// A distribution on finitely many points x_i with masses p_i, clean labels f_i and noise rates
 /// eta_i: the label of x_i is `-f_i` with probability eta_i, else `f_i`. Every error is known
@@ -126,6 +126,49 @@ impl MassartDistribution {
         Self::new(points, None, clean, rates)
     }
 
+    /// Draws a halfspace of R^d with a margin, and so many points with the noise of an adversary of
+    /// this name: `random`, `far`, `near` or `greedy` of the [`Adversary`]s, or `trap`
+    /// ([`MarginHalfspace::trap`]).
+    ///
+    /// ```
+    /// use margins_data::generate::MassartDistribution;
+    ///
+    /// let (halfspace, noisy) = MassartDistribution::simulated(20, 0.1, 0.3, "trap", 1000, 1)?;
+    /// assert_eq!(noisy.linear_error(halfspace.normal())?, noisy.opt());
+    /// assert_eq!(noisy.sample(4000, 1)?.rows(), 4000);
+    /// # Ok::<(), margins_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another name, d below 2, a margin or a bound out of range, or no points.
+    pub fn simulated(
+        d: usize,
+        margin: f64,
+        bound: f64,
+        adversary: &str,
+        points: usize,
+        seed: u64,
+    ) -> Result<(MarginHalfspace, Self), Error> {
+        let halfspace = MarginHalfspace::new(d, margin, seed)?;
+        let named = match adversary {
+            "random" => Some(Adversary::Random),
+            "far" => Some(Adversary::FarAway),
+            "near" => Some(Adversary::NearBoundary),
+            "greedy" => Some(Adversary::Greedy),
+            "trap" => None,
+            other => {
+                let names = "random, far, near, greedy or trap";
+                return Err(Error::parameter("the adversary", other, names));
+            }
+        };
+        let (design, adversary) = match named {
+            Some(adversary) => (halfspace.points(points, seed)?, adversary),
+            None => halfspace.trap(points, bound, seed)?,
+        };
+        let noisy = Self::of_halfspace(&halfspace, design, &adversary, bound)?;
+        Ok((halfspace, noisy))
+    }
+
     /// Returns the points.
     pub fn design(&self) -> &Design {
         &self.design
@@ -194,6 +237,16 @@ impl MassartDistribution {
             signs.push(if flipped { -self.clean[row] } else { self.clean[row] });
         }
         Draws { rows, signs }
+    }
+
+    /// Returns `n` independent draws as a data set.
+    ///
+    /// # Errors
+    /// All draws have one label, or they do not fit in memory.
+    pub fn sample(&self, n: usize, seed: u64) -> Result<Dataset, Error> {
+        Design::check_room(n, self.design.columns())?;
+        let draws = self.draw(n, seed);
+        Dataset::new(self.design.select(&draws.rows), Labels::from_signs(draws.signs)?)
     }
 
     /// Draws one label for every point, with the noise.
@@ -345,6 +398,31 @@ mod tests {
         assert_eq!(noisy.draw(n, 3), draws);
     }
 
+    /// A simulation is the halfspace, the points and the adversary of its seed, drawn from.
+    #[test]
+    fn a_simulation_is_that_of_its_parts() {
+        for name in ["random", "far", "near", "greedy", "trap"] {
+            let (halfspace, noisy) =
+                MassartDistribution::simulated(6, 0.1, 0.3, name, 300, 5).unwrap();
+            assert!(noisy.rates().contains(&0.3), "{name}");
+            let opt = noisy.linear_error(halfspace.normal()).unwrap();
+            assert!((opt - noisy.opt()).abs() < 1e-14 && opt > 0.1 && opt < 0.3 + 1e-9, "{name}");
+            let data = noisy.sample(5000, 2).unwrap();
+            let draws = noisy.draw(5000, 2);
+            assert_eq!(data.labels().signs(), draws.signs);
+            let mut scores = vec![0.0; 5000];
+            data.design().multiply(halfspace.normal(), &mut scores);
+            let wrong = scores.iter().zip(&draws.signs).filter(|(s, y)| (**s > 0.0) != (**y > 0.0));
+            assert!((wrong.count() as f64 / 5000.0 - opt).abs() < 0.03, "{name}");
+        }
+        let noisy = MassartDistribution::simulated(6, 0.1, 0.3, "near", 300, 5).unwrap().1;
+        let halfspace = MarginHalfspace::new(6, 0.1, 5).unwrap();
+        let points = halfspace.points(300, 5).unwrap();
+        let parts =
+            MassartDistribution::of_halfspace(&halfspace, points, &Adversary::NearBoundary, 0.3);
+        assert_eq!(noisy, parts.unwrap());
+    }
+
     #[test]
     fn the_greedy_adversary_misleads_the_average_more_than_random_noise() {
         let halfspace = MarginHalfspace::new(5, 0.05, 2).unwrap();
@@ -378,6 +456,7 @@ mod tests {
                 MarginHalfspace::new(2, f64::NAN, 1).unwrap_err().to_string(),
                 halfspace.points(0, 1).unwrap_err().to_string(),
                 halfspace.trap(2, 0.0, 1).unwrap_err().to_string(),
+                MassartDistribution::simulated(2, 0.1, 0.3, "no", 2, 1).unwrap_err().to_string(),
                 Adversary::Random
                     .rates(&points, &signs(), &[1.0, 0.0], 0.5)
                     .unwrap_err()

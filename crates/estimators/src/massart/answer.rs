@@ -1,6 +1,7 @@
 //! Turns the halfspace of a learner into a result for the features as given.
 
 use margins_losses::LeakyRelu;
+use margins_massart::baselines::{Baseline, LearnedByBaseline};
 use margins_massart::cutting_planes::End;
 use margins_massart::{Adaptive, HeldOut, Learned, LearnedByCuts, Problem, Target};
 use margins_model::TrainingSummary;
@@ -13,6 +14,8 @@ use crate::{Error, Evidence, linear_model};
 /// The answer of a learner about the features that it sees.
 pub(super) struct Answer {
     pub(super) halfspace: Vec<f64>,
+    /// The slope of the LeakyReLU loss that the learner reweights or descends on.
+    slope: f64,
     evidence: Evidence,
     problem: Problem,
     selection: Selection,
@@ -38,6 +41,28 @@ impl Answer {
         dimensions: Option<usize>,
         (learned, held_out): (LearnedByCuts, HeldOut),
     ) -> Self {
+        let LearnedByCuts { classifier, end, calls, .. } = learned;
+        let found = LearnedByBaseline { classifier, end, calls };
+        Answer { dimensions, ..Self::tested(problem, problem.noise.get(), found, &held_out) }
+    }
+
+    /// Returns the answer of an earlier learner. The perceptron descends on LeakyReLU of the slope 0.
+    pub(super) fn by_baseline(
+        problem: Problem,
+        baseline: Baseline,
+        (learned, held_out): (LearnedByBaseline, HeldOut),
+    ) -> Self {
+        let slope = if baseline == Baseline::Perceptron { 0.0 } else { problem.noise.get() };
+        Self::tested(problem, slope, learned, &held_out)
+    }
+
+    /// Returns the answer of a learner without candidates.
+    fn tested(
+        problem: Problem,
+        slope: f64,
+        learned: LearnedByBaseline,
+        held_out: &HeldOut,
+    ) -> Self {
         let status = match learned.end {
             End::Accepted => Status::RuleMet,
             End::Empty => Status::Infeasible,
@@ -46,6 +71,7 @@ impl Answer {
         };
         Answer {
             halfspace: learned.classifier.coef,
+            slope,
             evidence: Evidence::ErrorBound { bound: held_out.bound, delta: problem.target.delta() },
             problem,
             selection: Selection {
@@ -56,7 +82,7 @@ impl Answer {
                 candidate_errors: vec![(0, held_out.error)],
             },
             steps: learned.calls,
-            dimensions,
+            dimensions: None,
             status,
         }
     }
@@ -70,6 +96,7 @@ impl Answer {
         let (bound, delta) = (learned.error_bound, problem.target.delta());
         Answer {
             halfspace: learned.classifier.coef,
+            slope: problem.noise.get(),
             evidence: Evidence::ErrorBound { bound, delta },
             problem,
             selection: Selection {
@@ -91,8 +118,7 @@ impl Answer {
         features: &FeatureScaling,
         source: Source<'_>,
     ) -> Result<FittedHalfspace, Error> {
-        // The loss that the learner reweights.
-        let loss = LeakyRelu::new(self.problem.noise.get())?;
+        let loss = LeakyRelu::new(self.slope)?;
         let Source { classes, feature_names, rows, baseline, divisor } = source;
         let classifier = features.classifier(&self.halfspace);
         let standardize = features.standardization.is_some();

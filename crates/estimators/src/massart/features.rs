@@ -69,6 +69,12 @@ pub(super) fn wrong_weight(
     design.samples().zip(signs).enumerate().map(of_row).sum()
 }
 
+/// Returns the rows of positive weight; `None` if all are.
+pub(super) fn positive_rows(weights: &[f64]) -> Option<Vec<usize>> {
+    let all = weights.iter().all(|&weight| weight > 0.0);
+    (!all).then(|| (0..weights.len()).filter(|&row| weights[row] > 0.0).collect())
+}
+
 /// Returns the share of the weight of the smaller class.
 pub(super) fn baseline(signs: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);

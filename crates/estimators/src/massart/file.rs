@@ -6,7 +6,7 @@ use std::sync::Arc;
 use margins_data::blocks::BlockFile;
 use margins_data::{Design, Labels, Memory, SeeRows, Standardizer};
 use margins_massart::{
-    CutOptions, Plan, Projection, SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts,
+    CutOptions, Projection, SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts,
     learn_by_tested_cuts_from_parts, learn_from_parts,
 };
 use margins_optim::method::Limits;
@@ -14,7 +14,7 @@ use margins_optim::online::LinearClassifier;
 use margins_optim::shards::{Blocks, Failure, OnDisk};
 
 use super::answer::{Answer, Source};
-use super::features::{FeatureScaling, baseline, wrong_weight};
+use super::features::{FeatureScaling, baseline, positive_rows, wrong_weight};
 use super::{FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling};
 use crate::Error;
 
@@ -25,8 +25,8 @@ impl HalfspaceSettings {
     /// oracle. No more rows are held out than a half of the memory takes.
     ///
     /// # Errors
-    /// The errors of [`fit`](Self::fit). [`Error::Optim`]: a block is damaged, or the memory does not suffice for what
-    /// every row takes.
+    /// The errors of [`fit`](Self::fit). [`Error::Contradiction`]: an earlier learner.
+    /// [`Error::Optim`]: a block is damaged, or the memory does not suffice for what every row takes.
     pub fn fit_file(&self, file: &BlockFile, memory: Memory) -> Result<FittedHalfspace, Error> {
         file.check_classes::<Labels>()?;
         let fit = || self.fit_rows(file, &mut FileSample::open(file, memory, self)?);
@@ -65,8 +65,7 @@ impl HalfspaceSettings {
         limits: &Limits<'_>,
     ) -> Result<Answer, Error> {
         Ok(match self.method {
-            HalfspaceMethod::Gradient { problem } => {
-                let plan = Plan::practical(&problem);
+            HalfspaceMethod::Gradient { problem, plan } => {
                 let learned = learn_from_parts(&problem, &plan, sample, self.seed, limits)?;
                 Answer::by_gradient(problem, learned)
             }
@@ -85,6 +84,13 @@ impl HalfspaceSettings {
                     self.seed,
                 )?;
                 Answer::by_cuts(problem, dimensions, learned)
+            }
+            HalfspaceMethod::Baseline { .. } => {
+                return Err(Error::contradiction(
+                    "an earlier learner".to_owned(),
+                    "a file larger than memory".to_owned(),
+                    "it needs all rows at once",
+                ));
             }
             HalfspaceMethod::Adaptive { target } => {
                 let adaptive = learn_adaptively_from_parts(target, sample, self.seed, limits)?;
@@ -150,8 +156,11 @@ impl FileSample {
         }
         if settings.scaling != Some(RowScaling::Each) {
             let mut largest: f64 = 0.0;
-            sample.each(&mut |_, design| {
-                largest = largest.max(Sphere::largest_norm(design)?);
+            let weights = Arc::clone(&sample.weights);
+            sample.each(&mut |start, design| {
+                let rows = positive_rows(&weights[start..start + design.rows()]);
+                let chosen = rows.map(|rows| design.select(&rows));
+                largest = largest.max(Sphere::largest_norm(chosen.as_ref().unwrap_or(design))?);
                 Ok(())
             })?;
             sample.divisor = Some(largest);

@@ -13,6 +13,9 @@ pub(super) const SETTINGS: &[Setting] = &[
             ("sgd", "Reweighted stochastic gradient"),
             ("cuts", "Cutting planes"),
             ("auto", "Reweighted stochastic gradient over a grid of noise rates and margins"),
+            ("perceptron", "Perceptron, for comparison"),
+            ("leaky-relu", "Minimum of the LeakyReLU loss, for comparison"),
+            ("proper", "Cutting planes of Chen et al. (2020), for comparison"),
         ]),
         default: "\"auto\"",
         command_default: Some("sgd"),
@@ -24,7 +27,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         option: Some("eta"),
         kind: Kind::Number,
         range: "in [0, 1/2)",
-        sentence: "Noise rate: upper bound on the probability of a flipped label (sgd, cuts)",
+        sentence: "Noise rate: upper bound on the probability of a flipped label (all but auto)",
         ..NONE
     },
     Setting {
@@ -32,7 +35,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         option: Some("gamma"),
         kind: Kind::Number,
         range: "in (0, 1)",
-        sentence: "Margin of the best halfspace, after {scale_rows} (sgd, cuts)",
+        sentence: "Margin of the best halfspace, after {scale_rows} (all but auto)",
         ..NONE
     },
     Setting {
@@ -51,6 +54,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         range: "in (0, 1)",
         default: "0.05",
         sentence: "Failure probability of the learner",
+        ..NONE
+    },
+    Setting {
+        name: "plan",
+        option: Some("plan"),
+        kind: Kind::Choice(&[
+            ("practical", "Found by experiment"),
+            ("proven", "Those of the proof of theorem 2.1"),
+        ]),
+        default: "\"practical\"",
+        sentence: "Step size and numbers of steps, candidates and held-out rows (sgd)",
+        more: "The proven plan takes some thousand times as many steps, and its guarantee needs as many rows.",
         ..NONE
     },
     Setting {

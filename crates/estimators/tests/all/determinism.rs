@@ -207,7 +207,7 @@ fn others() -> Vec<(String, Job)> {
     let problem = Problem::new(0.2, 0.1).expect("a problem");
     let problem = problem.with_target(Target::new(0.2, 0.1).expect("a target"));
     let methods = [
-        massart::HalfspaceMethod::Gradient { problem },
+        massart::HalfspaceMethod::gradient(problem),
         massart::HalfspaceMethod::Cuts { problem, dimensions: Some(2) },
         massart::HalfspaceMethod::Adaptive { target: problem.target },
     ];

@@ -105,7 +105,7 @@ fn every_family_keeps_the_encoding_of_its_data() {
     let lambda = Lambda::new(0.1).unwrap();
     let models = [
         stream::StreamSettings::new(lambda).fit(&data).unwrap().model,
-        massart::HalfspaceSettings::new(massart::HalfspaceMethod::Gradient { problem })
+        massart::HalfspaceSettings::new(massart::HalfspaceMethod::gradient(problem))
             .fit(&data)
             .unwrap()
             .model,

@@ -12,7 +12,7 @@ use margins_estimators::massart::{
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
-use margins_massart::{Problem, Target};
+use margins_massart::{MarginBound, Problem, Target};
 use margins_model::Registry;
 use margins_optim::Status;
 use margins_optim::shards::OnDisk;
@@ -59,7 +59,7 @@ fn on_sphere(method: HalfspaceMethod) -> HalfspaceSettings {
 fn every_learner_gets_near_the_noise_rate() {
     let data = data(6000);
     let methods = [
-        HalfspaceMethod::Gradient { problem: problem() },
+        HalfspaceMethod::gradient(problem()),
         HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
         HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
         HalfspaceMethod::Adaptive { target: problem().target },
@@ -85,7 +85,7 @@ fn every_learner_gets_near_the_noise_rate() {
 fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
     let text_of = |weights| text(20_000, weights);
     let (plain, weighted) = (text_of(false), text_of(true));
-    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
     let fitted = gradient.fit_stream(&mut stream(&plain, None)).unwrap();
     assert_eq!((fitted.training_error, fitted.model.columns()), (None, 2));
     assert!(matches!(fitted.evidence, Evidence::ErrorBound { .. }));
@@ -127,7 +127,7 @@ fn limits_end_every_learner() {
     let hard = Problem::new(0.01, 0.001).unwrap().with_target(Target::new(0.001, 0.1).unwrap());
     let target = Target::new(0.001, 0.1).unwrap();
     for method in [
-        HalfspaceMethod::Gradient { problem: hard },
+        HalfspaceMethod::gradient(hard),
         HalfspaceMethod::Cuts { problem: hard, dimensions: None },
         HalfspaceMethod::Adaptive { target },
     ] {
@@ -139,7 +139,7 @@ fn limits_end_every_learner() {
         let fitted = HalfspaceSettings { iterations, ..plain }.fit(&data).unwrap();
         assert_eq!(fitted.status, Status::Interrupted, "{method:?}");
     }
-    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: hard });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::gradient(hard));
     let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..gradient };
     let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
     assert_eq!(fitted.status, Status::TimeLimit);
@@ -208,7 +208,7 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
     let data = data.unwrap();
     let problem = Problem::new(0.15, 0.2).unwrap();
     for method in [
-        HalfspaceMethod::Gradient { problem },
+        HalfspaceMethod::gradient(problem),
         HalfspaceMethod::Cuts { problem, dimensions: None },
         HalfspaceMethod::Adaptive { target: problem.target },
     ] {
@@ -231,7 +231,7 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
 #[test]
 fn a_stream_takes_an_intercept_and_no_standardisation() {
     let text = text(20_000, false);
-    let gradient = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
+    let gradient = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
     let fitted = gradient.fit_stream(&mut stream(&text, None)).unwrap();
     assert_eq!(fitted.model.columns(), 2);
     assert!(fitted.model.members()[0].intercept != 0.0 && fitted.baseline > 0.3);
@@ -241,6 +241,76 @@ fn a_stream_takes_an_intercept_and_no_standardisation() {
     ] {
         let refused = refused.fit_stream(&mut stream(&text, None));
         assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+    }
+}
+
+/// The audit takes features and rows as a fit does, and names rows as they are in the data.
+#[test]
+fn an_audit_names_rows() {
+    let plain = data(1500);
+    let settings = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
+    let margin = MarginBound::new(0.25).unwrap();
+    let found = settings.audit(&plain, margin, 0.05).unwrap();
+    assert!(found.eta_bound > 0.02 && found.eta_bound <= 0.1, "{}", found.eta_bound);
+    assert!(found.flipped <= 0.1 && found.status == Status::RuleMet, "{}", found.flipped);
+    // One label in ten is flipped.
+    let right = found.suspects.iter().filter(|(row, _)| row % 10 == 9).count();
+    assert!(right >= 140 && found.suspects.len() - right < 15, "{right} {}", found.suspects.len());
+    assert!(found.suspects.windows(2).all(|two| two[0].1 >= two[1].1));
+    let weights = (0..1500).map(|i| if i < 30 { 0.0 } else { 1.0 }).collect();
+    let later =
+        settings.audit(&plain.clone().with_weights(weights).unwrap(), margin, 0.05).unwrap();
+    let chosen = plain.select(&(30..1500).collect::<Vec<_>>());
+    let expected = settings.audit(&chosen, margin, 0.05).unwrap();
+    assert_eq!(later.eta_bound, expected.eta_bound);
+    let moved: Vec<_> = expected.suspects.iter().map(|(row, term)| (row + 30, *term)).collect();
+    assert_eq!(later.suspects, moved);
+    let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..settings };
+    assert_eq!(late.audit(&plain, margin, 0.05).unwrap().status, Status::TimeLimit);
+}
+
+/// A row without weight changes nothing, be it the longest; a factor of all weights changes nothing;
+/// and of contradictory rows the heavier ones decide.
+#[test]
+fn weights_draw_rows() {
+    let plain = data(3000);
+    let n = plain.rows();
+    let rows = || plain.design().samples().map(|x| vec![x.dot(&[1.0, 0.0]), x.dot(&[0.0, 1.0])]);
+    let signs = plain.labels().signs();
+    let signs: Vec<f64> = signs.iter().copied().chain(signs.iter().map(|y| -y)).collect();
+    // Every row again with the other label, of another length and weight.
+    let weighted = |own: f64, length: f64, other: f64| {
+        let longer = rows().map(|row| row.iter().map(|x| length * x).collect());
+        let both = Design::from_rows(&rows().chain(longer).collect::<Vec<Vec<f64>>>()).unwrap();
+        let both = Dataset::new(both, Labels::from_signs(signs.clone()).unwrap()).unwrap();
+        let weight = |i: usize| if i < n { own * (1 + i % 3) as f64 } else { other };
+        both.with_weights((0..2 * n).map(weight).collect()).unwrap()
+    };
+    let absent = weighted(1.0, 50.0, 0.0).select(&(0..n).collect::<Vec<_>>());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.blocks");
+    for method in [
+        HalfspaceMethod::gradient(problem()),
+        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
+        HalfspaceMethod::Adaptive { target: problem().target },
+    ] {
+        let settings = HalfspaceSettings::new(method);
+        let fit = |data: &Dataset| settings.fit(data).unwrap();
+        let expected = fit(&absent);
+        let found = fit(&weighted(1.0, 50.0, 0.0));
+        assert_eq!(found.model.members()[0].coef, expected.model.members()[0].coef, "{method:?}");
+        assert_eq!((found.divisor, &found.selection), (expected.divisor, &expected.selection));
+        assert_eq!(found.training_error, expected.training_error);
+        blocks::write(&weighted(1.0, 50.0, 0.0), &path, BlockSettings::default()).unwrap();
+        let from_file =
+            settings.fit_file(&BlockFile::open(&path).unwrap(), Memory::from_bytes(1 << 26));
+        assert_eq!(from_file.unwrap().divisor, expected.divisor);
+        let scaled = fit(&weighted(4.0, 50.0, 0.0));
+        assert_eq!(scaled.model.members()[0].coef, expected.model.members()[0].coef, "{method:?}");
+        assert_eq!(scaled.evidence, expected.evidence);
+        // One row in ten is flipped, and of all weight less than a tenth contradicts.
+        let outvoted = fit(&weighted(1.0, 1.0, 0.2)).training_error.unwrap();
+        assert!(outvoted < 0.35, "{method:?}: {outvoted}");
     }
 }
 
@@ -255,7 +325,7 @@ fn block_files_need_not_be_held() {
     let file = BlockFile::open(&path).unwrap();
     let least = OnDisk::least(&file, 1).bytes();
     for method in [
-        HalfspaceMethod::Gradient { problem: problem() },
+        HalfspaceMethod::gradient(problem()),
         HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
         HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
         HalfspaceMethod::Adaptive { target: problem().target },
@@ -292,7 +362,7 @@ fn block_files_need_not_be_held() {
             }
         }
     }
-    let settings = HalfspaceSettings::new(HalfspaceMethod::Gradient { problem: problem() });
+    let settings = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
     let too_little = settings.fit_file(&file, Memory::from_bytes(least / 2)).unwrap_err();
     assert!(too_little.to_string().contains("cannot be used in"), "{too_little}");
 }

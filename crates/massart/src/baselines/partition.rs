@@ -9,6 +9,7 @@ use crate::Error;
 use crate::cutting_planes::Method;
 use crate::sphere::{UnitSample, is_wrong};
 use crate::{Problem, SphereSample};
+use margins_optim::method::Limits;
 use margins_optim::online::Scorer;
 
 /// A decision list of halfspaces: the first one with `|<w_k, x>| >= t_k` on the scaled sample
@@ -70,7 +71,9 @@ pub fn learn(
         // A minimum need be no more accurate than the target, on the scale of the margin.
         let tolerance = epsilon * problem.margin.get() / 4.0;
         let method = Method::AnalyticCentre;
-        let w = surrogate::minimize(method, &loss, 1.0, &part, tolerance, most_calls).point;
+        let limits = Limits::default();
+        let found = surrogate::minimize(method, &loss, 1.0, &part, tolerance, most_calls, &limits);
+        let w = found.point;
         let scores = part.points().scores(&w);
         let Some(threshold) = threshold(&part, &scores, lambda) else {
             rules.push((w, 0.0));

@@ -1,12 +1,13 @@
 //! Minimisation of a convex surrogate.
 
 use margins_losses::MarginLoss;
+use margins_optim::method::Limits;
 
 use crate::SphereSample;
 use crate::cutting_planes::{Method, Minimum, minimize_on_unit_ball};
 
 /// Returns the minimiser of `mean L(y <w, x>)` over unit samples in the ball `||w|| <= radius`, to
-/// a gap of `tolerance` or as near as `most_calls` evaluations come.
+/// a gap of `tolerance` or as near as `most_calls` evaluations or the limits come.
 ///
 /// The LeakyReLU loss, which on a sample is `(1[wrong] - lambda) |<w, x>|` (claim C.1 of the
 /// [paper](crate)), is homogeneous, so that its minimiser has the length of the radius, whatever
@@ -18,8 +19,10 @@ pub fn minimize<L: MarginLoss + ?Sized>(
     sample: &SphereSample<'_>,
     tolerance: f64,
     most_calls: usize,
+    limits: &Limits<'_>,
 ) -> Minimum {
-    let minimum = minimize_on_unit_ball(method, sample.columns(), tolerance, most_calls, |v| {
+    let columns = sample.columns();
+    let minimum = minimize_on_unit_ball(method, columns, tolerance, most_calls, limits, |v| {
         let mut scores = sample.points().scores(v);
         scores.iter_mut().for_each(|score| *score *= radius);
         let terms = scores.iter().zip(sample.signs()).zip(sample.weights());

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::Problem;
+use crate::{Problem, Target};
 
 /// The length of a run of algorithm 1 and the iterates that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,6 +69,55 @@ impl Plan {
             candidates: CandidateRule::Random(64),
             selection: (failure / (epsilon * epsilon)).ceil() as usize,
         }
+    }
+
+    /// Returns the largest number of candidates: random times may coincide.
+    pub fn most_candidates(&self) -> usize {
+        let before_last = match self.candidates {
+            CandidateRule::All => self.steps,
+            CandidateRule::Random(count) => count,
+        };
+        before_last.saturating_add(1)
+    }
+
+    /// Returns T + N, the number of fresh samples that the plan takes.
+    pub fn rows(&self) -> usize {
+        self.steps.saturating_add(self.selection)
+    }
+
+    /// Returns the smallest epsilon of a problem for which [`proven`](Self::proven) takes at most so
+    /// many samples, to ten digits; `None` if the largest one, just below 1, takes more. The
+    /// problem's own epsilon has no effect.
+    ///
+    /// T, the candidates and N fall as epsilon grows, so that bisection finds it.
+    ///
+    /// ```
+    /// use margins_massart::{Plan, Problem};
+    ///
+    /// let problem = Problem::new(0.3, 0.05)?; // epsilon = delta = 0.05
+    /// let rows = Plan::proven(&problem).rows();
+    /// assert_eq!(rows, 392_312_052);
+    /// let epsilon = Plan::proven_epsilon(&problem, rows).unwrap_or(1.0);
+    /// assert!((epsilon - 0.05).abs() < 1e-9);
+    /// assert_eq!(Plan::proven_epsilon(&problem, 2000), None);
+    /// # Ok::<(), margins_massart::Error>(())
+    /// ```
+    pub fn proven_epsilon(problem: &Problem, rows: usize) -> Option<f64> {
+        /// No number of rows that has a name proves as much.
+        const LOWEST: f64 = 1e-12;
+        let enough = |epsilon: f64| {
+            let target = Target::new(epsilon, problem.target.delta());
+            target.is_ok_and(|target| Plan::proven(&problem.with_target(target)).rows() <= rows)
+        };
+        let (mut low, mut high) = (LOWEST, 1.0f64.next_down());
+        if !enough(high) {
+            return None;
+        }
+        while high / low > 1.0 + 1e-10 {
+            let middle = (low * high).sqrt();
+            *if enough(middle) { &mut high } else { &mut low } = middle;
+        }
+        Some(high)
     }
 
     /// Returns the numbers of steps after which the iterate is a candidate, ascending.

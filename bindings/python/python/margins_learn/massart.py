@@ -1,0 +1,256 @@
+"""Massart noise: what algorithm 1 of Diakonikolas and Zarifis (2024) needs for its guarantee, and simulated data with exact errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._massart import MassartClassifier
+from ._settings import count_of, number_of, seed_of, text_of
+
+_LARGEST = 2**63 - 1
+
+_SEEDS = 2**64 - 1
+
+__all__ = ["Audit", "Plan", "Simulation", "audit", "plan", "simulate"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The constants of a run of algorithm 1.
+
+    Attributes
+    ----------
+    step : float
+        Step size.
+    steps : int
+        Number of steps T, each of which takes a fresh sample.
+    candidates : int
+        Number of iterates to select from: random ones and the last one.
+    held_out : int
+        Number of fresh samples N to select by.
+    rows : int
+        T + N.
+    proven_epsilon : float or None
+        Smallest epsilon that is proven for the number of samples given; None without it, or if every epsilon below 1 needs
+        more samples.
+    """
+
+    step: float
+    steps: int
+    candidates: int
+    held_out: int
+    rows: int
+    proven_epsilon: float | None = None
+
+
+def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *, kind: str = "proven", samples: int | None = None) -> Plan:
+    """Returns how many steps and samples algorithm 1 takes for an error of at most `eta + epsilon` with probability `1 - delta`.
+
+    Parameters
+    ----------
+    eta : float in [0, 1/2)
+        Noise rate: upper bound on the probability of a flipped label.
+    gamma : float in (0, 1)
+        Margin of the best halfspace on samples of norm at most 1.
+    epsilon : float in (0, 1), default=0.05
+        Target excess of the error over eta.
+    delta : float in (0, 1), default=0.05
+        Failure probability.
+    kind : {"proven", "practical"}, default="proven"
+        Constants: those of the proof of theorem 2.1, or those found by experiment.
+    samples : int >= 1 or None, default=None
+        Number of samples available, for `proven_epsilon`.
+
+    Returns
+    -------
+    plan : Plan
+        The constants.
+
+    Examples
+    --------
+    >>> from margins_learn import massart
+    >>> plan = massart.plan(0.3, 0.05, samples=10**9)
+    >>> plan.steps, plan.held_out, round(plan.proven_epsilon, 4)
+    (392279560, 32492, 0.0313)
+    """
+    named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
+    problem = [number_of(value, name) for name, value in named.items()]
+    count = None if samples is None else count_of(samples, "samples", most=_LARGEST)
+    return Plan(**_native.massart_plan(problem, text_of(kind, "kind"), count))
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Samples whose distribution is known: equally likely points, each with the label of a halfspace, flipped at a rate of its own.
+
+    Attributes
+    ----------
+    X : array of shape (n_samples, n_features)
+        The samples, of norm 1.
+    y : array of shape (n_samples,)
+        Their labels, 1 or -1.
+    points : array of shape (n_points, n_features)
+        The points that the samples are drawn from.
+    clean : array of shape (n_points,)
+        The label of each point before noise.
+    rates : array of shape (n_points,)
+        The probability that the label of the point is flipped.
+    normal : array of shape (n_features,)
+        Unit normal w* of the halfspace.
+    opt : float
+        The lowest error, of w*.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    points: np.ndarray
+    clean: np.ndarray
+    rates: np.ndarray
+    normal: np.ndarray
+    opt: float
+
+    def error(self, classifier: Any) -> float:
+        """Returns the exact probability that a classifier is wrong on a new sample.
+
+        Parameters
+        ----------
+        classifier : estimator
+            A fitted classifier of the classes 1 and -1 with a method `predict`.
+
+        Returns
+        -------
+        error : float
+            The error.
+        """
+        if not hasattr(classifier, "predict"):
+            raise TypeError(f"classifier is {classifier!r}, but must be a fitted classifier.")
+        right = np.asarray(classifier.predict(self.points)) == self.clean
+        return float(np.mean(np.where(right, self.rates, 1 - self.rates)))
+
+
+def simulate(
+    features: int = 20,
+    gamma: float = 0.1,
+    eta: float = 0.3,
+    adversary: str = "random",
+    *,
+    points: int = 1000,
+    samples: int = 4000,
+    random_state: Any = None,
+) -> Simulation:
+    """Draws a halfspace with a margin, points with Massart noise, and samples of them.
+
+    The same settings and seed draw the same samples as `halfspace:...` of the command.
+
+    Parameters
+    ----------
+    features : int >= 2, default=20
+        Number of features.
+    gamma : float in (0, 1), default=0.1
+        Margin: no point is nearer to the boundary.
+    eta : float in [0, 1/2), default=0.3
+        Largest probability of a flipped label; above 0 for the trap.
+    adversary : {"random", "far", "near", "greedy", "trap"}, default="random"
+        Which labels are flipped at the rate eta, the others not at all. `"random"`: All labels. `"far"`: Those of the half of the
+        points farthest from the boundary. `"near"`: Those of the other half. `"greedy"`: Those that mislead the average of y x.
+        `"trap"`: Those of a region, with points that mislead convex losses.
+    points : int >= 1, default=1000
+        Number of distinct points.
+    samples : int >= 2, default=4000
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed. Default: 1.
+
+    Returns
+    -------
+    simulation : Simulation
+        The samples, and the distribution that they are drawn from.
+
+    Examples
+    --------
+    >>> from margins_learn import MassartClassifier, massart
+    >>> noisy = massart.simulate(adversary="trap", samples=20000)
+    >>> halfspace = MassartClassifier("sgd", eta=0.3, gamma=0.1, fit_intercept=False).fit(noisy.X, noisy.y)
+    >>> bool(noisy.opt < noisy.error(halfspace) < 0.35)
+    True
+    """
+    counts = [count_of(features, "features", 2, 10**6), count_of(points, "points"), count_of(samples, "samples", 2)]
+    noise = [number_of(gamma, "gamma"), number_of(eta, "eta")]
+    seed = count_of(seed_of(random_state), "random_state", 0, _SEEDS)
+    return Simulation(**_native.massart_simulation(counts[0], noise, text_of(adversary, "adversary"), *counts[1:], seed))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A lower bound on a noise rate, and the samples that speak for it.
+
+    Attributes
+    ----------
+    eta_bound : float
+        With probability `1 - delta` the noise rate is at least this, if some halfspace has the margin.
+    flipped : float
+        The share of the labels that is certainly flipped if one has it, by weight.
+    suspects : array of int
+        Indices of the samples most likely flipped: those on the wrong side of the halfspace of the audit, the most contradictory
+        first.
+    terms : array of float
+        The term of each of them in `flipped`.
+    """
+
+    eta_bound: float
+    flipped: float
+    suspects: np.ndarray
+    terms: np.ndarray
+
+
+def audit(
+    X: Any,
+    y: Any,
+    gamma: float = 0.1,
+    delta: float = 0.05,
+    *,
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    scale_rows: str = "largest",
+) -> Audit:
+    """Returns a lower bound on the noise rate of samples, and the samples most likely flipped.
+
+    The bound is proven if the clean labels are those of a halfspace with the margin gamma. It is weak: a noise rate of 0.2 may have
+    a bound of 0.06. The order of the samples is a heuristic.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The samples.
+    y : array of shape (n_samples,)
+        Their classes, of which there are two.
+    gamma : float in (0, 1), default=0.1
+        Margin of the best halfspace, after `scale_rows`.
+    delta : float in (0, 1), default=0.05
+        Probability that the bound is wrong.
+    sample_weight : array of shape (n_samples,) or None, default=None
+        Weights of the samples.
+    fit_intercept, standardize, scale_rows
+        As in `MassartClassifier`.
+
+    Returns
+    -------
+    audit : Audit
+        The bound and the samples.
+
+    Examples
+    --------
+    >>> from margins_learn import massart
+    >>> noisy = massart.simulate(5, 0.3, 0.2, samples=4000)
+    >>> audit = massart.audit(noisy.X, noisy.y, 0.3, fit_intercept=False)
+    >>> 0.05 < audit.eta_bound < 0.2
+    True
+    """
+    settings = {"fit_intercept": fit_intercept, "standardize": standardize, "scale_rows": scale_rows}
+    halfspace = MassartClassifier("sgd", 0.0, number_of(gamma, "gamma"), delta=number_of(delta, "delta"), **settings)
+    return Audit(**_native.audit_massart(halfspace._data(X, y, sample_weight), halfspace._settings()))

@@ -1,0 +1,91 @@
+//! What is known without a fit: the numbers of a plan, and a lower bound on the noise rate.
+
+use margins::estimators::massart::{HalfspaceMethod, HalfspaceSettings};
+use margins::massart::{MarginBound, Plan};
+
+use crate::arguments::massart::{MassartArguments, PlanName};
+use crate::arguments::values::{OutputFormat, name_of};
+use crate::failure::Failure;
+use crate::messages::step;
+use crate::output::files::emit;
+use crate::output::massart::{AuditDocument, PlanDocument, Suspect};
+use crate::output::table::facts;
+use crate::output::{VERSION, write_json};
+
+/// Prints the numbers of a plan, and what the rows prove if there are any.
+pub(super) fn calculate(
+    arguments: &MassartArguments,
+    settings: &HalfspaceSettings,
+) -> Result<(), Failure> {
+    let HalfspaceMethod::Gradient { problem, .. } = settings.method else {
+        return Err(Failure::usage("--calculate needs --eta and --gamma"));
+    };
+    let name = arguments.learner.plan.unwrap_or(PlanName::Proven);
+    let plan = name.plan(&problem);
+    let (mut rows, mut seconds) = (None, None);
+    if !arguments.data.file.files().is_empty() {
+        let source = arguments.source();
+        if let Some(file) = source.block_file()? {
+            rows = Some(file.rows());
+        } else {
+            let data = source.dataset()?;
+            let of_step = step("timing steps", || settings.seconds_per_step(&data, &problem))?;
+            (rows, seconds) = (Some(data.rows()), Some(of_step * plan.steps as f64));
+        }
+    }
+    let document = PlanDocument {
+        format: "margins-massart-plan",
+        version: VERSION,
+        eta: problem.noise.get(),
+        gamma: problem.margin.get(),
+        epsilon: problem.target.epsilon(),
+        delta: problem.target.delta(),
+        plan: name_of(&name),
+        step: plan.step,
+        steps: plan.steps,
+        candidates: plan.most_candidates(),
+        held_out_rows: plan.selection,
+        rows_needed: plan.rows(),
+        seconds,
+        rows,
+        proven_epsilon: rows.and_then(|rows| Plan::proven_epsilon(&problem, rows)),
+    };
+    emit(None, |out| match arguments.output.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines()),
+    })
+}
+
+/// Prints a lower bound on the noise rate, and the rows that speak for it.
+pub(super) fn audit(
+    arguments: &MassartArguments,
+    settings: &HalfspaceSettings,
+    delta: f64,
+) -> Result<(), Failure> {
+    let margin = MarginBound::new(arguments.noise.gamma.unwrap_or(0.0)).map_err(Failure::usage)?;
+    let data = arguments.source().dataset()?;
+    let found = step("auditing", || settings.audit(&data, margin, delta))?;
+    let suspect = |&(row, term): &(usize, f64)| Suspect {
+        row: row + 1,
+        label: data.labels().class_name(data.labels().signs()[row]).to_owned(),
+        term,
+    };
+    let document = AuditDocument {
+        format: "margins-massart-audit",
+        version: VERSION,
+        file: arguments.data.name(),
+        rows: data.rows(),
+        columns: data.columns(),
+        gamma: margin.get(),
+        delta,
+        divisor: found.divisor,
+        eta_bound: found.eta_bound,
+        flipped: found.flipped,
+        status: found.status.name(),
+        suspects: found.suspects.iter().map(suspect).collect(),
+    };
+    emit(None, |out| match arguments.output.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines()),
+    })
+}
