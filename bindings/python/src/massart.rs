@@ -124,7 +124,7 @@ fn plan_of(setting: &str, name: &str, problem: &Problem) -> PyResult<Plan> {
     }
 }
 
-/// Returns the numbers of a plan, and the epsilon that so many rows prove.
+/// Returns the numbers of a plan, and the epsilon that a given number of rows proves.
 #[pyfunction]
 pub(crate) fn massart_plan<'py>(
     py: Python<'py>,

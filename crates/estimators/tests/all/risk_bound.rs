@@ -87,7 +87,7 @@ fn the_errors_move_apart_along_the_scale() {
     assert!(found.iter().all(EstimatedRiskBound::is_vacuous));
 }
 
-/// So many samples in one dimension that the bound says something.
+/// With enough samples in one dimension the bound is not vacuous.
 #[test]
 fn a_bound_that_is_not_vacuous_holds() {
     let n = 100_000;

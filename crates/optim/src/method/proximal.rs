@@ -18,7 +18,7 @@ const STRONGER: f64 = 16.0;
 /// *Augmented Lagrangians and applications of the proximal point algorithm in convex programming*,
 /// Math. Oper. Res. 1, 1976).
 pub(super) trait ProximalPoint {
-    /// Returns a size of the mean dual. Where the hinge separates the classes, F is the mean dual to
+    /// Returns the size of the mean dual, to a factor. Where the hinge separates the classes, F is the mean dual to
     /// a factor; the duals at hand may be far off.
     fn mean_dual(&mut self) -> f64;
 
