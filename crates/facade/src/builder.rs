@@ -97,8 +97,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Adds a loss to choose from by cross-validation, on the same folds: that of the lowest error is
-    /// taken.
+    /// Adds a loss to choose from by cross-validation, on the same folds: the loss with the
+    /// lowest error is selected.
     ///
     /// ```
     /// use margins::data::generate::{Example, GaussianMixture};

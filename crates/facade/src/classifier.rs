@@ -5,12 +5,11 @@ mod file;
 
 use std::borrow::Cow;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use margins_data::encode::RawTable;
 use margins_data::metrics::{ErrorRate, mistake_rate};
 use margins_data::{ClassLabels, Dataset, Design};
-use margins_estimators::regularised::{ClassifierSettings, FittedClassifier, TrainingReport};
+use margins_estimators::regularised::{FittedClassifier, TrainingReport};
 use margins_model::{Model, Predictor, ProbabilityTable, Registry};
 use nalgebra::DMatrix;
 
@@ -44,14 +43,10 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Returns the classifier that was fitted by the settings.
-    pub(crate) fn new(
-        fitted: FittedClassifier,
-        settings: &ClassifierSettings,
-        registry: &Registry,
-    ) -> Result<Self, Error> {
-        let FittedClassifier { model, report, .. } = fitted;
-        let predictor = Predictor::with_loss(model, Arc::clone(&settings.loss), registry)?;
+    /// Returns the classifier of a fit.
+    pub(crate) fn new(fitted: FittedClassifier, registry: &Registry) -> Result<Self, Error> {
+        let FittedClassifier { model, loss, report, .. } = fitted;
+        let predictor = Predictor::with_loss(model, loss, registry)?;
         Ok(Classifier { predictor, report })
     }
 

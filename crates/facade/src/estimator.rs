@@ -47,7 +47,7 @@ impl Estimator {
     fn fit_features<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let mut fitted = self.settings.fit(data)?;
         fitted.report.warnings.extend(DataSummary::of(data).doubt());
-        Classifier::new(fitted, &self.settings, &self.registry)
+        Classifier::new(fitted, &self.registry)
     }
 
     /// Fits a classifier to samples in any form and their labels, which may be anything that can be

@@ -66,7 +66,7 @@ pub(super) fn cv(
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let tolerance = common.solver.tolerance();
-    let location = fitted.margin_location(&settings)?;
+    let location = fitted.margin_location()?;
     let found = || -> Result<Lines, Failure> {
         let mut found = describe_found(&fitted, tolerance)?;
         found.extend(location_line(location));

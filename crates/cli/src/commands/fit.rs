@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use margins::Registry;
-use margins::estimators::regularised::{ClassifierSettings, FittedClassifier, Regularisation};
+use margins::estimators::regularised::{
+    ClassifierSettings, DataSummary, FittedClassifier, Regularisation,
+};
 use margins::optim::Certificate;
 
 use super::page::{Invocation, Page, classifier_of, title};
@@ -47,11 +49,13 @@ pub(super) fn fit(
         return several_classes::fit(task, &settings, to, page, None);
     }
     let mut rows = task.rows()?;
+    if let Some(path) = &arguments.start {
+        settings.start = Some(start_of(path, registry, &rows.summary())?);
+    }
     let fitted = step("fitting", || rows.fit(&settings))?;
     methods(&fitted.fits);
     let table = rows.summary();
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
-    let location = fitted.margin_location(&settings)?;
     refuse_contradiction(&fitted.report.loss, &[fit.report.status])?;
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
@@ -62,6 +66,7 @@ pub(super) fn fit(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
+    let location = fitted.margin_location()?;
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let outputs = [to.out(), arguments.history.as_deref(), page.path];
     let lines = || -> Result<Lines, Failure> {
@@ -106,24 +111,24 @@ fn settings(
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
-    settings.start =
-        arguments.start.as_deref().map(|model| start_of(model, registry)).transpose()?;
     Ok(settings)
 }
 
-/// Returns the intercept and the coefficients of a linear model with one member.
-fn start_of(path: &Path, registry: &Registry) -> Result<Vec<f64>, Failure> {
+/// Returns the intercept and the coefficients of a linear model of the two classes and the features of
+/// the rows.
+fn start_of(path: &Path, registry: &Registry, rows: &DataSummary) -> Result<Vec<f64>, Failure> {
     let (_, model) = read_model(path, registry)?;
-    let [member] = model.members() else {
-        return Err(Failure::Usage(format!(
-            "--start {}: a model of several members is no start. Use a model of two classes",
-            path.display()
-        )));
+    let refused = |reason: String| Failure::Usage(format!("--start {}: {reason}", path.display()));
+    let ([member], None) = (model.members(), model.basis()) else {
+        return Err(refused("the start must be a linear model of two classes".to_owned()));
     };
-    if model.basis().is_some() {
-        return Err(Failure::Usage(format!(
-            "--start {}: a kernel model is no start. Use a linear model",
-            path.display()
+    model
+        .accept(rows.features, rows.feature_names.as_deref())
+        .map_err(|e| refused(e.to_string()))?;
+    if model.classes() != rows.classes {
+        let [ours, theirs] = [&rows.classes[..], model.classes()].map(|names| names.join(", "));
+        return Err(refused(format!(
+            "its classes are {theirs}, and the rows have {ours}. Use a model of the same classes"
         )));
     }
     Ok([&[member.intercept], &member.coef[..]].concat())

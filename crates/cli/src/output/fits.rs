@@ -99,7 +99,7 @@ pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'stati
         number(found.variance),
         number(found.skewness)
     );
-    Some(("margins at", text))
+    Some(("margin location", text))
 }
 
 /// The fits of a path, or the only one.
@@ -150,7 +150,7 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
         other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
     };
     let gap_in_words = match is_stationary(fit) {
-        true => "none without a penalty".to_owned(),
+        true => "not available (no penalty)".to_owned(),
         false => format!("{}{state}", gap(report.relative_gap)),
     };
     let mut lines = vec![

@@ -593,7 +593,7 @@ fn a_cross_validation_goes_on_from_its_checkpoint() {
     }
 }
 
-/// Of several losses that of the lowest error is taken, each cross-validated as if it were alone; a
+/// Of several losses the loss with the lowest error is selected, each cross-validated as if it were alone; a
 /// search that is kept goes on with further losses.
 #[test]
 fn several_losses_share_the_folds() {
@@ -723,9 +723,17 @@ fn gradient_descent_without_a_penalty_starts_at_a_model() {
     assert_eq!(rest + 3.0, all);
     workshop.write("wide.csv", b"a,b,c,label\n1,2,3,no\n3,1,2,yes\n2,2,1,yes\n1,1,4,no\n");
     workshop.output(&["fit", "--data", "wide.csv", "--lambda", "1", "--out", "wide.json"]);
+    let data = String::from_utf8(std::fs::read(workshop.path("data.csv")).unwrap()).unwrap();
+    let last =
+        |line: &str| line.rsplit_once(',').map(|(rest, label)| format!("{rest},not {label}"));
+    let (header, rows) = data.split_once('\n').expect("a header");
+    let renamed: Vec<String> = rows.lines().filter_map(last).collect();
+    workshop.write("renamed.csv", format!("{header}\n{}\n", renamed.join("\n")).as_bytes());
+    workshop.output(&["fit", "--data", "renamed.csv", "--lambda", "1", "--out", "renamed.json"]);
     let mut table = String::new();
     for with in [
         &["--start", "wide.json"][..],
+        &["--start", "renamed.json"],
         &["--start", "w.json", "--standardize"],
         &["--solver", "newton"],
         &["--kernel", "linear"],

@@ -139,8 +139,8 @@ impl ClassifierSettings {
                     self.options.solver,
                     Solver::Auto | Solver::Lbfgs | Solver::GradientDescent { .. }
                 ),
-                "a solver",
-                "without a penalty there are lbfgs, which auto is, and gd",
+                "this solver",
+                "without a penalty use lbfgs, which auto takes, or gd",
             ),
             (
                 self.start.is_some() && self.standardize,

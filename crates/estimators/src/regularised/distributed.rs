@@ -250,7 +250,8 @@ impl<'s> Distributed<'s> {
         let model =
             model_of_functions(loss, table, scheme, (basis, coefs), standardize, &fits, None)?;
         let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
-        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
+        let mut fitted =
+            FittedClassifier::of_model(settings, model, kernel, fits, choice, training_data);
         fitted.report.notes.extend(note);
         Ok(fitted)
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
+use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::Fit;
 
@@ -112,8 +113,12 @@ impl ClassifierSettings {
                 losses.push(Arc::clone(loss));
             }
         }
-        let alone = |loss| ClassifierSettings { loss, or_losses: Vec::new(), ..self.clone() };
-        losses.into_iter().map(alone).collect()
+        losses.into_iter().map(|loss| self.with_loss(loss)).collect()
+    }
+
+    /// Returns the settings with this loss alone.
+    pub(super) fn with_loss(&self, loss: Arc<dyn MarginLoss>) -> Self {
+        ClassifierSettings { loss, or_losses: Vec::new(), ..self.clone() }
     }
 
     /// Returns the best classifier of those with each of the losses alone, by the measure of the

@@ -1,10 +1,11 @@
 //! The results of fits, and the scores and errors that they give on the training data.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use margins_calibration::location::MarginLocation;
 use margins_calibration::probability::PlattScaling;
-use margins_losses::SpecialCase;
+use margins_losses::{MarginLoss, SpecialCase};
 use margins_model::Model;
 use margins_optim::{Certificate, ErrorCurve, Fit, Lambda, Report};
 use nalgebra::DMatrix;
@@ -31,6 +32,8 @@ pub struct FittedClassifier {
     pub report: TrainingReport,
     /// The fits, one per member, with a coefficient for every function of the training data.
     pub fits: Vec<Fit>,
+    /// The loss of the classifier, the selected one of several.
+    pub loss: Arc<dyn MarginLoss>,
     /// The folds of a cross-validation.
     pub folds: Option<Folds>,
     /// The certificates of the fits for the kernel that their features approximate, one per member,
@@ -93,7 +96,8 @@ impl FittedClassifier {
         let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
         let kernel = prepared.kernel_specification();
         let training_data = TrainingData::InMemory(Box::new(InMemory { contests, prepared }));
-        let mut fitted = FittedClassifier::of_model(model, kernel, fits, choice, training_data);
+        let mut fitted =
+            FittedClassifier::of_model(settings, model, kernel, fits, choice, training_data);
         if settings.options.solver.ends_paths() {
             let curve = fitted.report.curve.as_ref();
             fitted.report.notes = curve.and_then(of_ended_paths).into_iter().collect();
@@ -103,6 +107,7 @@ impl FittedClassifier {
 
     /// Returns the classifier of a model with its fits.
     pub(super) fn of_model(
+        settings: &ClassifierSettings,
         model: Model,
         kernel: Option<String>,
         fits: Vec<Fit>,
@@ -114,7 +119,8 @@ impl FittedClassifier {
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
-        FittedClassifier { model, evidence, report, fits, folds, exact: None, training_data }
+        let loss = Arc::clone(&settings.loss);
+        FittedClassifier { model, evidence, report, fits, loss, folds, exact: None, training_data }
     }
 
     /// Returns true if the best lambda of the cross-validation is better here than there.
@@ -152,16 +158,12 @@ impl FittedClassifier {
     }
 
     /// Returns the location of the margins of the training samples beside the level that margin pursuit
-    /// aims at; `None` for another loss, several classes, or data that are not in memory. `settings` are
-    /// the settings of the fit.
+    /// aims at; `None` for another loss, several classes, or data that are not in memory.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
-    pub fn margin_location(
-        &self,
-        settings: &ClassifierSettings,
-    ) -> Result<Option<MarginLocation>, Error> {
-        let Some(SpecialCase::MarginPursuit { gamma, scale }) = settings.loss.special_case() else {
+    pub fn margin_location(&self) -> Result<Option<MarginLocation>, Error> {
+        let Some(SpecialCase::MarginPursuit { gamma, scale }) = self.loss.special_case() else {
             return Ok(None);
         };
         let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
@@ -196,6 +198,7 @@ impl FittedClassifier {
         let chosen = self.fits[0].lambda;
         let lambdas: Vec<Lambda> =
             curve.lambdas.iter().copied().filter(|lambda| *lambda >= chosen).collect();
+        let settings = settings.with_loss(Arc::clone(&self.loss));
         settings.on_threads(|| {
             let training = settings.training(rows, None);
             let fitting = Fitting::unseen(contests, prepared, &training);

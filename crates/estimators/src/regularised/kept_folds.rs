@@ -16,7 +16,7 @@ use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
 
 const GRID: Kind = Kind {
     format: "margins-cv-checkpoint",
-    version: 1,
+    version: 2,
     job: "a cross-validation",
     method: "cross-validation",
 };

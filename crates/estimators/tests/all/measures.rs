@@ -303,14 +303,26 @@ fn held_out_scores_have_the_error_of_the_cross_validation() {
         specifications: vec!["gaussian".to_owned(), "gaussian:sigma=20".to_owned()],
         ..KernelChoice::default()
     };
-    for (names, kernels, scheme) in [
-        (&["a", "b"][..], KernelChoice::default(), None),
-        (&["a", "b"], gaussian(), None),
-        (&["a", "b", "c"], KernelChoice::default(), Some(Scheme::OneVersusRest)),
-        (&["a", "b", "c"], gaussian(), Some(Scheme::OneVersusOne)),
+    let losses: [Arc<dyn MarginLoss>; 2] = [Arc::new(Hinge), Arc::new(Logistic)];
+    let mut second = 0;
+    for (names, kernels, scheme, order) in [
+        (&["a", "b"][..], KernelChoice::default(), None, [0, 1]),
+        (&["a", "b"], KernelChoice::default(), None, [1, 0]),
+        (&["a", "b"], gaussian(), None, [0, 1]),
+        (&["a", "b", "c"], KernelChoice::default(), Some(Scheme::OneVersusRest), [1, 0]),
+        (&["a", "b", "c"], gaussian(), Some(Scheme::OneVersusOne), [0, 1]),
     ] {
         let data = corners(names, 90, 1.2);
-        let settings = ClassifierSettings { kernels, scheme, standardize: true, ..search(grid()) };
+        let [loss, or_loss] = order.map(|place| Arc::clone(&losses[place]));
+        let or_losses = vec![or_loss];
+        let settings = ClassifierSettings {
+            loss,
+            or_losses,
+            kernels,
+            scheme,
+            standardize: true,
+            ..search(grid())
+        };
         let fitted = settings.fit(&data).unwrap();
         let scores = fitted.held_out_scores(&settings).unwrap().unwrap();
         let decide =
@@ -322,5 +334,7 @@ fn held_out_scores_have_the_error_of_the_cross_validation() {
         let without =
             ClassifierSettings { time_limit: Some(std::time::Duration::from_secs(9)), ..settings };
         assert!(fitted.held_out_scores(&without).unwrap().is_none());
+        second += usize::from(fitted.report.loss != fitted.report.losses[0].loss);
     }
+    assert!(second > 0, "the first loss was selected in every search");
 }

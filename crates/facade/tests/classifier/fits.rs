@@ -2,7 +2,7 @@
 
 use margins::data::split::fold_indices;
 use margins::data::{ClassLabels, Dataset};
-use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
+use margins::losses::{Hinge, LeakyHockeyStick, Logistic, Squared, SquaredHinge};
 use margins::optim::{Lambda, Training, lambda_grid};
 use margins::{
     Classifier, ClassifierBuilder, CrossValidation, Error, Probabilities, Scheme, Selection,
@@ -179,6 +179,27 @@ fn probabilities_follow_their_rules() {
         hinge.predict_proba(&data),
         Err(Error::Model(margins::model::Error::NoProbabilities(_)))
     ));
+}
+
+/// Of several losses the selected one gives the probabilities, whatever its place.
+#[test]
+fn probabilities_are_those_of_the_selected_loss() {
+    let data = two();
+    let lambdas = lambda_grid(1.0, 1e-3, 4).unwrap();
+    let how = CrossValidation { lambdas, folds: Some(3), ..CrossValidation::default() };
+    let search = || Classifier::builder().cross_validation(how.clone());
+    let orders =
+        [search().loss(Squared).or_loss(Logistic), search().loss(Logistic).or_loss(Squared)];
+    let mut second = 0;
+    for (place, order) in orders.into_iter().enumerate() {
+        let chosen = build(order).fit(&data).unwrap();
+        let is_logistic = chosen.report().loss == "logistic";
+        let alone = if is_logistic { search().loss(Logistic) } else { search().loss(Squared) };
+        let alone = build(alone).fit(&data).unwrap();
+        assert_eq!(chosen.predict_proba(&data).unwrap(), alone.predict_proba(&data).unwrap());
+        second += usize::from(is_logistic == (place == 0));
+    }
+    assert!(second > 0, "the first loss was selected in both orders");
 }
 
 #[test]

@@ -18,8 +18,9 @@ const STRONGER: f64 = 16.0;
 /// *Augmented Lagrangians and applications of the proximal point algorithm in convex programming*,
 /// Math. Oper. Res. 1, 1976).
 pub(super) trait ProximalPoint {
-    /// Returns the size of the mean dual, to a factor. Where the hinge separates the classes, F is the mean dual to
-    /// a factor; the duals at hand may be far off.
+    /// Returns the magnitude of the mean dual variable, to a factor: the larger of the mean of the present
+    /// duals and F. F is a bound where the present duals are still far off: at the minimum of the hinge on
+    /// separable classes it is the mean dual to a factor.
     fn mean_dual(&mut self) -> f64;
 
     /// Takes a step of strength sigma; returns the end of Newton's method and the certificate of

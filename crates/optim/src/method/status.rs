@@ -108,8 +108,9 @@ impl Status {
             Status::Unbounded => (
                 "unbounded",
                 "the objective falls without bound along the intercept, because the weights of \
-                 the classes differ by more than the slopes of the loss at any number, or along \
-                 features without a penalty, because they separate the classes",
+                 the classes differ too much for the slopes of the loss or the best intercept is \
+                 beyond floating point, or along features without a penalty, because they \
+                 separate the classes",
             ),
             Status::NoMinimum => (
                 "no-minimum",
