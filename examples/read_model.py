@@ -39,10 +39,10 @@ class Bytes:
 
 
 def read(content):
-    """Returns what a binary model says, as a dictionary."""
+    """Returns what a binary model says, as a dictionary; a path has the members of all lambdas, one lambda after another."""
     magic, version, checksum, description, numbers = struct.unpack("<8sIIQQ", content[:32])
-    if magic != b"\x89MGN\r\n\x1a\n" or version != 1:
-        raise ValueError("not a binary model of version 1")
+    if magic != b"\x89MGN\r\n\x1a\n" or version not in (1, 2):
+        raise ValueError("not a binary model of version 1 or 2")
     if len(content) != 32 + description + numbers or zlib.crc32(content[:12] + content[16:]) != checksum:
         raise ValueError("the file is damaged")
     file = Bytes(content[32:])
@@ -51,7 +51,7 @@ def read(content):
         "crate_version": file.text(),
         "loss": file.text(),
         "kernel": file.option(file.text),
-        "scheme": ["binary", "one-versus-rest", "one-versus-one", "majority"][file.take("I")],
+        "scheme": scheme(file),
         "classes": file.list(file.text),
         "feature_names": file.option(lambda: file.list(file.text)),
         "members": file.list(lambda: member(file)),
@@ -70,6 +70,13 @@ def read(content):
     if file.at != description + numbers:
         raise ValueError("the numbers end elsewhere")
     return model
+
+
+def scheme(file):
+    """Returns the name of a scheme, for votes of each class with the number of its members."""
+    names = ["binary", "one-versus-rest", "one-versus-one", "majority", "majority-versus-rest"]
+    name = names[file.take("I")]
+    return {name: file.list(lambda: file.take("Q"))} if name == "majority-versus-rest" else name
 
 
 def member(file):

@@ -2,8 +2,12 @@
 
 use margins::boost::bounds::{self, TypicalAndRare};
 use margins::boost::{Error, Horizon};
+use margins::data::Dataset;
+use margins::data::generate::RareSamples;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 
+use crate::doorway::{Stop, run};
 use crate::errors::to_python;
 
 fn refused(error: Error) -> PyErr {
@@ -31,10 +35,8 @@ pub(crate) fn focused_failure(
     steps: u64,
     outputs: usize,
 ) -> PyResult<f64> {
-    // The theorem checks the other numbers.
-    Horizon::theorem_1(rows, epsilon, 0.5, mistakes).map_err(refused)?;
     let horizon = Horizon::new(steps, outputs).map_err(refused)?;
-    Ok(horizon.failure(rows, epsilon, mistakes))
+    horizon.failure(rows, epsilon, mistakes).map_err(refused)
 }
 
 /// Returns the number of samples of theorem 2, and the naive one.
@@ -72,4 +74,38 @@ pub(crate) fn risk_bound(
     delta: f64,
 ) -> PyResult<f64> {
     bounds::risk_bound(rows, dimension, mean_loss, delta).map_err(refused)
+}
+
+/// The features and signs of simulated samples.
+type Simulated<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Returns samples of section 3.1.
+#[pyfunction]
+pub(crate) fn gap_samples(
+    py: Python<'_>,
+    rows: usize,
+    alpha: f64,
+    epsilon: f64,
+    seed: u64,
+) -> PyResult<Simulated<'_>> {
+    let draw = move || Ok(RareSamples::new(seed, 1).gap(rows, alpha, epsilon)?);
+    arrays(py, &run(py, 1, &Stop::default(), draw)?)
+}
+
+/// Returns typical samples and then rare ones of section 3.2.
+#[pyfunction]
+pub(crate) fn rare_samples(
+    py: Python<'_>,
+    typical: usize,
+    rare: usize,
+    seed: u64,
+) -> PyResult<Simulated<'_>> {
+    let draw = move || Ok(RareSamples::new(seed, 1).typical_and_rare(typical, rare)?);
+    arrays(py, &run(py, 1, &Stop::default(), draw)?)
+}
+
+fn arrays<'py>(py: Python<'py>, data: &Dataset) -> PyResult<Simulated<'py>> {
+    let values = data.design().dense_samples().map(<[f64]>::to_vec).unwrap_or_default();
+    let features = values.into_pyarray(py).reshape([data.rows(), data.columns()])?;
+    Ok((features, data.labels().signs().to_pyarray(py)))
 }

@@ -1,20 +1,21 @@
 //! Guarantees of calibration over arrays.
 
+use margins::calibration::least_risk::{LeastRisk, share_without_noise as share_of};
 use margins::calibration::location::{Location, LocationSettings, Stability, summarize};
 use margins::calibration::probability::{Binning, Reliability};
 use margins::calibration::projection_bound::projection_bound as garg_roth;
 use margins::calibration::risk_bound::MarginPursuitBound;
 use margins::calibration::{self, MarginPursuitPsi, PsiTransform, cubic};
-use margins::data::{Dataset, DenseRows, Labels};
 use margins::estimators::risk_bound::{RiskBoundSettings, RiskBoundTerms};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::copies::copied;
-use crate::doorway::run_sized;
-use crate::errors::{of_data, refuse};
+use crate::data::Data;
+use crate::doorway::{Stop, run, run_sized};
+use crate::errors::refuse;
 use crate::settings::loss_of;
 
 /// The multiplications of a Psi-transform, of which some are integrals or found by bisection.
@@ -86,21 +87,30 @@ pub(crate) fn conditional_risk<'py>(
     Ok(run_sized(py, None, size, values)?.into_pyarray(py))
 }
 
-/// Returns the score of the lowest conditional risk at class probabilities.
+/// Returns the lowest risk of a loss over all functions and its standard error, from log odds.
 #[pyfunction]
-pub(crate) fn minimizer<'py>(
-    py: Python<'py>,
+pub(crate) fn least_risk(
+    py: Python<'_>,
     loss: &str,
-    eta: PyReadonlyArray1<'py, f64>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    log_odds: PyReadonlyArray1<'_, f64>,
+) -> PyResult<(f64, f64)> {
     let loss = loss_of(loss)?;
-    let eta = copied(py, &eta, |x| x)?;
-    let size = TRANSFORM.saturating_mul(eta.len());
-    let values = move || -> Result<Vec<f64>, margins::Error> {
-        let of = |&eta: &f64| calibration::conditional_risk_minimizer(&*loss, eta);
-        Ok(eta.iter().map(of).collect::<Result<_, _>>()?)
-    };
-    Ok(run_sized(py, None, size, values)?.into_pyarray(py))
+    let log_odds = copied(py, &log_odds, |l| l)?;
+    let size = TRANSFORM.saturating_mul(log_odds.len());
+    let found = run_sized(py, None, size, move || Ok(LeastRisk::of(&*loss, &log_odds)?))?;
+    Ok((found.risk, found.standard_error))
+}
+
+/// Returns the share of samples with hardly any label noise, from log odds.
+#[pyfunction]
+pub(crate) fn share_without_noise(
+    py: Python<'_>,
+    log_odds: PyReadonlyArray1<'_, f64>,
+    delta: f64,
+) -> PyResult<f64> {
+    let log_odds = copied(py, &log_odds, |l| l)?;
+    let size = log_odds.len();
+    run_sized(py, None, size, move || Ok(share_of(&log_odds, delta)?))
 }
 
 /// Returns the real roots of a cubic, ascending.
@@ -159,8 +169,7 @@ pub(crate) fn location<'py>(
     };
     result.set_item("stability_bound", bound)?;
     result.set_item("median_of_means", found.median_of_means.estimate)?;
-    let half_width = found.variance_bound.map(|v| found.median_of_means.half_width(v));
-    result.set_item("median_of_means_half_width", half_width)?;
+    result.set_item("median_of_means_half_width", found.median_of_means_half_width)?;
     Ok(result)
 }
 
@@ -270,26 +279,20 @@ pub(crate) fn projection_bound<'py>(
 }
 
 /// Returns the quantities of the bound on the risk of margin pursuit as samples estimate them, with its
-/// terms, which are `None` where no curvature is shown.
+/// terms, which are `None` if there is no bound.
 #[pyfunction]
 pub(crate) fn estimated_bound<'py>(
     py: Python<'py>,
-    samples: PyReadonlyArray2<'py, f64>,
-    signs: PyReadonlyArray1<'py, f64>,
+    data: &Bound<'py, PyDict>,
     gamma: f64,
     scale: f64,
     radius: Option<f64>,
     delta: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let view = samples.as_array();
-    let size = view.len().saturating_mul(view.ncols()).saturating_mul(10);
-    let mut rows = DenseRows::new(view.nrows(), view.ncols()).map_err(of_data)?;
-    rows.append(view.iter().copied()).map_err(of_data)?;
-    let design = rows.finish().map_err(of_data)?;
-    let labels = Labels::from_signs(copied(py, &signs, |y| y)?).map_err(of_data)?;
-    let data = Dataset::new(design, labels).map_err(of_data)?;
+    let data = Data::take_of_two(data)?;
     let settings = RiskBoundSettings { gamma, scale, radius, delta };
-    let found = run_sized(py, None, size, move || settings.estimate(&data))?;
+    let estimate = move || settings.estimate(&data.dataset_of_two()?);
+    let found = run(py, 1, &Stop::default(), estimate)?;
     let result = PyDict::new(py);
     result.set_item("samples", found.samples)?;
     result.set_item("dimension", found.dimension)?;
@@ -297,6 +300,7 @@ pub(crate) fn estimated_bound<'py>(
     result.set_item("is_vacuous", found.is_vacuous())?;
     for (name, number) in [
         ("input_second_moment", found.input_second_moment),
+        ("smallest_eigenvalue", found.smallest_eigenvalue),
         ("operator_norm", found.operator_norm),
         ("radius", found.radius),
         ("minimizer_norm", found.minimizer_norm),
@@ -307,10 +311,10 @@ pub(crate) fn estimated_bound<'py>(
     ] {
         result.set_item(name, number)?;
     }
+    result.set_item("iterations", found.bound.as_ref().map(|terms| terms.quantities.iterations))?;
     let of = |term: fn(&RiskBoundTerms) -> f64| found.bound.as_ref().map(term);
     for (name, term) in [
         ("step", of(|terms| terms.quantities.step)),
-        ("iterations", of(|terms| terms.quantities.iterations as f64)),
         ("optimization_error", of(|terms| terms.published.optimization_error)),
         ("epsilon_star", of(|terms| terms.published.epsilon_star)),
         ("statistical_error", of(|terms| terms.published.statistical_error)),

@@ -2,11 +2,13 @@
 
 use margins::Registry;
 use margins::boost::PlayerKind;
+use margins::data::ClassLabels;
+use margins::data::metrics::HeldOutError;
 use margins::estimators::focused::{
-    self, Checkpointing, EnsembleSettings, FocusedLearner, Guarantee, MistakeBound, Output,
-    Validation,
+    self, Checkpointing, EnsembleSettings, FittedEnsemble, FittedEnsembles, FocusedLearner,
+    Guarantee, MistakeBound, Output,
 };
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -17,10 +19,11 @@ use std::sync::Arc;
 use crate::data::{Data, Samples};
 use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
+use crate::encode::Encode;
 use crate::errors::refuse;
-use crate::model::Model;
+use crate::model::{Model, to_array};
 use crate::regularised::Watchers;
-use crate::settings::{limit_of, loss_of};
+use crate::settings::{Weights, limit_of, loss_of};
 
 /// The classifiers of a game, which decide together.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -55,16 +58,16 @@ impl Ensemble {
         self.0.len()
     }
 
-    /// Returns the scores of samples.
+    /// Returns the scores of samples, one per row, or a column for each of several classes.
     fn scores<'py>(
         &self,
         py: Python<'py>,
         samples: &Samples,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (ensemble, design) = (Arc::clone(&self.0), samples.0.clone());
         let scores = move || ensemble.scores(&design, &Registry::standard().kernels);
-        Ok(run(py, threads, &Stop::default(), scores)?.into_pyarray(py))
+        Ok(to_array(py, &run(py, threads, &Stop::default(), scores)?))
     }
 }
 
@@ -83,7 +86,11 @@ pub(crate) fn fit_focused<'py>(
     let threads = given.take("n_jobs")?;
     given.finish()?;
     settings.check().map_err(crate::errors::to_python)?;
-    let data = Data::take_of_two(data)?;
+    let data = Data::take(data, Encode(None))?;
+    if data.classes().names().len() > 2 {
+        let fitted = run(py, threads, &stop, move || settings.fit_classes(&data.dataset()?))?;
+        return report_of_classes(py, fitted);
+    }
     let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = PyDict::new(py);
     result.set_item("rounds", fitted.ending.rounds)?;
@@ -92,8 +99,7 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("finished", fitted.is_finished())?;
     result.set_item("status", fitted.status.name())?;
     result.set_item("max_loss", fitted.evaluation.max_loss())?;
-    let rows = fitted.evaluation.losses.len() as f64;
-    result.set_item("error", fitted.evaluation.mistakes as f64 / rows)?;
+    result.set_item("error", fitted.training_error)?;
     result.set_item("baseline", fitted.baseline)?;
     result.set_item("mean_loss", fitted.evaluation.mean_loss())?;
     result.set_item("seen_loss", fitted.seen.mean)?;
@@ -106,6 +112,44 @@ pub(crate) fn fit_focused<'py>(
     result.set_item("kernel", fitted.kernel)?;
     result.set_item("model", fitted.model.map(Model::new))?;
     result.set_item("ensemble", Ensemble(Arc::new(fitted.ensemble)))?;
+    Ok(result)
+}
+
+/// Returns the ensembles of the games of several classes: for each class a list, in their order.
+fn report_of_classes(py: Python<'_>, fitted: FittedEnsembles) -> PyResult<Bound<'_, PyDict>> {
+    let result = PyDict::new(py);
+    let (classes, error) = (&fitted.classes, fitted.training_error);
+    result.set_item("rounds", classes.iter().map(|class| class.ending.rounds).max())?;
+    result.set_item("max_steps", classes.iter().map(|class| class.max_steps).max())?;
+    result.set_item("consistent_at", fitted.consistent_at())?;
+    result.set_item("finished", fitted.is_finished())?;
+    result.set_item("status", fitted.status.name())?;
+    result.set_item("max_loss", f64::from(u8::from(!fitted.wrong.is_empty())))?;
+    result.set_item("error", error)?;
+    result.set_item("mean_loss", error)?;
+    result.set_item("baseline", fitted.baseline)?;
+    let seen: Vec<f64> = classes.iter().map(|class| class.seen.mean).collect();
+    result.set_item("seen_loss", seen.into_pyarray(py))?;
+    let bounds: Option<Vec<f64>> = classes.iter().map(|class| class.seen.bound).collect();
+    result.set_item("loss_bound", bounds.map(|bounds| bounds.into_pyarray(py)))?;
+    let theorems = classes.iter().map(|class| theorem(py, &class.guarantee));
+    result.set_item("theorem", theorems.collect::<PyResult<Vec<_>>>()?)?;
+    let choices: Option<Vec<HeldOutError>> = classes.iter().map(|class| class.validation).collect();
+    let choices = choices.map(|all| {
+        all.into_iter().map(|choice| validation(py, choice)).collect::<PyResult<Vec<_>>>()
+    });
+    result.set_item("validation", choices.transpose()?)?;
+    let slack = |class: &FittedEnsemble| class.slack.map(|slack| slack.to_string());
+    let slack: Vec<Option<String>> = classes.iter().map(slack).collect();
+    let has_slack = slack.iter().any(Option::is_some);
+    result.set_item("slack", has_slack.then_some(slack))?;
+    let outliers = classes.iter().map(|class| class.outliers.clone().unwrap_or_default());
+    result.set_item("outliers", has_slack.then(|| outliers.collect::<Vec<_>>()))?;
+    let learners: Vec<&str> = classes.iter().map(|class| class.learner.as_str()).collect();
+    result.set_item("learner", learners)?;
+    result.set_item("kernel", classes.first().and_then(|class| class.kernel.clone()))?;
+    result.set_item("model", fitted.model.clone().map(Model::new))?;
+    result.set_item("ensemble", Ensemble(Arc::new(fitted.into_committee())))?;
     Ok(result)
 }
 
@@ -122,7 +166,7 @@ fn theorem<'py>(py: Python<'py>, guarantee: &Guarantee) -> PyResult<Bound<'py, P
 }
 
 /// Returns the choice of a classifier on rows held out.
-fn validation(py: Python<'_>, choice: Validation) -> PyResult<Bound<'_, PyDict>> {
+fn validation(py: Python<'_>, choice: HeldOutError) -> PyResult<Bound<'_, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("rows", choice.rows)?;
     result.set_item("candidates", choice.candidates)?;
@@ -144,8 +188,8 @@ fn parsed<T: FromStr<Err = String>>(name: &'static str, text: &str) -> PyResult<
 /// Returns the classifier that comes out.
 fn output_of(given: &mut Given<'_>) -> PyResult<Output> {
     let combine: String = given.take("combine")?;
-    Output::of_name(&combine).ok_or_else(|| {
-        let names = Output::ALL.map(|output| format!("'{}'", output.name())).join(", ");
+    Output::named(&combine).ok_or_else(|| {
+        let names = Output::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
         refuse("combine", format!("'{combine}'"), &format!("one of {names}"))
     })
 }
@@ -153,9 +197,7 @@ fn output_of(given: &mut Given<'_>) -> PyResult<Output> {
 /// Returns the player.
 fn player_of(given: &mut Given<'_>) -> PyResult<PlayerKind> {
     let player: String = given.take("player")?;
-    let named = PlayerKind::NAMED.iter().find(|(name, _)| *name == player);
-    let found = named.map(|&(_, player)| player);
-    found.ok_or_else(|| {
+    PlayerKind::named(&player).ok_or_else(|| {
         let names = PlayerKind::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
         refuse("player", format!("'{player}'"), &format!("one of {names}"))
     })
@@ -194,6 +236,7 @@ fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
         }
     }
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
+    let (class_weights, class_costs) = given.take::<Weights>("class_weight")?.parts()?;
     let loss: String = given.take("loss")?;
     let loss = if loss.trim() == "ramp" { "hinge" } else { &loss };
     let path: Option<PathBuf> = given.take("checkpoint")?;
@@ -220,6 +263,8 @@ fn settings_of(given: &mut Given<'_>) -> PyResult<EnsembleSettings> {
             .take::<Option<String>>("subsample")?
             .map(|text| parsed("subsample", &text))
             .transpose()?,
+        class_weights,
+        class_costs,
         seed: given.take("random_state")?,
         time_limit: limit_of(given.take("time_limit")?)?,
         checkpoint: path.map(|path| Checkpointing { path, pause_at }),

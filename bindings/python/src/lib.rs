@@ -12,13 +12,16 @@ mod doorway;
 mod encode;
 mod errors;
 mod focused;
+mod limit;
 mod losses;
 mod massart;
 mod model;
+mod regressor;
 mod regularised;
 mod report;
 mod sampler;
 mod settings;
+mod simulate;
 mod stream;
 
 use pyo3::prelude::*;
@@ -29,12 +32,13 @@ mod _native {
     use super::blocks::{BlockWriter, block_file};
     #[pymodule_export]
     use super::bounds::{
-        focused_failure, focused_horizon, risk_bound, subsample_failure, typical_and_rare_samples,
+        focused_failure, focused_horizon, gap_samples, rare_samples, risk_bound, subsample_failure,
+        typical_and_rare_samples,
     };
     #[pymodule_export]
     use super::calibration::{
-        conditional_risk, estimated_bound, getroot, location, minimizer, misclassification_bound,
-        not_calibrated, projection_bound, psi, psi_inverse, reliability,
+        conditional_risk, estimated_bound, getroot, least_risk, location, misclassification_bound,
+        not_calibrated, projection_bound, psi, psi_inverse, reliability, share_without_noise,
     };
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};
@@ -43,20 +47,28 @@ mod _native {
     #[pymodule_export]
     use super::focused::{Ensemble, fit_focused};
     #[pymodule_export]
+    use super::limit::separable_limit;
+    #[pymodule_export]
     use super::losses::{
-        conjugate, derivative, loss_names, loss_specification, population_minimizer, probability,
-        value,
+        conjugate, curvature, derivative, lipschitz, loss_names, loss_specification,
+        population_minimizer, probability, proximal, second_derivative, undecided_scores, value,
     };
     #[pymodule_export]
-    use super::massart::{audit_massart, fit_massart, massart_plan, massart_simulation};
+    use super::massart::{
+        audit_massart, fit_massart, massart_plan, massart_reweighted_loss, massart_simulation,
+    };
     #[pymodule_export]
-    use super::model::Model;
+    use super::model::{Model, ModelPath};
+    #[pymodule_export]
+    use super::regressor::{clipped_mean, fit_focused_regressor};
     #[pymodule_export]
     use super::regularised::{
         fit_classifier, fit_cross_validated, fit_path, fit_robust, kernel_names,
     };
     #[pymodule_export]
     use super::sampler::Sampler;
+    #[pymodule_export]
+    use super::simulate::mixture_simulation;
     #[pymodule_export]
     use super::stream::{StreamLearner, StreamState, fit_stream};
 
@@ -66,6 +78,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("SETTINGS", super::settings::names(module.py())?)?;
+        module.add("MOST_SIMULATED", margins::data::generate::MOST_SIMULATED)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

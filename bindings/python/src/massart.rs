@@ -1,12 +1,14 @@
 //! Halfspaces under Massart noise.
 
-use margins::data::Design;
 use margins::data::generate::MassartDistribution;
+use margins::data::{ClassLabels, Design};
 use margins::estimators::Evidence;
-use margins::estimators::massart::{HalfspaceMethod, HalfspaceSettings, RowScaling};
+use margins::estimators::massart::{
+    FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
+};
 use margins::massart::baselines::Baseline;
-use margins::massart::{Plan, Problem, Target};
-use numpy::{IntoPyArray, PyArrayMethods, ToPyArray};
+use margins::massart::{MarginBound, Plan, Problem, Target};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,6 +16,7 @@ use pyo3::types::PyDict;
 use crate::data::Data;
 use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
+use crate::encode::Encode;
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
@@ -36,14 +39,20 @@ pub(crate) fn fit_massart<'py>(
     };
     let threads = given.take("n_jobs")?;
     given.finish()?;
-    let data = Data::take_of_two(data)?;
-    let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
+    let data = Data::take(data, Encode(None))?;
     let result = PyDict::new(py);
+    result.set_item("rows", rows)?;
+    if data.classes().names().len() > 2 {
+        let fitted = run(py, threads, &stop, move || settings.fit_classes(&data.dataset()?))?;
+        add_classes(&result, &fitted)?;
+        result.set_item("model", Model::new(fitted.model))?;
+        return Ok(result);
+    }
+    let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;
         result.set_item("delta", delta)?;
     }
-    result.set_item("rows", rows)?;
     result.set_item("training_error", fitted.training_error)?;
     result.set_item("held_out_error", fitted.selection.error)?;
     result.set_item("held_out", fitted.selection.held_out)?;
@@ -57,6 +66,29 @@ pub(crate) fn fit_massart<'py>(
     result.set_item("status", fitted.status.name())?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)
+}
+
+/// Adds what is known of the halfspaces of several classes: for each class a list, in their order.
+fn add_classes(result: &Bound<'_, PyDict>, fitted: &FittedHalfspaces) -> PyResult<()> {
+    if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
+        result.set_item("error_bound", bound)?;
+        result.set_item("delta", delta)?;
+    }
+    result.set_item("training_error", fitted.training_error)?;
+    result.set_item("held_out_error", fitted.held_out_error)?;
+    result.set_item("held_out", fitted.held_out)?;
+    result.set_item("baseline", fitted.baseline)?;
+    result.set_item("status", fitted.status.name())?;
+    let classes = &fitted.classes;
+    result.set_item("divisor", classes.first().and_then(|class| class.divisor))?;
+    result.set_item("steps", classes.iter().map(|class| class.steps).max())?;
+    let of = |number: fn(&FittedHalfspace) -> f64| classes.iter().map(number).collect::<Vec<_>>();
+    result.set_item("noise", of(|class| class.problem.noise.get()))?;
+    result.set_item("margin", of(|class| class.problem.margin.get()))?;
+    let distances: Option<Vec<f64>> = classes.iter().map(|class| class.distance).collect();
+    result.set_item("distance", distances)?;
+    let dimensions: Option<Vec<usize>> = classes.iter().map(|class| class.dimensions).collect();
+    result.set_item("dimensions", dimensions)
 }
 
 /// Returns the settings of a fit or an audit.
@@ -89,16 +121,15 @@ pub(crate) fn audit_massart<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
+    gamma: f64,
+    delta: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let margin = MarginBound::new(gamma).map_err(refused)?;
     let mut given = Given::new(settings)?;
     let stop = Stop::default();
     let settings = settings_of(&mut given, &stop, None)?;
     let threads = given.take("n_jobs")?;
     given.finish()?;
-    let HalfspaceMethod::Gradient { problem, .. } = settings.method else {
-        return Err(PyValueError::new_err("an audit needs gamma"));
-    };
-    let (margin, delta) = (problem.margin, problem.target.delta());
     let data = Data::take_of_two(data)?;
     let found =
         run(py, threads, &stop, move || settings.audit(&data.dataset_of_two()?, margin, delta))?;
@@ -116,11 +147,11 @@ fn refused(error: margins::massart::Error) -> PyErr {
 }
 
 /// Returns the plan of this name for a problem.
-fn plan_of(setting: &str, name: &str, problem: &Problem) -> PyResult<Plan> {
+fn plan_of(name: &str, problem: &Problem) -> PyResult<Plan> {
     match name {
         "practical" => Ok(Plan::practical(problem)),
         "proven" => Ok(Plan::proven(problem)),
-        other => Err(refuse(setting, format!("'{other}'"), "'practical' or 'proven'")),
+        other => Err(refuse("plan", format!("'{other}'"), "'practical' or 'proven'")),
     }
 }
 
@@ -129,13 +160,13 @@ fn plan_of(setting: &str, name: &str, problem: &Problem) -> PyResult<Plan> {
 pub(crate) fn massart_plan<'py>(
     py: Python<'py>,
     problem: [f64; 4],
-    kind: &str,
+    plan: &str,
     rows: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let [eta, gamma, epsilon, delta] = problem;
     let target = Target::new(epsilon, delta).map_err(refused)?;
     let problem = Problem::new(eta, gamma).map_err(refused)?.with_target(target);
-    let plan = plan_of("kind", kind, &problem)?;
+    let plan = plan_of(plan, &problem)?;
     let result = PyDict::new(py);
     result.set_item("step", plan.step)?;
     result.set_item("steps", plan.steps)?;
@@ -146,6 +177,24 @@ pub(crate) fn massart_plan<'py>(
         result.set_item("proven_epsilon", Plan::proven_epsilon(&problem, rows))?;
     }
     Ok(result)
+}
+
+/// Returns the reweighted loss (3) of samples, from their scores under the halfspace, their scores under
+/// the one that gives the weights, and their signs.
+#[pyfunction]
+pub(crate) fn massart_reweighted_loss<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray1<'py, f64>,
+    references: PyReadonlyArray1<'py, f64>,
+    signs: PyReadonlyArray1<'py, f64>,
+    eta: f64,
+    gamma: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let problem = Problem::new(eta, gamma).map_err(refused)?;
+    let (scores, references, signs) = (scores.as_array(), references.as_array(), signs.as_array());
+    let rows = scores.iter().zip(&references).zip(&signs);
+    let losses: Vec<f64> = rows.map(|((&s, &r), &y)| problem.reweighted_loss(s, r, y)).collect();
+    Ok(losses.into_pyarray(py))
 }
 
 /// Returns a distribution with Massart noise, w* and draws from it.
@@ -213,7 +262,7 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
         "auto" => Ok(HalfspaceMethod::Adaptive { target }),
         "sgd" => {
             let problem = problem()?;
-            Ok(HalfspaceMethod::Gradient { problem, plan: plan_of("plan", &plan, &problem)? })
+            Ok(HalfspaceMethod::Gradient { problem, plan: plan_of(&plan, &problem)? })
         }
         "perceptron" => baseline(Baseline::Perceptron),
         "leaky-relu" => baseline(Baseline::LeakyRelu),

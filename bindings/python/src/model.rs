@@ -31,10 +31,21 @@ impl Model {
         run(py, 1, &Stop::default(), read).map(Model::new)
     }
 
-    /// Returns the model of a file.
+    /// Returns the model of a file, of a path at this C.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = move || Ok(margins::Model::load(path, &Registry::standard())?);
+    #[pyo3(signature = (path, C=None))]
+    #[allow(non_snake_case)]
+    fn load(py: Python<'_>, path: PathBuf, C: Option<f64>) -> PyResult<Self> {
+        let read = move || {
+            let models = margins::model::ModelPath::load(&path, &Registry::standard())?;
+            let rows = models.first().members()[0].training.rows;
+            let model = match C {
+                Some(c) => models.at(1.0 / (2.0 * rows as f64 * c)),
+                None => models.into_only(),
+            };
+            let of_file = |source| margins::model::Error::File { path, source: Box::new(source) };
+            Ok(model.map_err(of_file)?)
+        };
         run(py, 1, &Stop::default(), read).map(Model::new)
     }
 
@@ -91,7 +102,14 @@ impl Model {
         self.0.label_type()
     }
 
-    /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one or majority.
+    /// The number of members that vote for each score; empty unless the members vote.
+    #[getter]
+    fn votes(&self) -> Vec<usize> {
+        self.0.votes().into_owned()
+    }
+
+    /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one, majority or
+    /// majority-versus-rest.
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()
@@ -262,7 +280,7 @@ impl Model {
     fn has_probabilities(&self) -> PyResult<bool> {
         let loss = loss_of(self.0.loss())?;
         let of_member = |member: &margins::model::Member| member.probability(&*loss, 0.0).is_some();
-        Ok(self.0.scheme() != margins::Scheme::Majority && self.0.members().iter().all(of_member))
+        Ok(!self.0.scheme().is_vote() && self.0.members().iter().all(of_member))
     }
 }
 
@@ -284,7 +302,68 @@ impl Model {
     }
 }
 
+/// The classifiers along a path of C, as files keep them.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct ModelPath(Arc<margins::model::ModelPath>);
+
+#[pymethods]
+impl ModelPath {
+    /// Returns the models of bytes that [`to_bytes`](Self::to_bytes) has written.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let bytes = bytes.to_vec();
+        let read =
+            move || Ok(margins::model::ModelPath::from_bytes(&bytes, &Registry::standard())?);
+        run(py, 1, &Stop::default(), read).map(ModelPath::new)
+    }
+
+    /// Returns the bytes of the models, with a checksum.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let models = Arc::clone(&self.0);
+        let written = move || Ok(models.to_bytes(Format::Binary)?);
+        let bytes = run(py, 1, &Stop::default(), written)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<ModelPath>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+
+    fn __repr__(&self) -> String {
+        let lambdas = self.0.lambdas().len();
+        format!("<ModelPath: loss='{}', lambdas={lambdas}>", self.0.first().loss())
+    }
+
+    /// Writes the models to a file, as JSON if its name ends in .json, else binary, with the type that
+    /// the labels had.
+    fn save(&self, py: Python<'_>, path: PathBuf, label_type: Option<String>) -> PyResult<()> {
+        let models = Arc::clone(&self.0);
+        let write = move || {
+            let typed = (*models).clone().try_map(|model| Ok(model.with_label_type(label_type)))?;
+            Ok(typed.save(path)?)
+        };
+        run(py, 1, &Stop::default(), write)
+    }
+
+    /// Returns the model at a lambda that was fitted.
+    fn at(&self, py: Python<'_>, penalty: f64) -> PyResult<Model> {
+        let models = Arc::clone(&self.0);
+        run_sized(py, None, 0, move || Ok(models.at(penalty)?)).map(Model::new)
+    }
+}
+
+impl ModelPath {
+    /// Returns the models for Python.
+    pub(crate) fn new(models: margins::model::ModelPath) -> Self {
+        ModelPath(Arc::new(models))
+    }
+}
+
 /// Returns a matrix as an array.
-fn to_array<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray2<f64>> {
+pub(crate) fn to_array<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray2<f64>> {
     Array2::from_shape_fn(matrix.shape(), |at| matrix[at]).into_pyarray(py)
 }

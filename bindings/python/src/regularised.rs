@@ -7,9 +7,11 @@ use margins::data::ClassLabels;
 use margins::estimators::regularised::{
     ClassifierSettings, FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation,
 };
+use margins::losses::LeakyHockeyStick;
 use margins::optim::{Lambda, Options, Solver};
 use margins::robust::RobustLearner;
 use margins::{CrossValidation, Registry, Selection};
+use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -19,10 +21,11 @@ use crate::dictionary::Given;
 use crate::distributed::TrainingData;
 use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
+use crate::model::ModelPath;
 use crate::report;
 use crate::settings::{
-    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, losses_of, probabilities_of,
-    scheme_of,
+    Cv, Factors, Weights, grid, kernels_of, lambda_of, limit_of, probabilities_of, scheme_of,
+    with_losses,
 };
 
 /// The functions of the user that are called during a fit.
@@ -43,12 +46,11 @@ fn settings_of(
 ) -> PyResult<ClassifierSettings> {
     let (class_weights, class_costs) = given.take::<Weights>("class_weight")?.parts()?;
     let seed = given.take("random_state")?;
-    let [loss, or_losses @ ..] = &losses_of(given)?[..] else {
-        return Err(refuse("loss", "[]", "at least one loss"));
-    };
-    Ok(ClassifierSettings {
-        loss: Arc::clone(loss),
-        or_losses: or_losses.to_vec(),
+    let settings = ClassifierSettings {
+        // These three follow from the specifications.
+        loss: Arc::new(LeakyHockeyStick),
+        or_losses: Vec::new(),
+        auto_scale: None,
         learner: None,
         kernels: kernels_of(given)?,
         certify_exact: given.take_or("certify_exact", false)?,
@@ -72,7 +74,8 @@ fn settings_of(
         checkpoint: None,
         progress: Observer::default(),
         iterations: IterationObserver::default(),
-    })
+    };
+    with_losses(given, settings)
 }
 
 /// Returns the classifier at one C.
@@ -141,9 +144,18 @@ pub(crate) fn fit_path<'py>(
     let regularisation = Regularisation::path(lambdas).map_err(to_python)?;
     let settings = settings_of(&mut given, regularisation)?;
     let settings = ClassifierSettings { fixed_parameter, ..settings };
-    let job = move |settings: &ClassifierSettings, stop: &Stop| data.path(settings, stop);
-    let (path, names) = solve(py, settings, given, watchers, job)?;
+    let job = move |settings: &ClassifierSettings, stop: &Stop| {
+        let (path, names) = data.path(settings, stop)?;
+        let duals = path.duals(settings)?;
+        // Coefficients that overflowed at one lambda make no model, but leave the others as they are.
+        let models = path.models(settings).ok();
+        Ok((path, models, names, duals))
+    };
+    let (path, models, names, duals) = solve(py, settings, given, watchers, job)?;
     let result = report::of_path(py, &path)?;
+    let duals = duals.map(|duals| PyArray2::from_vec2(py, &duals)).transpose();
+    result.set_item("duals", duals.map_err(|error| PyValueError::new_err(error.to_string()))?)?;
+    result.set_item("models", models.map(ModelPath::new))?;
     result.set_item("rows", rows)?;
     result.set_item("names", names)?;
     Ok(result)
@@ -163,11 +175,27 @@ pub(crate) fn fit_robust<'py>(
         .take::<String>("objective")?
         .parse()
         .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
-    let lambda = lambda_of(given.take("C")?, data.classes().len())?;
+    let c: f64 = given.take("C")?;
+    let lambda = match learner.lambda() {
+        // The default of C says nothing.
+        Some(own) if c == 1.0 => own,
+        Some(_) => {
+            return Err(refuse(
+                "C",
+                c,
+                "1.0, its default, for an objective with lambda3, where C = lambda3/n",
+            ));
+        }
+        None => lambda_of(c, data.classes().len())?,
+    };
     let settings = settings_of(&mut given, Regularisation::Single(lambda))?;
     let settings = ClassifierSettings { learner: Some(learner), ..settings };
     let job = move |settings: &ClassifierSettings, _: &Stop| settings.fit(&data.dataset()?);
-    let result = report::of_fit(py, solve(py, settings, given, watchers, job)?)?;
+    let fitted = solve(py, settings, given, watchers, job)?;
+    let bounds = fitted.fits.iter().map(|fit| fit.report.leave_one_out_bound);
+    let bounds: Option<Vec<f64>> = bounds.collect();
+    let result = report::of_fit(py, fitted)?;
+    result.set_item("leave_one_out_bound", bounds)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)
 }
@@ -226,10 +254,23 @@ fn fit<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = data.rows();
-    let fitted =
-        solve(py, settings, given, watchers, move |settings, stop| data.fit(settings, stop))?;
+    let job = move |settings: &ClassifierSettings, stop: &Stop| {
+        let fitted = data.fit(settings, stop)?;
+        let bounds = fitted.leave_one_out_bounds(settings)?;
+        let keeps_duals = settings.options.keep_duals;
+        let duals = if keeps_duals { fitted.dual_solutions(settings)? } else { None };
+        let best_intercepts = fitted.best_intercepts(settings)?;
+        Ok((fitted, bounds, duals, best_intercepts))
+    };
+    let (fitted, bounds, duals, best_intercepts) = solve(py, settings, given, watchers, job)?;
     let result = report::of_fit(py, fitted)?;
+    result.set_item("leave_one_out_bounds", bounds.map(|bounds| (bounds.lower, bounds.upper)))?;
     result.set_item("rows", rows)?;
+    let ends = best_intercepts.map(|best| vec![best.lower, best.upper].into_pyarray(py));
+    result.set_item("best_intercepts", ends)?;
+    if let Some(solutions) = duals {
+        report::add_duals(&result, &solutions)?;
+    }
     Ok(result)
 }
 
@@ -265,7 +306,8 @@ fn options(given: &mut Given<'_>, seed: u64) -> PyResult<Options<'static>> {
         stop => return Err(refuse("stop", format!("'{stop}'"), "'gap' or 'published'")),
     };
     let (tolerance, max_iterations) = (given.take("tol")?, given.take("max_iter")?);
-    Ok(Options { solver, tolerance, max_iterations, ..Options::default() })
+    let keep_duals = given.take_or("keep_duals", false)?;
+    Ok(Options { solver, tolerance, max_iterations, keep_duals, ..Options::default() })
 }
 
 fn selection_of(name: &str) -> PyResult<Selection> {

@@ -1,6 +1,7 @@
 //! The results of fits as dictionaries.
 
 use margins::estimators::regularised::{FittedClassifier, Path};
+use margins::optim::certificate::DualSolution;
 use margins::optim::method::Iteration;
 use margins::optim::{Certificate, ErrorCurve, Fit, Report, Status};
 use numpy::ndarray::{Array2, Array3};
@@ -17,6 +18,16 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
     result.set_item("loss", fitted.report.loss.clone())?;
     result.set_item("kernel", fitted.report.kernel.clone())?;
+    if let Some(found) = fitted.report.scale {
+        let scale = PyDict::new(py);
+        scale.set_item("scale", found.scale)?;
+        scale.set_item("k", found.k)?;
+        scale.set_item("variance_bound", found.variance_bound)?;
+        scale.set_item("required", found.required)?;
+        scale.set_item("fits", found.fits)?;
+        scale.set_item("settled", found.settled)?;
+        result.set_item("scale", scale)?;
+    }
     result.set_item("warnings", [fitted.report.notes, fitted.report.warnings].concat())?;
     result.set_item("names", fitted.model.feature_names().map(<[String]>::to_vec))?;
     if let Some(exact) = fitted.exact {
@@ -38,6 +49,44 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     }
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)
+}
+
+/// Adds the dual variables of every member, and its constrained form, to the result of a fit.
+pub(crate) fn add_duals(result: &Bound<'_, PyDict>, solutions: &[DualSolution]) -> PyResult<()> {
+    let py = result.py();
+    let shape = (solutions.len(), solutions[0].samples.len());
+    let duals = Array2::from_shape_fn(shape, |(m, i)| solutions[m].samples[i].dual);
+    result.set_item("duals", duals.into_pyarray(py))?;
+    let forms = solutions.iter().map(|solution| of_form(py, solution));
+    result.set_item("constrained", forms.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Returns the constrained form of a fit, if it has one.
+fn of_form<'py>(py: Python<'py>, solution: &DualSolution) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(form) = &solution.constrained else { return Ok(None) };
+    let result = PyDict::new(py);
+    result.set_item("norm", form.norm)?;
+    result.set_item("intercept", form.intercept)?;
+    result.set_item("multipliers", form.multipliers.to_pyarray(py))?;
+    if let Some(slacks) = &form.slacks {
+        let (distances, slacks): (Vec<f64>, Vec<f64>) = slacks.iter().copied().unzip();
+        result.set_item("distances", distances.into_pyarray(py))?;
+        result.set_item("slacks", slacks.into_pyarray(py))?;
+    }
+    result.set_item("primal", form.primal)?;
+    result.set_item("dual", form.dual)?;
+    result.set_item("gap", form.gap)?;
+    result.set_item("norm_by_duals", solution.norm)?;
+    result.set_item("intercept_by_duals", solution.intercept)?;
+    result.set_item("balance", form.violations.balance)?;
+    result.set_item("direction", form.violations.direction)?;
+    result.set_item("slackness", form.violations.slackness)?;
+    if let Some(hulls) = form.hulls {
+        result.set_item("hull_total", hulls.total)?;
+        result.set_item("hull_distance", hulls.distance)?;
+        result.set_item("geometric_mean", hulls.geometric_mean)?;
+    }
+    Ok(Some(result))
 }
 
 /// Returns what the reports of several fits say, one entry per fit.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use margins::data::Memory;
 use margins::data::split::Split;
-use margins::estimators::regularised::{FixedParameter, KernelChoice};
+use margins::estimators::regularised::{ClassifierSettings, FixedParameter, KernelChoice};
 use margins::estimators::settings::ESTIMATORS;
 use margins::optim::problem::PenaltyFactors;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
@@ -219,15 +219,22 @@ pub(crate) fn grid(given: &mut Given<'_>, rows: usize) -> PyResult<(Vec<Lambda>,
     Ok((lambdas, fixed))
 }
 
-/// Returns the losses to choose from, of one specification or several.
-pub(crate) fn losses_of(
+/// Returns the settings with the losses to choose from, of one specification or several.
+pub(crate) fn with_losses(
     given: &mut Given<'_>,
-) -> PyResult<Vec<std::sync::Arc<dyn margins::losses::MarginLoss>>> {
+    settings: ClassifierSettings,
+) -> PyResult<ClassifierSettings> {
     let specifications = match given.take::<OneOrSeveral>("loss")? {
         OneOrSeveral::One(loss) => vec![loss],
         OneOrSeveral::Several(losses) => losses,
     };
-    specifications.iter().map(|loss| loss_of(loss)).collect()
+    let [first, others @ ..] = &specifications[..] else {
+        return Err(refuse("loss", "[]", "at least one loss"));
+    };
+    let scales: Option<Vec<f64>> = given.take_or("scales", None)?;
+    let registry = Registry::standard().losses;
+    let settings = settings.with_losses(first, others, &scales.unwrap_or_default(), &registry);
+    settings.map_err(to_python)
 }
 
 /// One text or several.

@@ -2,7 +2,7 @@
 
 use margins::data::Classes;
 use margins::estimators::stream::{
-    self, Projection, State, StepSchedule, StreamMethod, StreamSettings,
+    self, Projection, RescaleSteps, State, StepSchedule, StreamMethod, StreamSettings,
 };
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
@@ -35,11 +35,7 @@ fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<StreamSettings> {
         method: method_of(&mut given)?,
         intercept: given.take("fit_intercept")?,
         epochs: given.take("epochs")?,
-        sampling: if given.take("replacement")? {
-            Sampling::WithReplacement
-        } else {
-            Sampling::Shuffled
-        },
+        sampling: given.take::<bool>("replacement")?.then_some(Sampling::WithReplacement),
         batch: given.take("batch")?,
         averaging: averaging_of(&given.take::<String>("average")?)?,
         projection: given.take::<Option<f64>>("radius")?.map_or(
@@ -51,6 +47,14 @@ fn settings_of(settings: &Bound<'_, PyDict>) -> PyResult<StreamSettings> {
         start: given.take::<Option<f64>>("start_norm")?.map_or(Start::Origin, Start::Random),
         early_stopping: hold_out.map(|hold_out| EarlyStopping { hold_out, patience }),
         rescale_at: given.take("rescale_at")?,
+        rescale_steps: match given.take::<String>("rescale_steps")?.as_str() {
+            "divide" => RescaleSteps::Divide,
+            "keep" => RescaleSteps::Keep,
+            other => {
+                return Err(refuse("rescale_steps", format!("'{other}'"), "'divide' or 'keep'"));
+            }
+        },
+        balanced_rows: given.take("balanced_rows")?,
         standardize: given.take("standardize")?,
         class_weights,
         class_costs,
@@ -79,14 +83,20 @@ fn method_of(given: &mut Given<'_>) -> PyResult<StreamMethod> {
     };
     let is_default = schedule == StepSchedule::Bottou && first.is_none();
     match method.as_str() {
-        "adaptive" | "coin" | "pegasos" if !is_default => Err(PyValueError::new_err(format!(
-            "method is '{method}', which sets its own steps: leave schedule and first_step out, or pass method='sgd'"
-        ))),
+        "adaptive" | "coin" | "pegasos" | "margin-pursuit" if !is_default => {
+            Err(PyValueError::new_err(format!(
+                "method is '{method}', which sets its own steps: leave schedule and first_step out, or pass method='sgd'"
+            )))
+        }
         "adaptive" => Ok(StreamMethod::Adaptive),
         "coin" => Ok(StreamMethod::Coin),
         "sgd" => Ok(StreamMethod::Gradient { schedule, first }),
         "pegasos" => Ok(StreamMethod::Pegasos),
-        _ => Err(refuse("method", format!("'{method}'"), "'adaptive', 'coin', 'sgd' or 'pegasos'")),
+        "margin-pursuit" => Ok(StreamMethod::MarginPursuit),
+        _ => {
+            let known = "'adaptive', 'coin', 'sgd', 'pegasos' or 'margin-pursuit'";
+            Err(refuse("method", format!("'{method}'"), known))
+        }
     }
 }
 

@@ -153,6 +153,7 @@ def test_losses_have_the_names_of_scikit_learn(alias, own, two):
         ("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.5}, "poly:degree=2,scale=0.5,offset=1.5"),
         ("poly:degree=2", {"coef0": 0.5}, "poly:degree=2,scale=1,offset=0.5"),
         ("anova", {"gamma": 0.5}, "anova:sigma=0.5,degree=1"),
+        ("bessel:order=3", {"gamma": 0.5}, "bessel:sigma=0.5,order=3,degree=1"),
         ("linear", {"gamma": 0.5}, "linear"),
     ],
 )
@@ -346,7 +347,7 @@ def test_separated_classes_have_no_minimum_without_a_penalty(loss):
     assert ml.MarginClassifier("squared-hinge", C=np.inf).fit(X, y).status_ == "rule-met"
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"kernel": "gaussian"}, "linear"), ({"loss": "hinge"}, "hinge"), ({"solver": "sdca"}, "there are lbfgs")])
+@pytest.mark.parametrize(("settings", "message"), [({"kernel": "gaussian"}, "linear"), ({"loss": "hinge"}, "hinge"), ({"solver": "sdca"}, "use lbfgs")])
 def test_what_has_no_fit_without_a_penalty_is_refused(settings, message, two):
     with pytest.raises(ValueError, match=message):
         ml.MarginClassifier(**{"loss": "logistic", "C": np.inf, **settings}).fit(*two)

@@ -140,6 +140,28 @@ def test_psi():
         display.PsiDisplay.from_losses(["leaky-relu:lambda=0.1"])
 
 
+def test_coefficients_along_c(two):
+    X, y = two
+    linear = ml.MarginPath("lhs", Cs=[0.01, 1.0, 100.0]).fit(X, y)
+    shown = display.CoefficientPathDisplay.from_estimator(linear, count=2)
+    largest = np.argsort(-np.abs(linear.coefs_[:, 0]).max(axis=0))[:2]
+    assert texts(shown) == [f"feature {j}" for j in largest] and shown.ax_.get_ylabel() == "coefficient"
+    kernel = ml.MarginPath("lhs", Cs=[0.01, 1.0, 100.0], kernel="gaussian:sigma=0.5", tol=1e-10).fit(X, y)
+    shown = display.CoefficientPathDisplay.from_estimator(kernel)
+    assert kernel.duals_.shape == (3, len(y)) and (kernel.duals_ >= -1e-3).all() and (kernel.duals_ <= 1 + 1e-3).all()
+    # The duals balance the classes, because the intercept is free.
+    np.testing.assert_allclose(kernel.duals_ @ np.where(y == 1, 1, -1), 0, atol=1e-3)
+    ends = [values[-1] for values in shown.curves.values()]
+    assert len(ends) == 8 and ends == sorted(ends, reverse=True)
+    assert (ends[0], ends[-1]) == (kernel.duals_[-1].max(), kernel.duals_[-1].min())
+    approximated = ml.MarginPath("lhs", Cs=[1.0], kernel="gaussian:sigma=0.5", approximation="nystrom:m=10").fit(X, y)
+    for path, message in ((approximated, "approximated"), (ml.MarginPath(Cs=[1.0]).fit(X, np.arange(len(y)) % 3), "3 classes")):
+        with pytest.raises(ValueError, match=message):
+            display.CoefficientPathDisplay.from_estimator(path)
+    with pytest.raises(TypeError, match="must be a MarginPath"):
+        display.CoefficientPathDisplay.from_estimator(ml.MarginClassifier().fit(X, y))
+
+
 def test_matplotlib_is_imported_only_when_used():
     program = "import margins_learn, sys; sys.exit(any(name in sys.modules for name in ('matplotlib', 'onnx', 'tqdm')))"
     subprocess.run([sys.executable, "-c", program], check=True)

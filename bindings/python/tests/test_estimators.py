@@ -182,6 +182,43 @@ def test_of_several_losses_that_of_the_lowest_error_is_taken(two):
         ml.MarginClassifierCV([], Cs=[1.0]).fit(*two)
 
 
+def test_letters_of_zhang_and_zhou_set_lambda(two):
+    letters = ml.RobustClassifier("margin-distribution:lambda1=1,lambda2=2,lambda3=4").fit(*two)
+    weights = ml.RobustClassifier("margin-distribution:mean=0.5,variance=0.25", C=4 / len(two[1])).fit(*two)
+    assert letters.lambda_ == pytest.approx(weights.lambda_) and letters.lambda_ == 0.125
+    np.testing.assert_allclose(letters.coef_, weights.coef_, rtol=1e-4)
+    assert 0 < letters.leave_one_out_bound_ == pytest.approx(weights.leave_one_out_bound_, rel=1e-3)
+    with pytest.raises(ValueError, match="C is 2, but must be 1.0, its default"):
+        letters.set_params(C=2.0).fit(*two)
+    assert not hasattr(ml.RobustClassifier("catoni", "logistic").fit(*two), "leave_one_out_bound_")
+
+
+def test_scales_are_tried_with_losses_that_leave_theirs_out(two):
+    search = ml.MarginClassifierCV(["margin-pursuit", "hinge"], Cs=[0.1, 1.0], scales=[0.5, 2.0], cv=3).fit(*two)
+    assert list(search.losses_) == ["margin-pursuit:gamma=1,scale=0.5", "margin-pursuit:gamma=1,scale=2", "hinge"]
+    again = clone(search).set_params(loss=list(search.losses_), scales=None).fit(*two)
+    np.testing.assert_array_equal(search.errors_, again.errors_)
+    assert again.best_loss_ == search.best_loss_
+    with pytest.raises(ValueError, match="scales 2 cannot be combined with loss hinge"):
+        ml.MarginClassifierCV("hinge", Cs=[1.0], scales=[2.0]).fit(*two)
+
+
+def test_the_scale_of_margin_pursuit_comes_from_the_data(two):
+    X, y = two
+    auto = ml.MarginClassifier("margin-pursuit:gamma=2,scale=auto,k=5").fit(X, y)
+    found = auto.auto_scale_
+    assert auto.model_.loss == f"margin-pursuit:gamma=2,scale={found['scale']!r}"
+    assert found["settled"] and found["required"] == pytest.approx(found["variance_bound"] * 5 / 2)
+    assert found["scale"] == pytest.approx(found["required"], rel=0.011)
+    given = ml.MarginClassifier(auto.model_.loss).fit(X, y)
+    np.testing.assert_array_equal(auto.coef_, given.coef_)
+    assert not hasattr(given, "auto_scale_")
+    with pytest.raises(ValueError, match="every fold would have a scale of its own"):
+        ml.MarginClassifierCV("margin-pursuit:scale=auto").fit(X, y)
+    with pytest.raises(ValueError, match="every lambda would have a scale of its own"):
+        ml.MarginPath("margin-pursuit:scale=auto").fit(X, y)
+
+
 def test_a_number_of_Cs_is_that_of_scikit_learn(two):
     theirs = LogisticRegressionCV(Cs=4, l1_ratios=(0,), scoring="accuracy", use_legacy_attributes=False).fit(*two)
     search, path = ml.MarginClassifierCV("logistic", Cs=4).fit(*two), ml.MarginPath("logistic", Cs=np.int64(4)).fit(*two)
@@ -260,6 +297,36 @@ def test_halfspaces_are_learned_by_weight(learner):
         fit(X, y, -np.ones(len(y)))
 
 
+def sectors(n=900):
+    """Three sectors of the plane, one label in thirteen that of the next one."""
+    rows = np.arange(n)
+    angles = 2 * np.pi / 3 * (rows % 3 + 0.125 * np.sin(0.7 * rows))
+    clean = np.array(["left", "right", "up"])[rows % 3]
+    noisy = np.array(["left", "right", "up"])[(rows + (rows % 13 == 12)) % 3]
+    return np.column_stack([np.cos(angles), np.sin(angles)]), clean, noisy
+
+
+@pytest.mark.parametrize("learner", ["sgd", "cuts", "auto", "proper"])
+def test_halfspaces_of_several_classes(learner, tmp_path):
+    X, clean, y = sectors()
+    known = {"epsilon": 0.4} if learner == "auto" else {"eta": 0.1, "gamma": 0.2, "epsilon": 0.2}
+    model = ml.MassartClassifier(learner, **known, fit_intercept=False).fit(X, y)
+    assert model.score(X, clean) > 0.98 and model.score(X, y) == pytest.approx(1 - model.training_error_)
+    assert model.coef_.shape == (3, 2) and np.allclose(np.linalg.norm(model.coef_, axis=1), 1)
+    assert np.array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
+    assert model.held_out_error_ < model.error_bound_ < 0.5 and model.status_ == "rule-met"
+    assert model.eta_.shape == model.gamma_.shape == model.distance_.shape == (3,)
+    # Each halfspace is that of its class against the rest.
+    for k, name in enumerate(model.classes_):
+        alone = ml.MassartClassifier(learner, **known, fit_intercept=False).fit(X, y == name)
+        assert np.allclose(alone.coef_ / np.linalg.norm(alone.coef_), model.coef_[k : k + 1]) and alone.eta_ == model.eta_[k]
+    model.save(tmp_path / "model.mgn")
+    assert np.array_equal(ml.load(tmp_path / "model.mgn").predict(X), model.predict(X))
+    # The attributes of an earlier fit do not stay.
+    binary = model.fit(X, y == "up")
+    assert np.ndim(binary.eta_) == 0 and binary.coef_.shape == (1, 2)
+
+
 def raw_table(flip=0.0):
     """Age, income and body mass index, of which the class depends on the first and the last."""
     rng = np.random.default_rng(1)
@@ -279,6 +346,31 @@ def test_raw_tables_are_learned_standardised(estimator, tmp_path):
     assert fitted.score(X, y) > 0.93
     fitted.save(tmp_path / "model.json")
     assert np.array_equal(ml.load(tmp_path / "model.json").predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("settings", [{}, {"learner": "kernel-perceptron:budget=90", "kernel": "gaussian:sigma=1"}, {"combine": "average"}, {"learner": "stump"}])
+def test_games_of_several_classes(settings, tmp_path):
+    X, y, _ = sectors(90)
+    model = ml.FocusedClassifier(**settings, max_steps=3000).fit(X, y)
+    assert model.status_ == "rule-met" or settings.get("learner") == "stump"
+    assert model.score(X, y) == pytest.approx(1 - model.mean_loss_) and model.mean_loss_ < 0.1
+    scores = model.decision_function(X)
+    assert scores.shape == (90, 3) and np.array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
+    assert len(model.theorem_) == len(model.learner_) == 3 and model.seen_loss_.shape == (3,)
+    # Every score is that of the class against the rest, with its share of delta.
+    for k, name in enumerate(model.classes_):
+        alone = ml.FocusedClassifier(**settings, max_steps=3000, delta=0.01 / 3).fit(X, y == name)
+        assert np.allclose(alone.decision_function(X), scores[:, k]) and alone.theorem_ == model.theorem_[k]
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.decision_function(X), scores)
+    if settings.get("learner") == "stump":
+        with pytest.raises(ValueError, match="stump"):
+            model.save(tmp_path / "model.mgn")
+        return
+    assert model.model_.scheme == ("one-versus-rest" if "combine" in settings else "majority-versus-rest")
+    model.save(tmp_path / "model.mgn")
+    read = ml.load(tmp_path / "model.mgn")
+    assert np.allclose(read.decision_function(X), scores) and np.array_equal(read.predict(X), model.predict(X))
 
 
 def test_majorities_are_models(two, tmp_path):
@@ -302,7 +394,7 @@ def test_single_classifiers_of_a_game():
     assert last.coef_.shape == (1, X.shape[1]) and last.max_loss_ == 0 and last.theorem_["failure"] is None and not hasattr(last, "validation_")
     chosen = ml.FocusedClassifier(combine="validated", delta=0.1).fit(X, y)
     found = chosen.validation_
-    assert found["rows"] == 20 and found["error_bound"] == pytest.approx(min(1, found["error"] + np.sqrt(np.log(found["candidates"] / 0.1) / 40)))
+    assert found["rows"] == 20 and found["error"] == 0 and found["error_bound"] == pytest.approx(1 - (0.1 / found["candidates"]) ** (1 / 20))
 
 
 def test_the_evidence_and_the_theorem_of_a_game():
@@ -550,12 +642,12 @@ def test_what_the_proof_needs_is_calculated():
     assert plan.step == 0.05**2 * 0.025 / 8 and plan.proven_epsilon is None
     assert ml.massart.plan(0.3, 0.05, samples=plan.rows).proven_epsilon == pytest.approx(0.05, rel=1e-9)
     assert ml.massart.plan(0.3, 0.05, samples=plan.rows - 1).proven_epsilon > 0.05
-    assert ml.massart.plan(0.3, 0.05, kind="practical").steps == 119_830
+    assert ml.massart.plan(0.3, 0.05, plan="practical").steps == 119_830
     assert ml.massart.plan(0.3, 0.05, samples=1000).proven_epsilon is None
     with pytest.raises(ValueError, match="eta is 0.5, but must be at least 0"):
         ml.massart.plan(0.5, 0.05)
-    with pytest.raises(ValueError, match="kind is 'best', but must be 'practical' or 'proven'"):
-        ml.massart.plan(0.3, 0.05, kind="best")
+    with pytest.raises(ValueError, match="plan is 'best', but must be 'practical' or 'proven'"):
+        ml.massart.plan(0.3, 0.05, plan="best")
 
 
 def test_halfspaces_are_learned_by_the_proven_plan():
@@ -568,6 +660,10 @@ def test_halfspaces_are_learned_by_the_proven_plan():
     with pytest.warns(UserWarning, match=f"guarantee for .* fresh samples, and there are {len(X)}"):
         model = ml.MassartClassifier("sgd", **known).fit(X, y)
     assert model.n_iter_ == ml.massart.plan(0.05, 0.6, 0.4, 0.3).steps and model.score(X, X[:, 0] > 0) > 0.9
+    # Samples of weight 0 are no fresh samples.
+    weights = np.arange(len(X)) % 3 > 0
+    with pytest.warns(UserWarning, match=f"fresh samples, and there are {weights.sum()}"):
+        ml.MassartClassifier("sgd", **known).fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="'cuts', which does not use plan"):
         ml.MassartClassifier("cuts", eta=0.1, gamma=0.1, plan="proven").fit(X, y)
 
@@ -579,7 +675,7 @@ def test_earlier_learners_of_halfspaces_are_there_to_compare():
     y = (X[:, 0] > 0) ^ (rng.random(len(X)) < 0.1)
     models = {name: ml.MassartClassifier(name, eta=0.15, gamma=0.05).fit(X, y) for name in ("perceptron", "leaky-relu", "proper")}
     assert models["leaky-relu"].score(X, X[:, 0] > 0) > 0.9 and models["proper"].score(X, X[:, 0] > 0) > 0.8
-    assert models["perceptron"].n_iter_ == ml.massart.plan(0.15, 0.05, kind="practical").steps
+    assert models["perceptron"].n_iter_ == ml.massart.plan(0.15, 0.05, plan="practical").steps
     assert all(model.held_out_error_ < model.error_bound_ for model in models.values())
     assert models["perceptron"].model_.loss == "leaky-relu:lambda=0" and models["proper"].model_.loss == "leaky-relu:lambda=0.15"
     with pytest.raises(ValueError, match="eta is 0, but must be greater than 0 for the LeakyReLU loss"):
@@ -620,5 +716,96 @@ def test_the_noise_is_audited():
     half = np.arange(3000) < 1500
     weighted = ml.massart.audit(noisy.X, noisy.y, 0.3, fit_intercept=False, sample_weight=half)
     assert weighted.suspects.max() < 1500 and weighted.eta_bound == ml.massart.audit(noisy.X[half], noisy.y[half], 0.3, fit_intercept=False).eta_bound
+    # Objects of arrays are equal to themselves alone.
+    assert audit == audit and audit != clean and noisy == noisy and len({audit, clean, noisy}) == 3
     with pytest.raises(ValueError, match="gamma is 1, but must be strictly between 0 and 1"):
         ml.massart.audit(noisy.X, noisy.y, 1.0)
+    with pytest.raises(ValueError, match="delta is 0, but must be strictly between 0 and 1"):
+        ml.massart.audit(noisy.X, noisy.y, 0.3, 0.0)
+
+
+def test_leave_one_out_bounds_hold_the_errors_of_refits(two):
+    X, y = two[0][:40], two[1][:40]
+    fitted = ml.MarginClassifier("lhs", 10.0, "gaussian:sigma=0.5", fit_intercept=False).fit(X, y)
+    lower, upper = fitted.leave_one_out_bounds_
+    n = len(y)
+    # A row of weight 0 leaves n and lambda as they are.
+    wrong = 0
+    for k in range(n):
+        weight = np.ones(n)
+        weight[k] = 0.0
+        without = ml.MarginClassifier("lhs", 10.0, "gaussian:sigma=0.5", fit_intercept=False).fit(X, y, weight)
+        wrong += int(without.predict(X[k : k + 1])[0] != y[k])
+    assert lower <= wrong / n <= upper < 1.0
+    search = ml.MarginClassifierCV(Cs=[0.1, 10.0], fit_intercept=False).fit(X, y)
+    assert 0.0 <= search.leave_one_out_bounds_[0] <= search.leave_one_out_bounds_[1] <= 1.0
+    assert not hasattr(fitted.set_params(fit_intercept=True).fit(X, y), "leave_one_out_bounds_")
+    with pytest.raises(AttributeError, match="leave_one_out_bounds_ is read-only"):
+        search.leave_one_out_bounds_ = (0.0, 0.0)
+
+
+@pytest.mark.parametrize("kernel", [None, "gaussian:sigma=0.5"])
+def test_duals_solve_the_problems_of_lemmas_1_and_2(kernel):
+    X, y = clouds(60, 2)
+    fitted = ml.MarginClassifier("lhs", C=0.5, kernel=kernel, tol=1e-12, keep_duals=True).fit(X, y)
+    form, signs = fitted.constrained_form_, np.where(y == fitted.classes_[1], 1, -1)
+    sigma, d, eta, C = form["multipliers"], form["distances"], form["slacks"], form["norm"]
+    margins = signs * fitted.decision_function(X)
+    assert fitted.duals_ == pytest.approx(1 / np.maximum(margins, 1), abs=1e-4)
+    assert sigma == pytest.approx(C * fitted.duals_) and margins / C + eta == pytest.approx(d, abs=1e-6)
+    assert sigma @ signs == pytest.approx(0, abs=1e-8) and sigma * d == pytest.approx(1, abs=1e-3)
+    assert form["primal"] == pytest.approx((C * eta - np.log(d)).sum(), rel=1e-8)
+    if kernel is None:
+        direction = X.T @ (signs * sigma)
+        assert form["dual"] - len(y) == pytest.approx(np.log(sigma).sum() - np.linalg.norm(direction), rel=1e-8)
+        assert direction / np.linalg.norm(direction) * C == pytest.approx(fitted.coef_[0], abs=1e-3)
+    assert form["primal"] == pytest.approx(form["dual"], rel=1e-5) and form["gap"] >= 0
+    assert (form["norm_by_duals"], form["intercept_by_duals"]) == pytest.approx((C, fitted.intercept_[0]), abs=1e-2)
+    assert form["balance"] < 1e-8 and form["direction"] < 1e-2 and form["slackness"] < 1e-6
+    again = fitted.set_params(keep_duals=False).fit(X, y)
+    assert not hasattr(again, "duals_") and not hasattr(again, "constrained_form_")
+
+
+def test_every_member_has_duals_one_versus_rest():
+    X, y = clouds(60, 3)
+    fitted = ml.MarginClassifier("hinge", keep_duals=True).fit(X, y)
+    assert fitted.duals_.shape == (3, 60) and len(fitted.constrained_form_) == 3
+    assert fitted.duals_.min() >= 0 and fitted.duals_.max() <= 1
+    with pytest.raises(ValueError, match="one-versus-one"):
+        ml.MarginClassifier("hinge", multi_class="ovo", keep_duals=True).fit(X, y)
+    with pytest.raises(ValueError, match="keep_duals"):
+        ml.MarginClassifier("logistic", C=np.inf, keep_duals=True).fit(X, y == 0)
+
+
+def test_all_best_intercepts_are_named_where_there_are_several():
+    X, y = [[-1.0], [1.0], [-1.0], [1.0]], [0, 0, 1, 1]
+    fitted = ml.MarginClassifier("lhs").fit(X, y)
+    assert fitted.best_intercepts_ == pytest.approx([-1, 1], abs=1e-6)
+    assert not hasattr(fitted.set_params(loss="logistic").fit(X, y), "best_intercepts_")
+
+
+@pytest.mark.parametrize("loss", ["lhs", "l-r:r=3"])
+def test_the_limit_of_separable_classes_is_the_direction_of_fits(loss):
+    X, _ = clouds(40, 2)
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1, 0)
+    limit = ml.separable_limit(X, y, loss)
+    path = ml.MarginPath(loss, lambdas=limit["first_lambda"] * np.array([0.5, 0.01]), fit_intercept=False, tol=1e-12).fit(X, y)
+    for coef in path.coefs_[:, 0]:
+        assert coef / np.linalg.norm(coef) == pytest.approx(limit["coef"], abs=1e-4)
+    assert limit["relative_gap"] < 1e-8 and limit["least_margin"] > 0
+    one = ml.separable_limit(X, y, loss, q=1.0, sample_weight=np.arange(1.0, len(y) + 1))
+    assert np.abs(one["coef"]).sum() == pytest.approx(1)
+    with pytest.raises(ValueError, match="no direction through the origin separates"):
+        ml.separable_limit(X, 1 - 2 * (X[:, 0] > 1), loss)
+    with pytest.raises(ValueError, match="q is 0.5"):
+        ml.separable_limit(X, y, loss, q=0.5)
+def test_the_reweighted_loss_is_that_of_the_paper():
+    noisy = ml.massart.simulate(4, 0.2, 0.3, "far", points=200, samples=3000)
+    best, other = noisy.X @ noisy.normal, noisy.X @ [0.5, -0.5, 0.5, 0.5]
+    loss = lambda scores, reference: ml.massart.reweighted_loss(scores, reference, noisy.y, 0.3, 0.2)
+    assert loss(best, best).mean() == pytest.approx((np.sign(best) != noisy.y).mean() - 0.3)
+    wrong = np.where(np.where(best >= 0, 1, -1) != noisy.y, 0.7, -0.3)
+    np.testing.assert_allclose(loss(best, other), wrong * abs(best) / np.maximum(abs(other), 0.1), rtol=1e-12)
+    assert loss(best, other).mean() < 0
+    with pytest.raises(ValueError, match="-1 and 1"):
+        ml.massart.reweighted_loss([1.0], [1.0], [0])

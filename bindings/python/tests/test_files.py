@@ -63,6 +63,33 @@ def test_models_of_the_library_predict_or_are_refused(path):
         assert set(model.predict(X)) <= set(model.classes_)
 
 
+@pytest.mark.parametrize("kernel", [None, "gaussian:sigma=0.5"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_path_predicts_at_every_C_and_keeps_its_classifiers(kernel, classes, tmp_path):
+    X, y = clouds(90, classes)
+    path = ml.MarginPath("logistic", Cs=[0.01, 0.3, 10.0], kernel=kernel, tol=1e-10).fit(X, y)
+    path.save(tmp_path / "path.mgn")
+    for C in path.Cs_:
+        alone = ml.MarginClassifier("logistic", C=C, kernel=kernel, tol=1e-10).fit(X, y)
+        at = path.classifier(C)
+        assert at.decision_function(X) == pytest.approx(alone.decision_function(X), abs=1e-3)
+        assert (path.predict(X, C=C) == at.predict(X)).all() and at.C == C
+        assert np.asarray(at.objective_) == pytest.approx(np.asarray(alone.objective_), rel=1e-8)
+        assert (at.status_, at.lambda_) == ("converged", pytest.approx(alone.lambda_))
+        read = ml.load(tmp_path / "path.mgn", C=C)
+        assert (read.decision_function(X) == at.decision_function(X)).all() and read.C == pytest.approx(C)
+    assert (path.predict(X) == path.predict(X, C=10.0)).all()
+    assert (pickle.loads(pickle.dumps(path)).predict(X, C=0.3) == path.predict(X, C=0.3)).all()
+    with pytest.raises(ValueError, match="C is 1.0, but the path was not fitted there: the nearest fitted C are 0.3 and 10. Interpolated"):
+        path.predict(X, C=1.0)
+    with pytest.raises(ValueError, match="the nearest fitted C is 10"):
+        path.classifier(11)
+    with pytest.raises(ValueError, match="path.mgn: it has the models of a path, at 3 lambdas"):
+        ml.load(tmp_path / "path.mgn")
+    with pytest.raises(ValueError, match="path.mgn: it has no model at lambda"):
+        ml.load(tmp_path / "path.mgn", C=1.0)
+
+
 @pytest.mark.parametrize("name", ["model.json", "model.bin"])
 @pytest.mark.parametrize("kernel", [None, "gaussian:sigma=0.5"])
 def test_models_go_both_ways(command, name, kernel, tmp_path):

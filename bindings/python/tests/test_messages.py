@@ -23,6 +23,7 @@ BOUND = {
         (lambda: ml.losses.conjugate("lhs", [[1], [1, 2]]), ValueError, r"t does not consist of numbers: .*[^.]\.$"),
         (lambda: ml.losses.probability("lhs", [10**400]), ValueError, "score does not consist of numbers: int too large"),
         (lambda: ml.calibration.psi("lhs", object()), TypeError, "at does not consist of numbers"),
+        (lambda: ml.calibration.conditional_risk("lhs", "a"), ValueError, "eta does not consist of numbers"),
         (lambda: ml.calibration.is_calibrated(None), TypeError, "loss is None"),
         (lambda: ml.calibration.location([1.0], "1"), TypeError, "scale is '1', but must be a number"),
         (lambda: ml.calibration.location([1.0], 1.0, delta=None), TypeError, "delta is None"),

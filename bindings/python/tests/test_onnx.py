@@ -102,9 +102,11 @@ def test_labels_of_text_and_platt_scaling_agree():
 
 
 def test_other_estimators_agree():
-    X, y = clouds(80, 2)
-    for estimator in (ml.StreamClassifier(), ml.MassartClassifier(), ml.FocusedClassifier(max_steps=500), ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", max_steps=200), ml.FocusedClassifier(combine="average", max_steps=500), ml.MarginClassifierCV(Cs=[0.1, 1.0])):
-        assert_agrees(estimator.fit(X, y), X)
+    for classes in (2, 3):
+        X, y = clouds(80, classes)
+        estimators = (ml.StreamClassifier(), ml.MassartClassifier(), ml.FocusedClassifier(max_steps=500), ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", max_steps=200), ml.FocusedClassifier(combine="average", max_steps=500), ml.MarginClassifierCV(Cs=[0.1, 1.0]))
+        for estimator in estimators:
+            assert_agrees(estimator.fit(X, y), X)
 
 
 @pytest.mark.parametrize(

@@ -55,19 +55,21 @@ def estimators():
 
 FITTED = ml.MarginClassifier("logistic").fit(X, Y)
 SEARCH = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=["gaussian", "linear"]).fit(X, Y)
+PATH = ml.MarginPath("lhs", Cs=[0.1, 1.0], kernel="gaussian:sigma=1").fit(X, Y)
 CURVE = ml.calibration.reliability([0.2, 0.7], [0, 1])
 # What calls go well with; a function that needs another value of a name has it under both names.
 GOOD = {
     "X": X, "y": Y, "sample_weight": np.ones(ROWS), "kind": "proven", "plan.gamma": 0.1, "simulate.gamma": 0.1, "audit.gamma": 0.1, "fit_intercept": True, "standardize": False, "scale_rows": "each", "features": 3, "adversary": "far", "random_state": 1, "simulate.points": 20, "epsilon": 0.2, "classes": [0, 1], "folds": Y, "groups": np.arange(ROWS), "loss": "logistic", "u": 1.0, "t": 0.5, "eta": 0.3, "score": 0.1,
-    "at": 0.5, "sample": [1.0, 2.0], "scale": 1.0, "variance_bound": None, "delta": 0.05, "changes": 1, "seed": 1, "a": 1.0, "b": 0.0, "c": -1.0, "d": 0.0, "probabilities": [0.2, 0.7], "outcomes": [0, 1], "bins": 5,
+    "at": 0.5, "sample": [1.0, 2.0], "scale": 1.0, "variance_bound": None, "delta": 0.05, "changes": 1, "a": 1.0, "b": 0.0, "c": -1.0, "d": 0.0, "probabilities": [0.2, 0.7], "outcomes": [0, 1], "bins": 5,
     "strategy": "uniform", "model": FITTED, "name": "a", "estimator": SEARCH, "ax": None, "positive": 1, "losses": ["lhs"], "points": 11, "rows": 5,
     "dtype": "float32", "cmap": "viridis", "Cs": np.ones(2), "mean_error": np.ones(2), "standard_error": np.ones(2), "best": 0, "one_se": 1,
     "selected": 0, "certified": np.array([True, False]), "kernels": ["a", "b"], "errors": np.ones((2, 2)), "KernelGridDisplay.selected": (0, 1),
     "margins": X[:, 0], "scores": X[:, 0], "from_predictions.y": Y, "reliability": CURVE, "risks": [0.0, 1.0], "curves": {"a": [0.0, 1.0]},
     "gamma": 1.0, "strong_convexity": 1.0, "input_second_moment": 2.0, "step": 0.1, "iterations": 5, "initial_distance": 1.0, "diameter": 1.0,
     "n": 100, "mistakes": 5.0, "epsilon": 0.3, "steps": 10, "outputs": 3, "reduced_dimension": 1, "gap": 0.5, "rare": 1, "outliers": 1, "size": 10,
-    "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
-    "garg_roth_bound.margins": np.clip(X[:, 0], -1, 1), "radius": None, "coef_init": None, "intercept_init": None,
+    "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "alpha": 0.1, "typical": 20, "reference": X[:, 1], "reweighted_loss.y": np.sign(X[:, 0]), "reweighted_loss.gamma": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
+    "garg_roth_bound.margins": np.clip(X[:, 0], -1, 1), "radius": None, "log_odds": X[:, 0], "centres": 2, "sigma": 0.5, "mixture.features": 4, "point": 0.5, "count": 3, "quantity": "dual", "CoefficientPathDisplay.from_estimator.estimator": PATH, "coef_init": None, "intercept_init": None,
+    "C": None, "q": 2.0, "separable_limit.y": X[:, 0] > 0, "separable_limit.loss": "lhs", "plan": "practical",
 }  # fmt: skip
 
 
@@ -111,7 +113,7 @@ def good_values(name, function, folder):
         ml.blocks.write(folder / "file", X, Y)
     if short == "load":
         FITTED.save(folder / "file")
-    return {key: folder / "file" if key == "path" else GOOD.get(f"{short}.{key}", GOOD.get(key)) for key in named}
+    return {key: folder / "file" if key == "path" else GOOD.get(f"{name}.{key}", GOOD.get(f"{short}.{key}", GOOD.get(key))) for key in named}
 
 
 def finish(result):

@@ -71,7 +71,7 @@ BESIDE = {
     "gamma": {"learner": "sgd", "eta": 0.1},
     "project": {"learner": "cuts", "eta": 0.1, "gamma": 0.1},
 }
-OUTSIDE = {"> 0": 0, ">= 0": -1, ">= 1": 0, "in (0, 1)": 1, "in [0, 1/2)": 0.5}
+OUTSIDE = {"> 0": 0, ">= 0": -1, ">= 1": 0, ">= 2": 1, "in (0, 1)": 1, "in [0, 1/2)": 0.5}
 
 
 def ranges():

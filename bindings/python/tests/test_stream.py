@@ -183,6 +183,20 @@ def test_weights_of_a_fit_multiply_losses(two):
     assert np.array_equal(plain.coef_, ml.StreamClassifier("logistic", lam=0.01).fit(X, y).coef_)
 
 
+def test_margin_pursuit_is_a_method(two):
+    X, y = two
+    recipe = {"lam": 0.04, "epochs": 20, "fit_intercept": False, "balanced_rows": 20, "start_norm": 1.0}
+    pursuit = ml.StreamClassifier("margin-pursuit", method="margin-pursuit", **recipe)
+    parts = ml.StreamClassifier("margin-pursuit", method="sgd", schedule="margin-pursuit", replacement=True, radius=5.0, **recipe)
+    for more in ({}, {"rescale_at": 20}, {"rescale_at": 20, "rescale_steps": "keep"}):
+        fits = [clone(stream).set_params(**more).fit(X, y) for stream in (pursuit, parts)]
+        np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    with pytest.raises(ValueError, match="method is 'margin-pursuit', which sets its own steps"):
+        pursuit.set_params(schedule="constant").fit(X, y)
+    with pytest.raises(ValueError, match="rescale_steps is 'halve', but must be 'divide' or 'keep'"):
+        ml.StreamClassifier(rescale_steps="halve").fit(X, y)
+
+
 def test_the_gradient_is_the_evidence_without_a_penalty(two):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,11 +4,9 @@
 //! Source: Shalev-Shwartz and Wexler (2016), sections 3 and 4, with constants where the paper has
 //! orders; `docs/boost.md` has the proofs.
 
-mod binomial;
-
+use margins_data::metrics::binomial::{at_least, fewer_than};
 use margins_losses::OutOfRange;
 
-use self::binomial::{at_least, more_than};
 use crate::{Error, subsample};
 
 /// The probability that a new sample of `size` of the `rows` samples, drawn with repetition, has an
@@ -52,10 +50,11 @@ pub fn subsample_failure(
     OutOfRange::check("the size of the new sample", n, "at least 1", |n| n >= 1.0)?;
     // The smallest whole number of at least n m_2/(2m), without rounding.
     let expected = (size as u128 * rare as u128).div_ceil(2 * rows as u128) as u64;
-    let none = (n * (-k / m).ln_1p()).exp();
-    let enough = at_least(expected, size as u64, m_2 / (m - k));
+    let log_none = n * (-k / m).ln_1p();
+    let too_few = fewer_than(expected, size as u64, m_2 / (m - k));
     Ok(SubsampleFailure {
-        exact: 1.0 - none * enough,
+        // An outlier, or none and too few rare samples: a difference from 1 would cancel.
+        exact: (log_none.exp() * too_few - log_none.exp_m1()).min(1.0),
         bound: subsample::bound(m, k, m_2, n),
         published: (0.01 + 0.99 * k * n / m + (-0.1 * n * m_2 / m).exp()).min(1.0),
     })
@@ -224,7 +223,8 @@ impl GapDistribution {
     /// `1/(alpha epsilon)` rounds.
     pub fn gradient_is_right(&self, rounds: u64) -> f64 {
         let needed = (2.0 - self.alpha) / (5.0 * self.alpha);
-        (self.epsilon + more_than(needed, rounds, self.epsilon)).min(1.0)
+        let more = (needed.floor() as u64).saturating_add(1);
+        (self.epsilon + at_least(more, rounds, self.epsilon)).min(1.0)
     }
 
     /// Returns the most mistakes that the perceptron without an intercept makes on any sequence of
@@ -236,5 +236,34 @@ impl GapDistribution {
         let small = |alpha: f64| alpha < 0.125;
         let alpha = OutOfRange::check("alpha", self.alpha, "below 1/8", small)?;
         Ok(0.4 / alpha + 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The derivation of N in docs/boost.md: `2 (2 e m/d)^d 2^(-e m/2) <= delta/3` from N on, with
+        /// `m >= 8/e`, and `16 e x log2(13/x) <= 169` on (0, 1], which is where 13 comes from.
+        #[test]
+        fn so_many_consistent_samples_are_enough(
+            dimension in 1usize..1000, error in 1e-6f64..1.0, delta in 1e-12f64..0.99, more in 1.0f64..10.0,
+        ) {
+            let plan = TypicalAndRare {
+                dimension,
+                reduced_dimension: dimension,
+                epsilon: error,
+                gap: error,
+                rare: 0.5,
+                delta,
+            };
+            let (d, m) = (dimension as f64, more * plan.consistent(dimension as f64, error));
+            let log2_failure = 1.0 + d * (2.0 * std::f64::consts::E * m / d).log2() - 0.5 * error * m;
+            prop_assert!(log2_failure <= (delta / 3.0).log2() + 1e-9, "{}", log2_failure);
+            prop_assert!(m * error >= 8.0 && 2.0 * m >= d);
+            prop_assert!(16.0 * std::f64::consts::E * error * (13.0 / error).log2() <= 169.0);
+        }
     }
 }

@@ -51,6 +51,9 @@ pub struct Checkpoint<P, L, S> {
     pub(crate) player: P,
     pub(crate) learner: L,
     pub(crate) slack: Option<Slack>,
+    /// The weights of the samples, from 0 to 1; `None` if all are 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) weights: Option<Vec<f64>>,
     /// The number of rounds played.
     pub(crate) round: u64,
     pub(crate) seen_loss: f64,
@@ -75,6 +78,7 @@ impl<P, L, S> Checkpoint<P, L, S> {
             player: self.player,
             learner: learner(self.learner),
             slack: self.slack,
+            weights: self.weights,
             round: self.round,
             seen_loss: self.seen_loss,
             ensemble: self.ensemble.map(classifier),
@@ -105,6 +109,9 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
         if let Some(slack) = &self.slack {
             Error::check_len("slack variables", data.rows, slack.rows())?;
         }
+        if let Some(weights) = &self.weights {
+            check_weights(weights, data.rows)?;
+        }
         if self.round > self.horizon.rounds() {
             return differs("number of rounds", &self.round, &self.horizon.rounds());
         }
@@ -124,6 +131,15 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
         Error::check_len("outputs", self.horizon.outputs(), self.outputs.len())?;
         let taken = self.outputs.partition_point(|&output| output < self.round);
         Error::check_len("classifiers", taken, self.ensemble.members().len())
+    }
+}
+
+/// Refuses another number of weights than of samples, and weights that are not from 0 to 1.
+pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
+    Error::check_len("weights", rows, weights.len())?;
+    match weights.iter().position(|weight| !(0.0..=1.0).contains(weight)) {
+        Some(at) => Err(Error::GameWeight { at, value: weights[at] }),
+        None => Ok(()),
     }
 }
 

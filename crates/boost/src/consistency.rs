@@ -37,7 +37,27 @@ pub(crate) struct Goal<'a> {
     pub(crate) design: &'a Design,
     pub(crate) signs: &'a [f64],
     pub(crate) loss: &'a dyn MarginLoss,
+    /// The weights of the samples; `None` if all are 1.
+    pub(crate) weights: Option<&'a [f64]>,
     pub(crate) epsilon: f64,
+}
+
+impl Goal<'_> {
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// Returns true if no classifier has a larger loss on a sample, so that it need not be right.
+    pub(crate) fn spares(&self, row: usize) -> bool {
+        self.epsilon < 1.0 && self.weight(row) <= self.epsilon
+    }
+
+    /// Returns true if a score is right for a sample, with a small loss.
+    pub(crate) fn is_reached(&self, row: usize, score: f64) -> bool {
+        let (y, weight) = (self.signs[row], self.weight(row));
+        let loss = clipped(self.loss, row, y, score);
+        y * score > 0.0 && loss.is_ok_and(|loss| weight * loss <= self.epsilon)
+    }
 }
 
 impl ConsistencyCheck {
@@ -73,7 +93,7 @@ impl ConsistencyCheck {
         goal: &Goal<'_>,
         visits: usize,
     ) -> bool {
-        let Goal { design, signs, loss, epsilon } = *goal;
+        let Goal { design, signs, epsilon, .. } = *goal;
         let members = ensemble.members().len();
         if self.members != members || self.epsilon != epsilon {
             (self.members, self.epsilon, self.right, self.stuck) = (members, epsilon, 0, false);
@@ -83,11 +103,15 @@ impl ConsistencyCheck {
                 break;
             }
             let row = self.next;
+            if goal.spares(row) {
+                self.right += 1;
+                self.next = (row + 1) % signs.len();
+                continue;
+            }
             self.sums[row] += ensemble.sum_from(self.counted[row], &design.sample(row));
             self.counted[row] = members;
             let score = self.sums[row] / members.max(1) as f64;
-            let small = clipped(loss, row, signs[row], score).is_ok_and(|loss| loss <= epsilon);
-            if small && signs[row] * score > 0.0 {
+            if goal.is_reached(row, score) {
                 self.right += 1;
                 self.next = (row + 1) % signs.len();
             } else {

@@ -19,12 +19,30 @@ pub enum Error {
          choose another learner"
     )]
     NoStumps,
+    /// A target of a regression is not in [0, 1].
+    #[error("target {at} is {value}, but must be from 0 to 1: scale the targets")]
+    Target {
+        /// The number of the target, from 0.
+        at: usize,
+        /// The target.
+        value: f64,
+    },
     /// Nothing can be drawn when all weights are 0.
     #[error("no weight is positive, so that nothing can be drawn")]
     NoPositiveWeight,
     /// A weight is negative, NaN or infinite.
     #[error("weight {at} is {value}, but must be a finite number of at least 0")]
     Weight {
+        /// The number of the weight, from 0.
+        at: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// The weight of a sample of a game is not from 0 to 1.
+    #[error(
+        "weight {at} is {value}, but must be from 0 to 1: divide all weights by the largest one"
+    )]
+    GameWeight {
         /// The number of the weight, from 0.
         at: usize,
         /// The weight.

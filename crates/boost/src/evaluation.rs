@@ -27,8 +27,8 @@ pub(crate) fn clipped(
 pub struct Evaluation {
     /// The loss of every sample, clipped to [0, 1].
     pub losses: Vec<f64>,
-    /// The number of samples with a margin that is not positive.
-    pub mistakes: usize,
+    /// The samples with a margin that is not positive, from 0, ascending.
+    pub wrong: Vec<usize>,
 }
 
 impl Evaluation {
@@ -60,18 +60,36 @@ impl Evaluation {
     ) -> Result<Self, Error> {
         const SAMPLES_A_LOOK: usize = 16;
         Error::check_len("labels", design.rows(), labels.len())?;
-        let mut mistakes = 0;
+        let mut wrong = Vec::new();
         let losses = design.samples().zip(labels.signs()).enumerate().map(|(row, (x, &y))| {
             if row.is_multiple_of(SAMPLES_A_LOOK) && limits.is_interrupted() {
                 return Err(Error::Interrupted);
             }
             let score = scorer.score(&x);
             margins_optim::Error::check_scores(&[score], std::iter::once(row))?;
-            mistakes += if y * score > 0.0 { 0 } else { 1 };
+            if y * score <= 0.0 {
+                wrong.push(row);
+            }
             clipped(loss, row, y, score)
         });
         let losses = losses.collect::<Result<_, _>>()?;
-        Ok(Evaluation { losses, mistakes })
+        Ok(Evaluation { losses, wrong })
+    }
+
+    /// Returns the evaluation in a game with [weights](crate::Game::with_weights): the loss of every
+    /// sample multiplied by its weight.
+    ///
+    /// # Errors
+    /// Another number of weights than of samples.
+    pub fn weighted(mut self, weights: &[f64]) -> Result<Self, Error> {
+        Error::check_len("weights", self.losses.len(), weights.len())?;
+        self.losses.iter_mut().zip(weights).for_each(|(loss, weight)| *loss *= weight);
+        Ok(self)
+    }
+
+    /// Returns the number of samples with a margin that is not positive.
+    pub fn mistakes(&self) -> usize {
+        self.wrong.len()
     }
 
     /// Returns the largest loss.
@@ -86,7 +104,7 @@ impl Evaluation {
 
     /// Returns true if every sample has a positive margin.
     pub fn consistent(&self) -> bool {
-        self.mistakes == 0
+        self.wrong.is_empty()
     }
 }
 

@@ -6,7 +6,7 @@ use margins_optim::online::OnlineLearner;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::checkpoint::{Checkpoint, Fingerprint};
+use crate::checkpoint::{Checkpoint, Fingerprint, check_weights};
 use crate::consistency::{ConsistencyCheck, Goal};
 use crate::evaluation::clipped;
 use crate::{Combination, Ensemble, Error, FocusedPlayer, Horizon, SamplePlayer, Slack};
@@ -61,7 +61,7 @@ pub enum Stop {
     LossAtMost(f64),
     /// The game stops as soon as the learner's present classifier, which is then its result, is right
     /// on every sample, with a loss, clipped to [0, 1], of at most this. It is checked once in m
-    /// rounds, and the check ends at the first sample that is wrong.
+    /// rounds and after the last one, and the check ends at the first sample that is wrong.
     LearnerLossAtMost(f64),
 }
 
@@ -112,6 +112,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
             player,
             learner,
             slack: None,
+            weights: None,
             round: 0,
             seen_loss: 0.0,
             ensemble: Ensemble::new(Combination::Majority, Vec::new()),
@@ -147,6 +148,36 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(self)
     }
 
+    /// Plays with the losses `v_i l_i` for weights v_i from 0 to 1, such as those of samples divided by
+    /// the largest one. As these losses are in [0, 1] too, theorem 1 holds for them as it is, and the
+    /// learner's bound B is one for them. The learner takes no step on a sample of weight 0. A game that
+    /// stops at a loss of at most epsilon does not ask a sample with `v_i <= epsilon` to be right, unless
+    /// epsilon is 1.
+    ///
+    /// ```
+    /// use margins_boost::{Fol, FocusedPlayer, Horizon, Stop};
+    /// use margins_data::{Design, Labels};
+    /// use margins_optim::online::{Perceptron, Scorer};
+    ///
+    /// // The last row contradicts the first one, and weighs less.
+    /// let design = Design::from_rows(&[[1.0, 0.1], [-1.0, 0.2], [1.0, 0.1]])?;
+    /// let labels = Labels::from_signs(vec![1.0, -1.0, -1.0])?;
+    /// let (player, horizon) = (FocusedPlayer::new(3)?, Horizon::new(2000, 99)?);
+    /// let game = Fol::new(player, Perceptron::new(2), &design, &labels, horizon, 1)?;
+    /// let mut game = game.with_weights(vec![1.0, 1.0, 0.0])?;
+    /// assert!(game.run(Stop::LossAtMost(0.49))?.consistent_at.is_some());
+    /// assert!(game.ensemble().score(&design.sample(0)) > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another number of weights than of samples; [`Error::GameWeight`].
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        check_weights(&weights, self.design.rows())?;
+        self.state.weights = Some(weights);
+        Ok(self)
+    }
+
     /// Continues from a checkpoint, as if the game had not been interrupted.
     ///
     /// # Errors
@@ -173,20 +204,21 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// An error of the learner at a sample, or a loss that is no number; only the random numbers
     /// are then not as before.
     pub fn play(&mut self) -> Result<bool, Error> {
-        let state = &mut self.state;
-        if state.round == state.horizon.rounds() {
+        if self.is_played() {
             return Ok(false);
         }
+        let state = &mut self.state;
         let row = state.player.draw(&mut state.random);
         let (x, y) = (self.design.sample(row), self.signs[row]);
-        let loss = clipped(self.loss, row, y, state.learner.score(&x))?;
+        let weight = state.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        let loss = weight * clipped(self.loss, row, y, state.learner.score(&x))?;
         let (loss, excused) = match &state.slack {
             None => (loss, false),
             Some(slack) => slack.excuse(row, loss),
         };
         let output = (state.outputs.get(state.ensemble.members().len()) == Some(&state.round))
             .then(|| state.learner.snapshot());
-        if !excused {
+        if !excused && weight > 0.0 {
             state.learner.step(&x, y)?;
         }
         state.player.observe(row, loss)?;
@@ -223,16 +255,17 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
             Stop::LossAtMost(epsilon) => Some(epsilon),
         };
         let (design, signs, loss) = (self.design, self.signs, self.loss);
-        let goal = epsilon.map(|epsilon| Goal { design, signs, loss, epsilon });
         while self.state.round < rounds && self.state.consistent_at.is_none() && self.play()? {
             let state = &mut self.state;
-            if let Some(goal) = &goal
-                && state.check.advance(&state.ensemble, goal, visits)
-            {
-                state.consistent_at = Some(state.round);
+            if let Some(epsilon) = epsilon {
+                let weights = state.weights.as_deref();
+                let goal = Goal { design, signs, loss, weights, epsilon };
+                if state.check.advance(&state.ensemble, &goal, visits) {
+                    state.consistent_at = Some(state.round);
+                }
             }
             if let Stop::LearnerLossAtMost(epsilon) = stop
-                && self.state.round.is_multiple_of(signs.len() as u64)
+                && (self.state.round.is_multiple_of(signs.len() as u64) || self.is_played())
                 && self.learner_reaches(epsilon)
             {
                 self.state.consistent_at = Some(self.state.round);
@@ -241,13 +274,17 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(self.ending())
     }
 
+    /// Returns true after the last round.
+    fn is_played(&self) -> bool {
+        self.state.round == self.state.horizon.rounds()
+    }
+
     /// Returns true if the learner is right on every sample, with a loss of at most epsilon.
     fn learner_reaches(&self, epsilon: f64) -> bool {
-        self.design.samples().zip(self.signs).enumerate().all(|(row, (x, &y))| {
-            let score = self.state.learner.score(&x);
-            let loss = clipped(self.loss, row, y, score);
-            y * score > 0.0 && loss.is_ok_and(|loss| loss <= epsilon)
-        })
+        let (design, signs, loss) = (self.design, self.signs, self.loss);
+        let goal = Goal { design, signs, loss, weights: self.state.weights.as_deref(), epsilon };
+        let score = |row: usize| self.state.learner.score(&design.sample(row));
+        (0..signs.len()).all(|row| goal.spares(row) || goal.is_reached(row, score(row)))
     }
 
     /// Samples to look after in a round: twice m for every new member.

@@ -52,12 +52,8 @@ impl Horizon {
     /// `m = 0`, `epsilon` or `delta` not in (0, 1), a negative, infinite or NaN bound, or more than
     /// 2^53 rounds.
     pub fn theorem_1(m: usize, epsilon: f64, delta: f64, total_loss: f64) -> Result<Self, Error> {
-        let share = |value: f64| 0.0 < value && value < 1.0;
-        OutOfRange::check("the number of samples", m as f64, "at least 1", |m| m >= 1.0)?;
-        OutOfRange::check("epsilon", epsilon, "between 0 and 1", share)?;
-        OutOfRange::check("delta", delta, "between 0 and 1", share)?;
-        OutOfRange::check("the total loss", total_loss, "at least 0", |loss| loss >= 0.0)?;
-        let m = m as f64;
+        let m = check_game(m, epsilon, total_loss)?;
+        OutOfRange::check("delta", delta, "between 0 and 1", |delta| 0.0 < delta && delta < 1.0)?;
         let union = (2.0 * m / delta).ln();
         let learner = (std::f64::consts::E - 1.0) * total_loss;
         let rounds = (8.0 / epsilon * (learner + m * (m.ln() + union))).ceil();
@@ -65,6 +61,35 @@ impl Horizon {
         let countable = |count: f64| count <= (1u64 << f64::MANTISSA_DIGITS) as f64;
         OutOfRange::check("the number of rounds", rounds, "at most 2^53", countable)?;
         Self::new(rounds as u64, outputs as usize)
+    }
+
+    /// Returns the T and k of theorem 1 for a learner whose losses sum to at most `B + r sqrt T`, with B
+    /// the `total_loss` and r the `regret`: theorem 1 asks for `T >= a sqrt T + b` with
+    /// `a = 8 (e - 1) r/epsilon` and `b = (8/epsilon) ((e - 1) B + m (ln m + ln(2m/delta)))`, that is, for
+    /// `sqrt T >= (a + sqrt(a^2 + 4 b))/2`.
+    ///
+    /// The learner of a [`RegressionGame`](crate::RegressionGame) has `B = 0` and `r = X W`, if some
+    /// clipped function of norm W has no loss. Losses less Euclidean slack have `r = 3/(2 sqrt 2) sqrt K`
+    /// ([`Slack::regret`](crate::Slack::regret)).
+    ///
+    /// # Errors
+    /// The errors of [`theorem_1`](Self::theorem_1).
+    pub fn with_regret(
+        m: usize,
+        epsilon: f64,
+        delta: f64,
+        total_loss: f64,
+        regret: f64,
+    ) -> Result<Self, Error> {
+        OutOfRange::check("the regret", regret, "at least 0", |regret| regret >= 0.0)?;
+        // The theorem checks the other numbers.
+        Self::theorem_1(m, epsilon, delta, total_loss)?;
+        let rows = m as f64;
+        let learner = (std::f64::consts::E - 1.0) * total_loss;
+        let b = 8.0 / epsilon * (learner + rows * (rows.ln() + (2.0 * rows / delta).ln()));
+        let a = 8.0 / epsilon * (std::f64::consts::E - 1.0) * regret;
+        let root = (a + (a * a + 4.0 * b).sqrt()) / 2.0;
+        Self::theorem_1(m, epsilon, delta, total_loss + regret * root)
     }
 
     /// Returns the horizon of [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with
@@ -121,12 +146,15 @@ impl Horizon {
     /// `m exp(ln m + ((e - 1) B - epsilon T/8)/m) + m exp(-(ln 2 - 1/2) epsilon k)`, at most 1.
     ///
     /// [`theorem_1`](Self::theorem_1) makes each of the two terms `delta/2`.
-    pub fn failure(&self, m: usize, epsilon: f64, total_loss: f64) -> f64 {
-        let m = m as f64;
+    ///
+    /// # Errors
+    /// `m = 0`, `epsilon` not in (0, 1), or a negative, infinite or NaN bound.
+    pub fn failure(&self, m: usize, epsilon: f64, total_loss: f64) -> Result<f64, Error> {
+        let m = check_game(m, epsilon, total_loss)?;
         let learner = (std::f64::consts::E - 1.0) * total_loss;
         let rounds = m.ln() + (learner - epsilon * self.rounds as f64 / 8.0) / m;
         let outputs = -(std::f64::consts::LN_2 - 0.5) * epsilon * self.outputs as f64;
-        (m * rounds.exp() + m * outputs.exp()).min(1.0)
+        Ok((m * rounds.exp() + m * outputs.exp()).min(1.0))
     }
 
     /// Returns the number of rounds T.
@@ -147,6 +175,15 @@ impl Horizon {
         rounds.sort_unstable();
         rounds
     }
+}
+
+/// Returns the number of samples if theorem 1 takes the numbers.
+fn check_game(m: usize, epsilon: f64, total_loss: f64) -> Result<f64, OutOfRange> {
+    let m = OutOfRange::check("the number of samples", m as f64, "at least 1", |m| m >= 1.0)?;
+    let share = |value: f64| 0.0 < value && value < 1.0;
+    OutOfRange::check("epsilon", epsilon, "between 0 and 1", share)?;
+    OutOfRange::check("the total loss", total_loss, "at least 0", |loss| loss >= 0.0)?;
+    Ok(m)
 }
 
 /// Returns the bound of theorem 1 after a game: with probability `1 - delta`, the mean loss of the
@@ -181,8 +218,9 @@ mod tests {
             [(1, 0.3, 0.1, 0.0), (1000, 0.01, 0.01, 4e3), (50, 0.49, 1e-6, 9.0)]
         {
             let horizon = Horizon::theorem_1(m, epsilon, delta, total).unwrap();
-            let failure =
-                |rounds, outputs| Horizon::new(rounds, outputs).unwrap().failure(m, epsilon, total);
+            let failure = |rounds, outputs| {
+                Horizon::new(rounds, outputs).unwrap().failure(m, epsilon, total).unwrap()
+            };
             let (rounds, outputs) = (horizon.rounds(), horizon.outputs());
             let found = failure(rounds, outputs);
             let rounding = (epsilon / (8.0 * m as f64)).exp().max((0.2 * epsilon).exp());
@@ -197,6 +235,9 @@ mod tests {
     #[test]
     fn refusals() {
         let message = |result: Result<Horizon, Error>| result.unwrap_err().to_string();
+        let horizon = Horizon::new(100, 10).unwrap();
+        let failure =
+            |m, epsilon, total| horizon.failure(m, epsilon, total).unwrap_err().to_string();
         insta::assert_snapshot!(
             [
                 message(Horizon::new(0, 1)),
@@ -207,6 +248,9 @@ mod tests {
                 message(Horizon::theorem_1(3, 0.1, f64::NAN, 0.0)),
                 message(Horizon::theorem_1(3, 0.1, 0.1, -1.0)),
                 message(Horizon::classification(3, 0.1, 1e300)),
+                failure(0, 0.1, 0.0),
+                failure(3, 0.0, 0.0),
+                failure(3, 0.1, f64::INFINITY),
             ]
             .join("\n")
         );

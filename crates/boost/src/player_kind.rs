@@ -29,11 +29,12 @@ impl PlayerKind {
 
     /// Returns the name.
     pub fn name(self) -> &'static str {
-        match self {
-            PlayerKind::Focused => "focused",
-            PlayerKind::Uniform => "uniform",
-            PlayerKind::Exp3P => "exp3p",
-        }
+        Self::NAMED[self as usize].0
+    }
+
+    /// Returns the player of a name.
+    pub fn named(name: &str) -> Option<PlayerKind> {
+        Self::NAMED.into_iter().find(|(own, _)| *own == name).map(|(_, player)| player)
     }
 }
 

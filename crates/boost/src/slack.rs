@@ -71,6 +71,17 @@ impl Slack {
         })
     }
 
+    /// Returns `3/(2 sqrt 2) sqrt K`, by which the losses less Euclidean slack over T rounds sum to at most
+    /// `sqrt T` times more than with any fixed slack of the budget K: with xi = 1 for K outliers, than the
+    /// losses of all other samples drawn.
+    ///
+    /// The loss `max(0, l - xi_i)` is convex in xi with a gradient of norm at most 1, and a step has the
+    /// length `sqrt(2K/T)`, so that the regret of projected gradient is at most
+    /// `K/(2 sqrt(2K/T)) + T sqrt(2K/T)/2`. The lazy projection of a sum is not covered.
+    pub fn regret(budget: f64) -> f64 {
+        1.5 / std::f64::consts::SQRT_2 * budget.sqrt()
+    }
+
     /// Returns the number of variables m.
     pub fn rows(&self) -> usize {
         self.steps.len()
@@ -256,6 +267,48 @@ mod tests {
                 _ => values.iter().sum(),
             };
             prop_assert!(used <= budget * (1.0 + 1e-9));
+        }
+
+        /// Section 4.2: a step on one coordinate, then the projection on the ball `sum xi^2 <= K`, which is
+        /// `xi min(1, sqrt(K)/||xi||)`, also after so many steps that the factor is carried out.
+        #[test]
+        fn the_euclidean_projection_is_a_factor(
+            rows in prop::collection::vec(0usize..7, 1..3000), budget in 0.1..4.0f64, rounds in 1u64..400,
+        ) {
+            let mut slack = Slack::new(SlackKind::AdditiveEuclidean, 7, budget, rounds).unwrap();
+            let step = (2.0 * budget / rounds as f64).sqrt().min(1.0);
+            let mut xi = [0.0f64; 7];
+            for row in rows {
+                slack.observe(row, 1.0);
+                xi[row] += step;
+                let norm = xi.iter().map(|xi| xi * xi).sum::<f64>().sqrt();
+                xi.iter_mut().for_each(|xi| *xi *= (budget.sqrt() / norm).min(1.0));
+                for (row, xi) in xi.iter().enumerate() {
+                    prop_assert!((slack.value(row) - xi).abs() < 1e-9, "{} {}", slack.value(row), xi);
+                }
+            }
+        }
+
+        /// The losses less Euclidean slack sum to at most those less the ideal slack, 1 for K outliers, plus
+        /// the regret, for losses of any kind on rows in any order.
+        #[test]
+        fn slack_keeps_to_its_regret(
+            rows in prop::collection::vec((0usize..12, 0.0..1.0f64, any::<bool>()), 20..2000),
+            outliers in 1usize..6,
+        ) {
+            let (rounds, budget) = (rows.len() as u64, outliers as f64);
+            let mut slack = Slack::new(SlackKind::AdditiveEuclidean, 12, budget, rounds).unwrap();
+            let (mut left_of_ours, mut left_of_ideal) = (0.0, 0.0);
+            for (row, loss, heavy) in rows {
+                // Outliers are mostly wrong.
+                let loss = if row < outliers && heavy { 1.0 } else { loss };
+                let (left, _) = slack.excuse(row, loss);
+                slack.observe(row, left);
+                left_of_ours += left;
+                left_of_ideal += if row < outliers { 0.0 } else { loss };
+            }
+            let regret = Slack::regret(budget) * (rounds as f64).sqrt();
+            prop_assert!(left_of_ours <= left_of_ideal + regret + 1e-9, "{left_of_ours} {left_of_ideal}");
         }
     }
 }

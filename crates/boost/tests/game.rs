@@ -9,6 +9,7 @@ use margins_boost::{
     MultilayerPerceptron, SamplePlayer, Slack, SlackKind, Stop, StumpWinnow, UniformPlayer,
     mean_loss_bound,
 };
+use margins_data::generate::RareSamples;
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
 use margins_optim::online::{
@@ -16,8 +17,6 @@ use margins_optim::online::{
     PassiveAggressive, Perceptron, Scorer,
 };
 use margins_optim::{self as optim, Lambda};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -42,6 +41,88 @@ fn theorem_1_holds_on_every_problem() {
             assert!(y * ensemble.score(&x) > 0.0);
         }
     }
+}
+
+/// Separable samples whose every fourth one has the wrong label and the weight 0, with the weights of
+/// all.
+fn weighted(m: usize, margin: f64, seed: u64) -> ((Design, Labels), Vec<f64>) {
+    let (design, labels) = separable(m, 3, margin, seed);
+    let flipped = |(row, y): (usize, &f64)| if row % 4 == 3 { -y } else { *y };
+    let signs = labels.signs().iter().enumerate().map(flipped).collect();
+    let weights = (0..m).map(|row| [1.0, 0.5, 0.25, 0.0][row % 4]).collect();
+    ((design, Labels::from_signs(signs).unwrap()), weights)
+}
+
+/// Theorem 1 holds for the losses times the weights, with the learner's bound on the samples that it
+/// takes steps on: wrong labels of weight 0 change nothing.
+#[test]
+fn theorem_1_holds_for_weighted_losses() {
+    for seed in 0..50 {
+        let (m, margin, epsilon) = (32, 0.3, 0.2);
+        let (data, weights) = weighted(m, margin, seed);
+        let horizon = Horizon::theorem_1(m, epsilon, 1e-3, mistakes(3, margin)).unwrap();
+        let game = fol(Perceptron::new(3).without_intercept(), &data, horizon, seed);
+        let mut game = game.with_weights(weights.clone()).unwrap();
+        let ending = game.run(Stop::Never).unwrap();
+        assert!(ending.seen_loss <= mistakes(3, margin));
+        for (row, (x, y)) in data.0.samples().zip(data.1.signs()).enumerate() {
+            let members = game.ensemble().members();
+            let wrong = members.iter().filter(|h| y * h.score(&x) <= 0.0).count();
+            let mean = weights[row] * wrong as f64 / members.len() as f64;
+            assert!(mean <= epsilon, "problem {seed}, row {row}: {mean}");
+        }
+    }
+}
+
+/// Weights of 1 change nothing; a sample whose weight is at most epsilon may be wrong, and others may
+/// not; a game with weights goes on from a file to the bit.
+#[test]
+fn weights_are_costs_that_a_checkpoint_keeps() {
+    let data = separable(40, 3, 0.05, 5);
+    let horizon = Horizon::new(4000, 30).unwrap();
+    let plain = || fol(Perceptron::new(3), &data, horizon, 2);
+    let (mut game, mut ones) = (plain(), plain().with_weights(vec![1.0; 40]).unwrap());
+    assert_eq!(game.run(Stop::LossAtMost(0.3)).unwrap(), ones.run(Stop::LossAtMost(0.3)).unwrap());
+    assert_eq!(game.ensemble(), ones.ensemble());
+
+    let (data, weights) = weighted(40, 0.1, 6);
+    let start = || {
+        let game = fol(Perceptron::new(3), &data, horizon, 3);
+        game.with_weights(weights.clone()).unwrap()
+    };
+    let mut whole = start();
+    let ending = whole.run(Stop::LossAtMost(0.3)).unwrap();
+    assert!(ending.consistent_at.is_some(), "{ending:?}");
+    let result = Evaluation::new(whole.ensemble(), &data.0, &data.1, &ZeroOne).unwrap();
+    assert!(!result.wrong.is_empty() && result.wrong.iter().all(|&row| weights[row] <= 0.3));
+    assert!(result.weighted(&weights).unwrap().max_loss() <= 0.3);
+    let mut never = start();
+    assert_eq!(never.run(Stop::Consistent).unwrap().consistent_at, None);
+    let mut single = start();
+    let ending = single.run(Stop::LearnerLossAtMost(0.3)).unwrap();
+    assert!(ending.consistent_at.is_some());
+
+    let write = |game: &Fol<'_, Perceptron>| serde_json::to_string(game.checkpoint()).unwrap();
+    let mut text = write(&start());
+    for rounds in [1, 137, 4000] {
+        let checkpoint = serde_json::from_str(&text).unwrap();
+        let mut game = Game::resume(checkpoint, &data.0, &data.1, &ZeroOne).unwrap();
+        game.run_until(rounds, Stop::LossAtMost(0.3)).unwrap();
+        text = write(&game);
+    }
+    assert_eq!(text, write(&whole));
+    for (wrong, expected) in
+        [(vec![1.0; 39], "weights: expected 40, found 39"), (vec![1.5; 40], "weight 0 is 1.5")]
+    {
+        let refused = fol(Perceptron::new(3), &data, horizon, 3).with_weights(wrong);
+        let message = refused.err().unwrap().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    let mut damaged: Value = serde_json::from_str(&text).unwrap();
+    damaged["weights"][3] = json!(-0.5);
+    let damaged = serde_json::from_value(damaged).unwrap();
+    let refused: Result<Fol<'_, Perceptron>, _> = Game::resume(damaged, &data.0, &data.1, &ZeroOne);
+    assert!(refused.err().unwrap().to_string().contains("weight 3 is -0.5"));
 }
 
 /// The bound by the weights of a game is at most the bound by the sum of its losses, and both hold
@@ -69,6 +150,21 @@ fn the_losses_of_a_game_bound_those_of_every_sample() {
         }
     }
     assert!(tight > 100, "{tight}");
+}
+
+/// The last round is checked too, though m does not divide T, and where T is below m.
+#[test]
+fn a_learner_that_is_right_everywhere_after_the_last_round_ends_the_game() {
+    let mut between = 0;
+    for (seed, rounds) in (0..5).flat_map(|seed| (1..=90).map(move |rounds| (seed, rounds))) {
+        let data = separable(30, 3, 0.4, seed);
+        let mut game = fol(Perceptron::new(3), &data, Horizon::new(rounds, 1).unwrap(), seed);
+        let ending = game.run(Stop::LearnerLossAtMost(0.49)).unwrap();
+        let result = Evaluation::new(game.learner(), &data.0, &data.1, &ZeroOne).unwrap();
+        assert_eq!(ending.consistent_at.is_some(), result.consistent(), "{seed} {rounds}");
+        between += usize::from(ending.consistent_at.is_some() && ending.rounds % 30 != 0);
+    }
+    assert!(between > 20, "{between}");
 }
 
 /// The present classifier ends the game once it is right on every sample, checked every m rounds.
@@ -109,27 +205,14 @@ fn the_average_of_linear_classifiers_is_one_of_at_most_the_mean_loss() {
     }
 }
 
-/// The distribution of section 3.1: `z_1 = (alpha, 1)`, and with probability epsilon
-/// `z_2 = (alpha, -2 alpha)`, both times the label.
-fn gap(m: usize, alpha: f64, epsilon: f64, seed: u64) -> (Design, Labels) {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let (mut rows, mut signs) = (Vec::new(), Vec::new());
-    for _ in 0..m {
-        let y: f64 = if random.random() { 1.0 } else { -1.0 };
-        let second = if random.random::<f64>() < epsilon { -2.0 * alpha } else { 1.0 };
-        rows.push([y * alpha, y * second]);
-        signs.push(y);
-    }
-    (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap())
-}
-
 #[test]
 fn fol_is_consistent_where_sgd_with_the_same_budget_is_not() {
     let (alpha, epsilon) = (0.001, 0.01);
     let budget = Horizon::new(15_000, 50).unwrap();
     for seed in 0..10 {
         // m >= 2 ln(4/delta)/epsilon with delta = 0.01 (lemma 1).
-        let (design, labels) = gap(1200, alpha, epsilon, seed);
+        let data = RareSamples::new(seed, 1).gap(1200, alpha, epsilon).unwrap();
+        let (design, labels) = (data.design().clone(), data.labels().clone());
         let learner = || Perceptron::new(2).without_intercept();
         let data = (design, labels);
         let mut focused = fol(learner(), &data, budget, seed);
@@ -235,7 +318,7 @@ fn ends_consistent<P: SamplePlayer, L: OnlineLearner>(player: P, learner: L) {
     let mut game = Game::new(player, learner, &design, &labels, horizon, 5).unwrap();
     game.run(Stop::Consistent).unwrap();
     let result = Evaluation::new(game.ensemble(), &design, &labels, &ZeroOne).unwrap();
-    assert_eq!((result.max_loss(), result.mean_loss(), result.mistakes), (0.0, 0.0, 0));
+    assert_eq!((result.max_loss(), result.mean_loss(), result.mistakes()), (0.0, 0.0, 0));
 }
 
 #[test]

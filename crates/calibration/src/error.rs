@@ -35,6 +35,9 @@ pub enum Error {
         /// The range in words.
         requirement: &'static str,
     },
+    /// No bound on the variance, from which the scale would follow, can be estimated from a sample.
+    #[error("{0}: give the scale, or a bound on the variance")]
+    NoVariance(OutOfRange),
     /// An iteration ended before it met its tolerance.
     #[error("{what} did not converge in {iterations} iterations")]
     NotConverged {

@@ -4,8 +4,9 @@
 //! slices of them.
 //!
 //! * [`PsiTransform`]: the Psi-transform of any calibrated loss and its inverse.
-//! * [`least_conditional_risk`], [`conditional_risk_minimizer`]: the lowest expected loss at a class
-//!   probability, and the score that has it.
+//! * [`least_conditional_risk`]: the lowest expected loss at a class probability.
+//! * [`least_risk`]: the lowest risk of all functions, and how much label noise there is, from log
+//!   odds.
 //! * [`MarginPursuitPsi`]: the Psi-transform of margin pursuit in closed form.
 //! * [`cubic`]: all real roots of a cubic, accurate where the textbook formulas cancel.
 //! * [`location`]: the Catoni-type M-estimate of location, its confidence interval and stability, and
@@ -32,6 +33,7 @@
 pub mod cubic;
 mod double_double;
 mod error;
+pub mod least_risk;
 pub mod location;
 mod margin_pursuit;
 pub mod probability;
@@ -43,10 +45,7 @@ mod transform;
 
 pub use error::Error;
 pub use margin_pursuit::MarginPursuitPsi;
-pub use transform::{
-    NotCalibrated, PsiTransform, conditional_risk, conditional_risk_minimizer,
-    least_conditional_risk,
-};
+pub use transform::{NotCalibrated, PsiTransform, conditional_risk, least_conditional_risk};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

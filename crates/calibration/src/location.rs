@@ -70,22 +70,31 @@ pub fn catoni_location(sample: &[f64], scale: f64) -> Result<Location, Error> {
 
 /// Returns the roots for a sample of which less than half of the values may be infinite.
 fn roots(sample: &[f64], scale: f64) -> Location {
-    let (below, above) = middle(sample);
+    weighted_roots(&sample.iter().map(|&x| (x, 1.0)), middle(sample), scale)
+}
+
+/// Returns the roots for values with weights, given as pairs `(x, c)`, and their two middle values by
+/// weight. Values of less than half of the weight may be infinite.
+fn weighted_roots(
+    sample: &(impl Iterator<Item = (f64, f64)> + Clone),
+    (below, above): (f64, f64),
+    scale: f64,
+) -> Location {
     let reach = SQRT_2 * scale;
     if below + reach < above - reach {
         return Location { lower: below + reach, upper: above - reach };
     }
-    let smallest = sample.iter().copied().fold(f64::INFINITY, f64::min);
-    let largest = sample.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // A sqrt(2) s beyond the middle more than half of the values are saturated on one side.
+    let values = || sample.clone().map(|(x, _)| x);
+    let smallest = values().fold(f64::INFINITY, f64::min);
+    let largest = values().fold(f64::NEG_INFINITY, f64::max);
+    // A sqrt(2) s beyond the middle at least half of the weight is saturated on one side.
     let bracket = (smallest.max(below - reach), largest.min(above + reach));
     // At larger scales the root is the mean to rounding, and the arguments of psi could underflow.
     let scale = scale.min(1e9 * (largest - smallest));
     let root = if smallest == largest {
         smallest
     } else {
-        let sample = sample.iter().map(|&x| (x, 1.0));
-        catoni::location(&sample, scale, f64::midpoint(below, above), bracket)
+        catoni::location(sample, scale, f64::midpoint(below, above), bracket)
     };
     Location { lower: root, upper: root }
 }

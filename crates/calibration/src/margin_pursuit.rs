@@ -2,16 +2,7 @@
 //!
 //! Everything is first done for the scale 1 and the level `g = gamma/s`, then `u* = s u'` and
 //! `Psi = s^2 Psi'`. By symmetry take `eta >= 1/2`, `a = 2 eta - 1` in [0, 1]. The minimiser `u` of
-//! the conditional risk lies in [0, g] and solves `psi(g - u)/psi(g + u) = (1 - a)/(1 + a)`.
-//!
-//! * Both arguments on the cubic part of psi (`g < sqrt 2` and `u <= delta = sqrt 2 - g`), the
-//!   double-cube condition: `u^3 - 3 a g u^2 - (6 - 3 g^2) u + a (6 g - g^3) = 0`.
-//! * `g + u` saturated: with `w = sqrt 2 - (g - u)` the single-cube condition
-//!   `psi(sqrt 2 - w) = B (1 - a)/(1 + a)`, `B = 2 sqrt 2/3`, which is
-//!   `w^2 (sqrt(2)/2 - w/6) = 2 a B/(1 + a)`.
-//!
-//! The second applies if `g >= sqrt 2`, or if the `w` that belongs to `u = delta`, `2 delta`, is
-//! below the solution. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
+//! the conditional risk lies in [0, g]; [`ConditionalMinimum`] has the two conditions for it.
 //!
 //! Psi as a difference of two risks would lose all digits for small `a`. With the even and odd
 //! parts of the risk collected it is, on the double-cube part, where `u = m a g`,
@@ -25,10 +16,10 @@
 //! constant terms swapped; see `docs/calibration.md`.
 
 use margins_losses::catoni::{SATURATION, rho};
-use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use std::f64::consts::SQRT_2;
 
 use crate::{Error, search};
-use margins_losses::{MarginPursuit, OutOfRange};
+use margins_losses::{ConditionalMinimum, MarginPursuit, OutOfRange};
 
 /// The Psi-transform of `s^2 rho((gamma - u)/s)`.
 ///
@@ -53,9 +44,6 @@ pub struct MarginPursuitPsi {
     delta: f64,
 }
 
-/// The difference between `sqrt 2` and its nearest double.
-const SQRT_2_REST: f64 = -9.667_293_313_452_913e-17;
-
 /// A value of `Psi` with its minimiser and slope.
 struct Point {
     minimizer: f64,
@@ -78,10 +66,8 @@ impl MarginPursuitPsi {
     }
 
     fn unchecked(gamma: f64, scale: f64) -> Self {
-        let level = gamma / scale;
-        let rest = (-level).mul_add(scale, gamma) / scale;
-        let delta = ((SQRT_2 - level) + SQRT_2_REST) - rest;
-        MarginPursuitPsi { gamma, scale, level, delta }
+        let delta = ConditionalMinimum::delta(gamma, scale);
+        MarginPursuitPsi { gamma, scale, level: gamma / scale, delta }
     }
 
     /// Returns the smallest minimiser in size of the conditional risk at the class probability `eta`,
@@ -166,76 +152,40 @@ impl MarginPursuitPsi {
 
     /// Returns the minimiser, the value and the slope of Psi.
     fn at(&self, a: f64) -> Point {
-        let delta = self.delta;
-        if a == 0.0 {
-            // Beyond sqrt 2 the risk is flat for |u| <= g - sqrt 2; its middle is taken, its end is
-            // what the slope belongs to.
-            let slope = self.scale * self.scale * SATURATION * (-delta).max(0.0);
-            return Point { minimizer: 0.0, value: 0.0, slope };
+        let found = ConditionalMinimum::new(self.level, self.delta, a);
+        let minimizer = found.minimizer(self.gamma, self.scale, self.delta, a);
+        match found {
+            ConditionalMinimum::Even => {
+                // Beyond sqrt 2 the risk is flat for |u| <= g - sqrt 2; its middle is taken, its end is
+                // what the slope belongs to.
+                let slope = self.scale * self.scale * SATURATION * (-self.delta).max(0.0);
+                Point { minimizer, value: 0.0, slope }
+            }
+            ConditionalMinimum::DoubleCube { multiple } => self.double_cube(a, multiple, minimizer),
+            ConditionalMinimum::SingleCube { distance } => self.single_cube(a, distance, minimizer),
         }
-        // psi(sqrt 2 - w) falls short of B by what has to be w^2 (sqrt(2)/2 - w/6).
-        let shortfall = 2.0 * a * SATURATION / (1.0 + a);
-        let at_switch = 2.0 * delta;
-        let saturated = delta <= 0.0
-            || (delta < self.level
-                && shortfall > at_switch * at_switch * (FRAC_1_SQRT_2 - at_switch / 6.0));
-        if saturated { self.single_cube(a, shortfall) } else { self.double_cube(a) }
     }
 
     /// Returns the point where both arguments are on the cubic part.
-    fn double_cube(&self, a: f64) -> Point {
-        const MOST_STEPS: usize = 60;
+    fn double_cube(&self, a: f64, m: f64, minimizer: f64) -> Point {
         let g = self.level;
-        let shift = a * g;
         // This is 1 - g^2/2, without cancellation near sqrt 2.
         let bend = 0.5 * self.delta * (SQRT_2 + g);
-        let (linear, constant, square) = (6.0 * bend, 6.0 - g * g, shift * shift);
-        // With u = m a g the cubic is linear m + (a g)^2 m^2 (3 - m) = 6 - g^2, increasing and
-        // concave from m = 1, where it is below, to the root: Newton does not overshoot.
-        let mut m = 1.0f64;
-        for _ in 0..MOST_STEPS {
-            let next = (constant + square * m * m * (3.0 - 2.0 * m))
-                / (linear + square * m * (6.0 - 3.0 * m));
-            let settled = (next - m).abs() <= f64::EPSILON * m;
-            m = next;
-            if settled {
-                break;
-            }
-        }
-        let u = (m * shift).min(g);
+        let u = (m * (a * g)).min(g);
         let odd = m * (1.0 - (g * g + u * u) / 6.0);
         let even = m * m * (0.5 * bend - u * u / 24.0);
         let scaled = a * self.gamma;
-        Point {
-            minimizer: (m * scaled).min(self.gamma),
-            value: scaled * scaled * (odd - even),
-            slope: self.gamma * scaled * odd,
-        }
+        Point { minimizer, value: scaled * scaled * (odd - even), slope: self.gamma * scaled * odd }
     }
 
-    /// Returns the point where `g + u` is saturated, from the shortfall of
-    /// [`psi`](margins_losses::catoni::psi) of `g - u` from B.
-    fn single_cube(&self, a: f64, shortfall: f64) -> Point {
-        const MOST_STEPS: usize = 60;
-        // w^2 (sqrt(2)/2 - w/6) is convex on [0, sqrt 2]; without its second term the root is
-        // smaller.
-        let mut w = (SQRT_2 * shortfall).sqrt();
-        for _ in 0..MOST_STEPS {
-            let value = w * w * (FRAC_1_SQRT_2 - w / 6.0) - shortfall;
-            let slope = w * (SQRT_2 - 0.5 * w);
-            let next = (w - value / slope).min(SQRT_2);
-            let settled = (next - w).abs() <= f64::EPSILON * w;
-            w = next;
-            if settled {
-                break;
-            }
-        }
+    /// Returns the point where `g + u` is saturated.
+    fn single_cube(&self, a: f64, w: f64, minimizer: f64) -> Point {
         let tangent = |w: f64| w * w * w * (SQRT_2 / 6.0 - w / 24.0);
         let (u, square) = (w - self.delta, self.scale * self.scale);
         let eta = 0.5 * (1.0 + a);
         let value = a * SATURATION * u - eta * tangent(w) + tangent(self.delta.max(0.0));
         Point {
-            minimizer: self.scale * u,
+            minimizer,
             value: square * value,
             slope: square * (SATURATION * u - 0.5 * tangent(w)),
         }

@@ -223,11 +223,11 @@ fn check_at_zero(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
 /// positive class has the probability `eta`, with 0 times infinity taken as 0.
 ///
 /// ```
-/// use margins_calibration::{conditional_risk, conditional_risk_minimizer, least_conditional_risk};
-/// use margins_losses::MarginPursuit;
+/// use margins_calibration::{conditional_risk, least_conditional_risk};
+/// use margins_losses::{MarginLoss, MarginPursuit};
 ///
 /// let loss = MarginPursuit::new(1.0, 1.0)?;
-/// let best = conditional_risk_minimizer(&loss, 0.7)?;
+/// let best = loss.population_minimizer(0.7);
 /// let least = least_conditional_risk(&loss, 0.7)?;
 /// assert!((conditional_risk(&loss, 0.7, best)? - least).abs() < 1e-15);
 /// assert!(conditional_risk(&loss, 0.7, best + 0.1)? > least);
@@ -253,19 +253,6 @@ pub fn least_conditional_risk(loss: &dyn MarginLoss, eta: f64) -> Result<f64, Er
     match margin_pursuit(loss) {
         Some(exact) => exact.least_conditional_risk(eta),
         None => Ok(least_risk_at(loss, eta, loss.population_minimizer(eta))),
-    }
-}
-
-/// Returns `u*(eta)`, a score of the lowest conditional risk, the smallest in size for margin pursuit,
-/// for which it is a root of a cubic; infinite where the risk falls without end.
-///
-/// # Errors
-/// [`Error::Parameter`]: `eta` is outside [0, 1].
-pub fn conditional_risk_minimizer(loss: &dyn MarginLoss, eta: f64) -> Result<f64, Error> {
-    let eta = check_share(eta)?;
-    match margin_pursuit(loss) {
-        Some(exact) => exact.minimizer(eta),
-        None => Ok(loss.population_minimizer(eta)),
     }
 }
 

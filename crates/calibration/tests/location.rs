@@ -2,6 +2,7 @@
 
 use std::f64::consts::SQRT_2;
 
+use margins_calibration::Error;
 use margins_calibration::location::{
     Location, LocationSettings, MarginLocation, Stability, blocks_of_confidence, catoni_location,
     confidence_interval, confidence_interval_at, distance_from_mean, median_of_means,
@@ -9,9 +10,9 @@ use margins_calibration::location::{
 };
 use margins_losses::catoni::psi;
 use proptest::prelude::*;
-use rand::SeedableRng;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Pareto, StudentT};
+use rand_distr::{Distribution, LogNormal, Normal, Pareto, StudentT};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -156,6 +157,9 @@ fn refusals() {
     );
 }
 
+/// The number of samples whose intervals are tested.
+const TRIALS: usize = 1000;
+
 /// Fraction of samples of n draws whose interval, of a function of the sample, holds the mean.
 fn coverage(
     distribution: &impl Distribution<f64>,
@@ -163,7 +167,6 @@ fn coverage(
     n: usize,
     interval: impl Fn(&[f64]) -> (f64, f64),
 ) -> f64 {
-    const TRIALS: usize = 1000;
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let held = (0..TRIALS).filter(|_| {
         let sample: Vec<f64> = (0..n).map(|_| distribution.sample(&mut rng)).collect();
@@ -171,6 +174,76 @@ fn coverage(
         lower <= mean && mean <= upper
     });
     held.count() as f64 / TRIALS as f64
+}
+
+/// A share of draws below which a statement of probability p is refuted: four standard deviations below p,
+/// which fewer than one of 10,000 right statements reach.
+fn refuting(p: f64) -> f64 {
+    p - 4.0 * (p * (1.0 - p) / TRIALS as f64).sqrt()
+}
+
+/// Normal, but a twentieth of the values is far on one side.
+struct Contaminated(Normal<f64>);
+
+impl Distribution<f64> for Contaminated {
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        let x = self.0.sample(rng);
+        if rng.random_bool(0.05) { -20.0 } else { x }
+    }
+}
+
+/// Checks that intervals with a right bound on the variance hold as often as stated, and that there are
+/// none with an estimated one, which would hold too rarely.
+fn check_intervals(distribution: &impl Distribution<f64>, mean: f64, variance: f64, n: usize) {
+    let settings = LocationSettings::default();
+    let given = LocationSettings { variance_bound: Some(variance), ..settings };
+    let around = |centre: f64, half: Option<f64>| {
+        let half = half.expect("long enough");
+        (centre - half, centre + half)
+    };
+    let share = coverage(distribution, mean, n, |x| {
+        let found = summarize(x, &given).unwrap();
+        around(found.location.estimate(), found.half_width)
+    });
+    assert!(share >= refuting(0.95), "{n}: {share}");
+    let share = coverage(distribution, mean, n, |x| {
+        let found = summarize(x, &given).unwrap();
+        around(found.median_of_means.estimate, found.median_of_means_half_width)
+    });
+    assert!(share >= refuting(0.95), "{n}: {share}");
+    let share = coverage(distribution, mean, n, |x| {
+        let found = summarize(x, &settings).unwrap();
+        assert_eq!((found.interval(), found.median_of_means_half_width), (None, None));
+        let estimated = found.variance_bound.expect("no value is that frequent");
+        confidence_interval(x, estimated, 0.05).unwrap().bounds().expect("long enough")
+    });
+    assert!(share < refuting(0.95), "{n}: {share}");
+}
+
+#[test]
+fn an_interval_needs_a_bound_on_the_variance() {
+    let contaminated = Contaminated(Normal::new(1.0, 0.1).unwrap());
+    let spread = 0.95 * 0.01 + 0.95 * 0.05 * 21.0 * 21.0;
+    check_intervals(&contaminated, 0.95 - 1.0, spread, 200);
+    let sigma = 2f64;
+    let log_normal = LogNormal::new(0.0, sigma).unwrap();
+    let mean = (0.5 * sigma * sigma).exp();
+    check_intervals(&log_normal, mean, mean * mean * ((sigma * sigma).exp() - 1.0), 200);
+    let (_, pareto, mean, variance) = heavy_tails();
+    check_intervals(&pareto, mean, variance, 50);
+}
+
+/// With the variance bounded from other values, the interval holds if the kurtosis allows both.
+#[test]
+fn the_variance_of_other_values_gives_an_interval() {
+    let student = StudentT::new(10.0).unwrap(); // kurtosis 4
+    let others = 2 * 8 * 5 * blocks_of_confidence(0.05).unwrap();
+    let share = coverage(&student, 0.0, others + 200, |x| {
+        let bound = summarize(&x[..others], &LocationSettings::default()).unwrap().variance_bound;
+        let settings = LocationSettings { variance_bound: bound, ..LocationSettings::default() };
+        summarize(&x[others..], &settings).unwrap().interval().expect("long enough")
+    });
+    assert!(share >= refuting(0.9), "{share}");
 }
 
 /// Distributions without a third moment, with mean and variance.
@@ -300,7 +373,7 @@ fn rays_on_a_line_attain_gamma_at_a_small_scale_alone() {
             let found = MarginLocation::new(&margins, None, size, scale * size).unwrap();
             assert!((found.estimate / size - expected).abs() < 6e-5, "{scale}: {found:?}");
             assert_eq!(found.attained, scale == 0.01, "{scale}");
-            assert!((found.mean / size - 1.0 / 3.0).abs() < 1e-14 && found.interval.is_none());
+            assert!((found.mean / size - 1.0 / 3.0).abs() < 1e-14);
             assert!((found.skewness + 0.5f64.sqrt()).abs() < 1e-13, "{found:?}");
             // A weight of 2 counts as two margins.
             let weighted =
@@ -310,6 +383,27 @@ fn rays_on_a_line_attain_gamma_at_a_small_scale_alone() {
             assert!((weighted.skewness - found.skewness).abs() < 1e-12);
         }
     }
+}
+
+/// Where the middle is flat, equal weights and split ones have the roots of the plain sample.
+#[test]
+fn equal_weights_change_no_location_of_margins() {
+    let margins = [100.1, -100.0, 100.0, 0.0];
+    let at = |margins: &[f64], weights: Option<&[f64]>, scale: f64| {
+        MarginLocation::new(margins, weights, 1.0, scale).unwrap().estimate
+    };
+    for scale in [0.01, 10.0, 1e4] {
+        let plain = at(&margins, None, scale);
+        assert_eq!(plain, estimate(&margins, scale));
+        assert_eq!(plain, at(&margins, Some(&[0.3; 4]), scale));
+        let halves: Vec<f64> = margins.iter().flat_map(|&u| [u, u]).collect();
+        let split = at(&halves, Some(&[0.1, 0.2, 0.2, 0.1, 0.15, 0.15, 0.25, 0.05]), scale);
+        assert!((split - plain).abs() <= 1e-12 * plain.abs(), "{scale}: {split} {plain}");
+    }
+    assert_eq!(at(&margins, None, 0.01), 50.0);
+    // More weight on one of the middle values leaves that one.
+    let heavy = at(&margins, Some(&[1.0, 1.0, 1.0, 1.1]), 0.01);
+    assert!(heavy.abs() < 0.01 * SQRT_2, "{heavy}");
 }
 
 #[test]
@@ -338,7 +432,7 @@ fn margin_locations_refuse_what_they_cannot_use() {
             "margins of positive weight: at least one value is needed",
         ]
     );
-    // A margin without weight does not count, nor does an interval need a spread.
+    // A margin without weight does not count.
     let found = MarginLocation::new(&[2.0, 9.0], Some(&[1.0, 0.0]), 2.0, 1.0).unwrap();
     assert!(found.estimate == 2.0 && found.attained && found.variance == 0.0);
 }
@@ -362,10 +456,14 @@ fn a_summary_has_the_numbers_of_its_parts() {
     let settings = LocationSettings { changes: 3, seed: 4, ..LocationSettings::default() };
     let found = summarize(&sample, &settings).unwrap();
     let v = variance_bound(&sample, 0.05, 4).unwrap();
-    assert_eq!(found.variance_bound, Some(v));
+    assert_eq!((found.variance_bound, found.interval()), (Some(v), None));
+    assert_eq!((found.published_half_width, found.median_of_means_half_width), (None, None));
+    let with_bound = LocationSettings { variance_bound: Some(v), ..settings };
+    let bounded = summarize(&sample, &with_bound).unwrap();
     let interval = confidence_interval(&sample, v, 0.05).unwrap();
-    assert_eq!((found.location, found.interval()), (interval.location, interval.bounds()));
+    assert_eq!((bounded.location, bounded.interval()), (interval.location, interval.bounds()));
     let s = found.scale;
+    assert_eq!((found.location, s), (interval.location, interval.scale));
     assert_eq!(found.after_changes, range_after_changes(&sample, s, 3).unwrap());
     assert_eq!(found.median_of_means, median_of_means(&sample, 24, 4).unwrap());
     assert_eq!(found.median, 50.0);
@@ -375,8 +473,13 @@ fn a_summary_has_the_numbers_of_its_parts() {
     assert_eq!(found.half_width, interval.half_width);
     assert_eq!(found.published_half_width, Some(interval.published_half_width));
     assert_eq!(found.stability, stability_bound(&sample, 2.0).unwrap());
-    // More blocks than values.
-    assert_eq!(summarize(&[1.0, 2.0], &settings).unwrap().median_of_means.blocks, 2);
+    // Fewer values than the 24 blocks that the confidence needs.
+    let of_few = |n: usize| summarize(&sample[..n], &with_bound).unwrap();
+    let (few, enough) = (of_few(23), of_few(24));
+    assert_eq!((few.median_of_means.blocks, few.median_of_means_half_width), (23, None));
+    assert!(few.median_of_means.exceedance() > 0.05);
+    assert_eq!(enough.median_of_means_half_width, Some(2.0 * v.sqrt()));
+    assert!(enough.median_of_means.exceedance() <= 0.05);
     // No variance can be estimated, and none is needed at a given scale.
     let at_scale = LocationSettings { scale: Some(2.0), ..settings };
     let found = summarize(&[4.0; 3], &at_scale).unwrap();
@@ -384,7 +487,7 @@ fn a_summary_has_the_numbers_of_its_parts() {
         (found.location.estimate(), found.variance_bound, found.interval()),
         (4.0, None, None)
     );
-    assert!(summarize(&[4.0; 3], &settings).is_err());
+    assert!(matches!(summarize(&[4.0; 3], &settings), Err(Error::NoVariance(_))));
     assert!(summarize(&[4.0; 3], &LocationSettings { delta: 1.0, ..at_scale }).is_err());
 }
 

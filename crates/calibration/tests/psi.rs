@@ -2,8 +2,7 @@
 
 use margins_calibration::cubic::getroot;
 use margins_calibration::{
-    MarginPursuitPsi, NotCalibrated, PsiTransform, conditional_risk, conditional_risk_minimizer,
-    least_conditional_risk,
+    MarginPursuitPsi, NotCalibrated, PsiTransform, conditional_risk, least_conditional_risk,
 };
 use margins_losses::catoni::{self, SATURATION, rho};
 use margins_losses::{LossRegistry, MarginLoss};
@@ -61,7 +60,7 @@ fn conditional_risks_of_losses_have_their_minimum_at_the_minimiser() {
         let loss = registry.parse(name).unwrap();
         for eta in [0.1, 0.3, 0.45, 0.8] {
             let least = least_conditional_risk(&*loss, eta).unwrap();
-            let best = conditional_risk_minimizer(&*loss, eta).unwrap();
+            let best = loss.population_minimizer(eta);
             let risk = |u: f64| conditional_risk(&*loss, eta, u).unwrap();
             assert!((risk(best) - least).abs() <= 1e-14, "{name} {eta}: {} {least}", risk(best));
             assert!(best * (eta - 0.5) > 0.0, "{name} {eta}: {best}");
@@ -73,7 +72,6 @@ fn conditional_risks_of_losses_have_their_minimum_at_the_minimiser() {
         }
         for bad in [-0.1, 1.1, f64::NAN] {
             assert!(least_conditional_risk(&*loss, bad).is_err());
-            assert!(conditional_risk_minimizer(&*loss, bad).is_err());
             assert!(conditional_risk(&*loss, bad, 0.0).is_err());
         }
         assert!(conditional_risk(&*loss, 0.5, f64::NAN).is_err());
@@ -81,7 +79,7 @@ fn conditional_risks_of_losses_have_their_minimum_at_the_minimiser() {
     // Margin pursuit has its closed form, to rounding, where a search would leave a larger error.
     let exact = MarginPursuitPsi::new(1.0, 0.3).unwrap();
     let loss = registry.parse("margin-pursuit:gamma=1,scale=0.3").unwrap();
-    assert_eq!(conditional_risk_minimizer(&*loss, 0.7), exact.minimizer(0.7));
+    assert_eq!(Ok(loss.population_minimizer(0.7)), exact.minimizer(0.7));
     let transform = PsiTransform::of(&*loss).unwrap();
     assert_eq!(transform.least_conditional_risk(0.7), exact.least_conditional_risk(0.7));
 }
@@ -438,5 +436,23 @@ proptest! {
         let harmonic = 2.0 * p * q / (p + q);
         prop_assert!((slope - harmonic).abs() < 1e-7, "{slope} {harmonic}");
         prop_assert!(harmonic <= catoni::psi(level) * (1.0 + 1e-12));
+    }
+}
+
+/// `Psi(a) >= a` for the leaky hockey stick and every `L_r` (Kwon and Zou 2023, A.11 and A.15): an excess
+/// risk bounds the excess error as for the hinge, or better.
+#[test]
+fn the_transforms_of_hockey_sticks_are_above_that_of_the_hinge() {
+    let registry = LossRegistry::standard();
+    for name in ["lhs", "l-r:r=1.01", "l-r:r=1.5", "l-r:r=2", "l-r:r=30", "l-r:r=1e6"] {
+        let loss = registry.parse(name).unwrap();
+        let psi = PsiTransform::of(&*loss).unwrap();
+        for k in 1..400 {
+            let a = 1.0 - 0.95f64.powi(k);
+            assert!(psi.value(a) >= a, "{name} {a}: {}", psi.value(a));
+        }
+        for a in [1e-300, 1e-20, 1e-9] {
+            assert!(psi.value(a) >= a * (1.0 - 1e-15), "{name} {a:e}: {:e}", psi.value(a));
+        }
     }
 }

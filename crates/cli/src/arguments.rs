@@ -16,6 +16,7 @@ pub(crate) mod location;
 pub(crate) mod man;
 pub(crate) mod massart;
 pub(crate) mod path;
+pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod psi;
 pub(crate) mod regularised;
@@ -85,9 +86,9 @@ pub(crate) enum Command {
     Psi(psi::PsiArguments),
     /// Estimate the location of numbers, such as margins, robustly, with an interval
     ///
-    /// Prints Catoni's M-estimate of the mean with an interval for the mean of the distribution, how far
-    /// it is from the mean of the numbers, where it stays if some numbers are replaced, and the median of
-    /// means for comparison.
+    /// Prints Catoni's M-estimate of the mean, how far it is from the mean of the numbers, where it stays
+    /// if some numbers are replaced, and the median of means for comparison; with --variance also
+    /// intervals for the mean of the distribution.
     Location(location::LocationArguments),
     /// Estimate the excess risk bound of margin pursuit from data, term by term
     ///
@@ -95,6 +96,12 @@ pub(crate) enum Command {
     /// are estimated from the rows, so the bound is an estimate. It is vacuous for most data, and the
     /// terms show why.
     Bound(bound::BoundArguments),
+    /// Calculate steps, samples and failure probabilities of focused online learning
+    ///
+    /// Theorems 1, 2 and 3 of Shalev-Shwartz and Wexler (2016), with constants: steps and classifiers
+    /// of a game, samples for a small error on typical and on rare samples, and how likely a subsample
+    /// has an outlier or too few rare rows. Prints each theorem whose numbers are given.
+    Plan(plan::PlanArguments),
     /// Print ten example commands that run as they are
     ///
     /// The examples use simulated data. The second one writes model.json, which later ones read, and
@@ -170,6 +177,7 @@ impl Command {
             | Command::Psi(_)
             | Command::Location(_)
             | Command::Bound(_)
+            | Command::Plan(_)
             | Command::Examples
             | Command::Completions(_)
             | Command::Man(_) => return Ok(None),
@@ -199,8 +207,8 @@ mod tests {
                 assert!(argument.get_help().is_some(), "{of} --{option} has no help");
                 let defaults = argument.get_default_values();
                 let Some((row, _)) = of_option(ESTIMATORS, of, option) else { continue };
-                // The bound is that of margin pursuit, with defaults of its own.
-                let has_own = of == "bound";
+                // Calculators have defaults of their own.
+                let has_own = ["bound", "plan"].contains(&of);
                 if argument.get_action().takes_values() && !defaults.is_empty() && !has_own {
                     assert_eq!(defaults, [row.shown_default()], "{of} --{option}");
                 }

@@ -14,6 +14,7 @@ mod man;
 mod massart;
 mod page;
 mod path;
+mod plan;
 mod predict;
 mod psi;
 mod regularised;
@@ -56,6 +57,7 @@ fn perform_here(
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),
         Command::Bound(arguments) => bound::bound(registry, arguments),
+        Command::Plan(arguments) => plan::plan(arguments),
         Command::Location(arguments) => location::location(arguments),
         Command::Examples => examples::examples(),
         Command::Completions(arguments) => completions::completions(arguments),

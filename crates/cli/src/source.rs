@@ -6,7 +6,8 @@ use margins::data::blocks::{self, BlockFile, BlockSettings};
 use margins::data::encode::Encoding;
 use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
 use margins::data::{ClassLabels, Classes, Dataset, Listed};
-use margins::model::Header;
+use margins::model::{Header, ModelPath};
+use margins::optim::Lambda;
 use margins::{Model, Registry};
 
 use crate::arguments::data::Source;
@@ -82,14 +83,22 @@ impl Source<'_> {
 
     /// Returns the labelled data of two classes.
     pub(crate) fn dataset(self) -> Result<Dataset, Failure> {
+        self.read_dataset(&self.read_options())
+    }
+
+    /// Returns the labelled data of two classes as the encoding of a model makes them.
+    pub(crate) fn dataset_for(self, model: &Model) -> Result<Dataset, Failure> {
+        self.read_dataset(&self.prediction_options(model))
+    }
+
+    fn read_dataset(self, options: &ReadOptions) -> Result<Dataset, Failure> {
         if let Some(simulation) = self.simulation()? {
             return simulation.draw();
         }
-        let options = self.read_options();
-        let format = self.standard_input(&options)?;
+        let format = self.standard_input(options)?;
         let data = self.reading(|| match format {
-            Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
-            None => read::dataset(self.file.first(), &options),
+            Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, options),
+            None => read::dataset(self.file.first(), options),
         })?;
         self.note_of_dropped(data.dropped_rows());
         self.note_of_words(&data);
@@ -301,8 +310,31 @@ impl Source<'_> {
     }
 }
 
-/// Reads a model file with what stands at its head.
-pub(crate) fn read_model(path: &Path, registry: &Registry) -> Result<(Header, Model), Failure> {
-    let load = || Model::load_with_header(path, registry);
+/// Reads the models of a file with what stands at its head.
+pub(crate) fn read_models(
+    path: &Path,
+    registry: &Registry,
+) -> Result<(Header, ModelPath), Failure> {
+    let load = || ModelPath::load_with_header(path, registry);
     step(format!("reading {}", path.display()), load).map_err(Failure::job)
+}
+
+/// Reads a model file of one lambda with what stands at its head.
+pub(crate) fn read_model(path: &Path, registry: &Registry) -> Result<(Header, Model), Failure> {
+    read_model_at(path, None, registry)
+}
+
+/// Reads the model of a file at a lambda, which that of a path needs, with what stands at its head.
+pub(crate) fn read_model_at(
+    path: &Path,
+    lambda: Option<Lambda>,
+    registry: &Registry,
+) -> Result<(Header, Model), Failure> {
+    let (header, models) = read_models(path, registry)?;
+    let model = match lambda {
+        Some(lambda) => models.at(lambda.get()),
+        None => models.into_only(),
+    };
+    let of_file = |error| Failure::job(format!("{}: {error}", path.display()));
+    Ok((header, model.map_err(of_file)?))
 }

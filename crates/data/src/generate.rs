@@ -1,5 +1,6 @@
 //! Gaussian mixtures with known class probabilities and Bayes error, and halfspaces with a margin
-//! whose labels are noisy ([`MassartDistribution`]).
+//! whose labels are noisy ([`MassartDistribution`]), and samples of which some are rare
+//! ([`RareSamples`]).
 //!
 //! The mixtures are the model of section 6.1 of the leaky hockey stick paper: P(Y = +1) = 1/2, and
 //! given Y = +1 (-1) the sample is N(c, sigma^2 I) around one of K centres c of the positive
@@ -30,6 +31,7 @@ mod bayes;
 mod margin_halfspace;
 mod massart_distribution;
 mod quadrature;
+mod rare;
 
 use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};
@@ -41,6 +43,11 @@ pub use adversary::Adversary;
 pub use margin_halfspace::MarginHalfspace;
 pub use massart_distribution::{Draws, MassartDistribution};
 pub use quadrature::Quadrature;
+pub use rare::RareSamples;
+
+/// The largest number of samples, and of points that samples are drawn from, that the command and
+/// Python simulate.
+pub const MOST_SIMULATED: usize = 100_000_000;
 
 /// The simulated examples of the leaky hockey stick paper, section 6.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

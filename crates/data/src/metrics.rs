@@ -8,7 +8,9 @@
 //! other than +1 and -1, scores that are not finite, probabilities outside \[0, 1\], weights that
 //! are negative or not finite, and weights that are all zero.
 
+pub mod binomial;
 mod confusion;
+mod held_out;
 mod margins;
 mod measure;
 mod ranking;
@@ -19,6 +21,7 @@ use crate::error::{check_entries, check_len, check_signs};
 
 use confusion::relative_confusion;
 pub use confusion::{Confusion, confusion};
+pub use held_out::{HeldOutError, effective_size, equal_weights, error_bound};
 pub use margins::MarginStatistics;
 pub use measure::{Judged, Measure};
 pub use ranking::{Area, Ranking};

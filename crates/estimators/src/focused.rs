@@ -15,22 +15,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod classes;
 mod committee;
 mod fit;
 mod game;
 mod game_file;
 mod learner;
 mod output;
+mod regression;
 #[cfg(feature = "serde")]
 mod sampler_file;
 mod settings;
 mod specification;
+mod weights;
 
+pub use classes::FittedEnsembles;
 pub use committee::Committee;
 pub use fit::FittedEnsemble;
 pub use game::SeenLosses;
 pub use learner::FocusedLearner;
-pub use output::{Output, Validation};
+pub use output::Output;
+pub use regression::{FittedRegressor, RegressorSettings};
 #[cfg(feature = "serde")]
 pub use sampler_file::{load_sampler, sampler_from_bytes, sampler_to_bytes, save_sampler};
 #[cfg(feature = "serde")]

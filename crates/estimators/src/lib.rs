@@ -40,6 +40,7 @@
 //! * `serde` (default): model files, and checkpoints of a game or a cross-validation.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod against_rest;
 mod certificate;
 #[cfg(feature = "serde")]
 mod checkpoint;

@@ -19,6 +19,7 @@
 //! ```
 
 mod answer;
+mod classes;
 mod features;
 mod file;
 mod without_fit;
@@ -27,7 +28,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use margins_data::read::Stream;
-use margins_data::{Dataset, Design, Standardizer};
+use margins_data::{ClassLabels, Dataset, Design, Standardizer};
 use margins_massart::baselines::{Baseline, learn_tested};
 use margins_massart::{
     CutOptions, OnePass, Plan, Problem, Projection, Sphere, SphereSample, Target, learn,
@@ -41,8 +42,10 @@ use crate::regularised::IterationObserver;
 use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 use answer::{Answer, Source};
-use features::{FeatureScaling, baseline, positive_rows, wrong_weight};
+pub(crate) use features::baseline;
+use features::{FeatureScaling, positive_rows, wrong_weight};
 
+pub use classes::FittedHalfspaces;
 pub use without_fit::NoiseAudit;
 
 /// The settings of a learner under Massart noise.
@@ -119,6 +122,16 @@ impl HalfspaceMethod {
     pub fn gradient(problem: Problem) -> Self {
         HalfspaceMethod::Gradient { problem, plan: Plan::practical(&problem) }
     }
+
+    /// Returns the accuracy.
+    pub fn target(&self) -> Target {
+        match self {
+            HalfspaceMethod::Gradient { problem, .. }
+            | HalfspaceMethod::Cuts { problem, .. }
+            | HalfspaceMethod::Baseline { problem, .. } => problem.target,
+            HalfspaceMethod::Adaptive { target } => *target,
+        }
+    }
 }
 
 /// A halfspace learned under Massart noise.
@@ -133,6 +146,8 @@ pub struct FittedHalfspace {
     pub problem: Problem,
     /// The choice among candidates; cutting planes have a single one.
     pub selection: Selection,
+    /// The number of rows of positive weight, those held out among them.
+    pub rows: usize,
     /// Steps of the stochastic gradient, or calls of the oracle.
     pub steps: usize,
     /// The number of dimensions that features were projected to, if they were.
@@ -170,14 +185,15 @@ pub struct Selection {
     pub candidate_errors: Vec<(usize, f64)>,
 }
 
-/// Returns the rows of a design with the labels and the weights of data.
+/// Returns the rows of a design with their signs and weights.
 fn sample_of<'d>(
-    data: &Dataset,
     design: &'d Design,
+    signs: &[f64],
+    weights: Option<&[f64]>,
     divisor: Option<f64>,
 ) -> Result<SphereSample<'d>, margins_massart::Error> {
-    let sample = SphereSample::scaled(design, data.labels().signs(), divisor)?;
-    match data.weights() {
+    let sample = SphereSample::scaled(design, signs, divisor)?;
+    match weights {
         Some(weights) => sample.with_weights(weights.to_vec()),
         None => Ok(sample),
     }
@@ -216,16 +232,12 @@ impl HalfspaceSettings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
-        let positive = positive_rows(data.weights().unwrap_or_default());
-        let copies = [self.intercept, self.standardize, positive.is_some()];
-        data.design().check_fits(1, copies.into_iter().map(usize::from).sum(), 0)?;
-        let rows = data.rows();
-        let chosen = positive.map(|rows| data.select(&rows));
-        let data = chosen.as_ref().unwrap_or(data);
+        let chosen = self.weighted_rows(data)?;
+        let (rows, data) = (data.rows(), chosen.as_ref().unwrap_or(data));
         let limits = self.iterations.limits(self.time_limit);
         let (features, design, divisor) = self.prepared(data)?;
         let (labels, weights) = (data.labels(), data.weights());
-        let sample = sample_of(data, &design, divisor)?;
+        let sample = sample_of(&design, labels.signs(), weights, divisor)?;
         let answer = self.learn(&sample, &limits)?;
         let classifier = features.classifier(&answer.halfspace);
         let wrong = wrong_weight(&classifier, data.design(), labels.signs(), weights);
@@ -241,14 +253,27 @@ impl HalfspaceSettings {
             },
         )?;
         let model = fitted.model.with_encoding(data.encoding().cloned())?;
-        Ok(FittedHalfspace { model, training_error: Some(wrong / total), ..fitted })
+        let training_error = Some(wrong / total);
+        Ok(FittedHalfspace { model, training_error, rows: data.rows(), ..fitted })
+    }
+
+    /// Returns the rows of positive weight if not all are, and refuses data whose copies do not fit in
+    /// memory.
+    fn weighted_rows<Y: ClassLabels>(
+        &self,
+        data: &Dataset<Y>,
+    ) -> Result<Option<Dataset<Y>>, Error> {
+        let positive = positive_rows(data.weights().unwrap_or_default());
+        let copies = [self.intercept, self.standardize, positive.is_some()];
+        data.design().check_fits(1, copies.into_iter().map(usize::from).sum(), 0)?;
+        Ok(positive.map(|rows| data.select(&rows)))
     }
 
     /// Returns the features that the learner sees, and the number that all rows are divided by, if it
     /// is one.
-    fn prepared<'d>(
+    fn prepared<'d, Y: ClassLabels>(
         &self,
-        data: &'d Dataset,
+        data: &'d Dataset<Y>,
     ) -> Result<(FeatureScaling, Cow<'d, Design>, Option<f64>), Error> {
         let standardizer = || Standardizer::fit(data.design(), data.weights());
         let features =

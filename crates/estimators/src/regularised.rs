@@ -11,8 +11,10 @@
 //! lambdas: there is one such procedure, here.
 
 mod approximation;
+mod auto_scale;
 mod checks;
 mod class_costs;
+mod constant_decisions;
 mod contests;
 mod cross_validation;
 mod data_summary;
@@ -25,8 +27,10 @@ mod judge;
 #[cfg(feature = "serde")]
 mod kept_folds;
 mod landmarks;
+mod losses;
 mod margin_distribution;
 mod model;
+mod optimality;
 mod planned_paths;
 mod platt;
 mod prepared;
@@ -34,6 +38,7 @@ mod prepared;
 mod problem_in_words;
 mod progress;
 mod report;
+mod scale_rule;
 mod search;
 mod settings;
 mod sigmas;
@@ -59,6 +64,7 @@ pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, LossReport, MemberReport, TrainingReport};
+pub use scale_rule::{AutoScale, ScaleReport};
 pub use settings::{ClassifierSettings, FixedParameter, Probabilities, Regularisation};
 pub use sigmas::Sigmas;
 pub use space::KernelChoice;

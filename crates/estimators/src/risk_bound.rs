@@ -53,6 +53,9 @@ pub struct EstimatedRiskBound {
     pub dimension: usize,
     /// The moment v_X, the mean of `||x||^2`. It is also E||x x'|| as published.
     pub input_second_moment: f64,
+    /// The smallest eigenvalue of the mean of `x x'`, to which kappa tends for large scales; 0 if the
+    /// features are linearly dependent.
+    pub smallest_eigenvalue: f64,
     /// The largest eigenvalue of the mean of `x x'`, with which the proof holds as well.
     pub operator_norm: f64,
     /// The radius r of the ball W (assumption A0).
@@ -71,9 +74,11 @@ pub struct EstimatedRiskBound {
     /// A lower estimate of the constant c of A3, at least 1/2: the largest
     /// `log mean exp(a z)/(a^2 mean z^2)` over projections z of the centred gradients.
     pub gradient_constant: f64,
-    /// The risk of the minimiser on the samples: an upper bound on the approximation error.
+    /// The risk of the minimiser on the samples: an upper bound on the approximation error, if the
+    /// minimiser is in the ball.
     pub approximation_error: f64,
-    /// The bound; `None` if kappa is 0, so that A2 is not shown.
+    /// The bound; `None` if kappa is 0, so that A2 is not shown, or the minimiser is outside of the ball,
+    /// so that A1 fails.
     pub bound: Option<RiskBoundTerms>,
 }
 
@@ -102,58 +107,74 @@ impl RiskBoundSettings {
     /// `1/(kappa + v_X)`, until its error is at most 1/n of that at the start.
     ///
     /// # Errors
-    /// [`Error::Setting`]: the samples have weights, the radius or all features are 0, delta is outside
-    /// (0, 1/2), or there are more than 2000 features. [`Error::Losses`]: gamma or the scale is out of
-    /// range.
+    /// [`Error::Contradiction`]: the samples have weights. [`Error::Setting`]: the radius or all features
+    /// are 0, delta is outside (0, 1/2), or there are more than 2000 features. [`Error::Losses`] or
+    /// [`Error::Calibration`]: gamma or the scale is out of range.
     pub fn estimate(&self, data: &Dataset) -> Result<EstimatedRiskBound, Error> {
-        let loss = MarginPursuit::new(self.gamma, self.scale)?;
+        Ok(self.along(data, &[self.scale])?.remove(0))
+    }
+
+    /// Returns the bound at each of some scales, instead of the scale of the settings. All of them are
+    /// checked before the first is estimated.
+    ///
+    /// # Errors
+    /// The errors of [`estimate`](Self::estimate).
+    pub fn along(&self, data: &Dataset, scales: &[f64]) -> Result<Vec<EstimatedRiskBound>, Error> {
         self.check(data)?;
-        let (design, signs) = (data.design(), data.labels().signs());
-        let minimizer = minimizer(&loss, data)?;
+        let of_scale = |&scale: &f64| -> Result<_, Error> {
+            let loss = MarginPursuit::new(self.gamma, scale)?;
+            Ok((loss, MarginPursuitPsi::new(self.gamma, scale)?))
+        };
+        let losses: Vec<_> = scales.iter().map(of_scale).collect::<Result<_, _>>()?;
+        let inputs = InputMoments::new(data.design())?;
+        losses.iter().map(|(loss, transform)| self.at(loss, transform, data, &inputs)).collect()
+    }
+
+    fn at(
+        &self,
+        loss: &MarginPursuit,
+        transform: &MarginPursuitPsi,
+        data: &Dataset,
+        inputs: &InputMoments,
+    ) -> Result<EstimatedRiskBound, Error> {
+        let (design, signs, scale) = (data.design(), data.labels().signs(), loss.scale());
+        let minimizer = minimizer(loss, data)?;
         let minimizer_norm = dot(&minimizer.coef, &minimizer.coef).sqrt();
         let radius = self.radius.unwrap_or(2.0 * minimizer_norm);
-        if !(radius > 0.0 && radius.is_finite()) {
-            return Err(Error::setting("the radius", &radius, "positive and finite"));
-        }
-        let norms: Vec<f64> = design.samples().map(|x| x.norm()).collect();
-        let v = mean(norms.iter().map(|r| r * r));
-        if !(v > 0.0 && v.is_finite()) {
-            return Err(Error::setting("the mean squared norm of the rows", &v, "positive"));
+        if !is_positive(radius) {
+            let setting = "the default radius, twice the norm of the minimiser,";
+            return Err(Error::setting(setting, &radius, "positive and finite: give a radius"));
         }
         let mut margins = vec![0.0; design.rows()];
         design.multiply(&minimizer.coef, &mut margins);
         margins.iter_mut().zip(signs).for_each(|(u, y)| *u *= y);
-        let lowest = |r: f64| {
-            let distance = (self.gamma + radius * r) / self.scale;
+        let lowest = |r: &f64| {
+            let distance = (self.gamma + radius * r) / scale;
             (1.0 - 0.5 * distance * distance).max(0.0)
         };
-        let on_ball: Vec<f64> = norms.iter().map(|&r| lowest(r)).collect();
-        let bend = |u: &f64| psi_prime((self.gamma - u) / self.scale);
+        let on_ball: Vec<f64> = inputs.norms.iter().map(lowest).collect();
+        let bend = |u: &f64| psi_prime((self.gamma - u) / scale);
         let at_minimizer: Vec<f64> = margins.iter().map(bend).collect();
-        let ones = vec![1.0; design.rows()];
-        let (_, operator_norm) = extreme_eigenvalues(design, &ones);
-        // Eigenvalues are right to rounding of the largest.
-        let smallest = |weights: &[f64]| {
-            let (least, _) = extreme_eigenvalues(design, weights);
-            if least > 1e-12 * operator_norm { least } else { 0.0 }
-        };
+        let smallest =
+            |weights: &[f64]| rounded(extreme_eigenvalues(design, weights).0, inputs.operator_norm);
         let mut found = EstimatedRiskBound {
-            scale: self.scale,
+            scale,
             samples: design.rows(),
             dimension: design.columns(),
-            input_second_moment: v,
-            operator_norm: operator_norm.min(v),
+            input_second_moment: inputs.second_moment,
+            smallest_eigenvalue: inputs.smallest_eigenvalue,
+            operator_norm: inputs.operator_norm.min(inputs.second_moment),
             radius,
             minimizer_norm,
             is_stationary: minimizer.report.status == Status::RuleMet && minimizer_norm <= radius,
             strong_convexity: smallest(&on_ball),
             curvature_at_minimizer: smallest(&at_minimizer),
-            gradient_constant: self.gradient_constant(design, signs, &margins),
+            gradient_constant: gradient_constant(loss, design, signs, &margins),
             approximation_error: mean(margins.iter().map(|&u| loss.value(u))),
             bound: None,
         };
-        if found.strong_convexity > 0.0 && minimizer_norm <= radius {
-            found.bound = Some(self.terms(&found)?);
+        if found.strong_convexity > 0.0 && !found.is_outside() {
+            found.bound = Some(self.terms(&found, transform)?);
         }
         Ok(found)
     }
@@ -166,8 +187,12 @@ impl RiskBoundSettings {
             return Err(Error::setting("the number of features", &columns, "at most 2000"));
         }
         if data.own_weights().is_some() {
-            let requirement = "absent: the theorem is for equal weights";
-            return Err(Error::setting("sample weights", &"present", requirement));
+            let (one, other) = ("the risk bound".to_owned(), "sample weights".to_owned());
+            let reason = "theorem 11 is for samples of equal weight";
+            return Err(Error::contradiction(one, other, reason));
+        }
+        if let Some(radius) = self.radius.filter(|&radius| !is_positive(radius)) {
+            return Err(Error::setting("the radius", &radius, "positive and finite"));
         }
         if !(self.delta > 0.0 && self.delta < 0.5) {
             let requirement = "between 0 and 1/2, both excluded";
@@ -177,7 +202,11 @@ impl RiskBoundSettings {
     }
 
     /// Returns the terms of the bound for estimated quantities.
-    fn terms(&self, found: &EstimatedRiskBound) -> Result<RiskBoundTerms, Error> {
+    fn terms(
+        &self,
+        found: &EstimatedRiskBound,
+        transform: &MarginPursuitPsi,
+    ) -> Result<RiskBoundTerms, Error> {
         let (kappa, v) =
             (found.strong_convexity.min(found.operator_norm), found.input_second_moment);
         let diameter = 2.0 * found.radius;
@@ -186,13 +215,12 @@ impl RiskBoundSettings {
             initial_distance: found.minimizer_norm,
             delta: self.delta,
             gradient_constant: found.gradient_constant,
-            ..MarginPursuitBound::new(n, d, kappa, v, self.scale, diameter)?
+            ..MarginPursuitBound::new(n, d, kappa, v, found.scale, diameter)?
         };
         let published = quantities.evaluate()?;
         let of_proof =
             MarginPursuitBound { operator_norm_moment: found.operator_norm, ..quantities };
         let sound = of_proof.evaluate()?;
-        let transform = MarginPursuitPsi::new(self.gamma, self.scale)?;
         let inverse = |risk: f64| transform.inverse(risk);
         let missing = found.approximation_error;
         Ok(RiskBoundTerms {
@@ -203,50 +231,89 @@ impl RiskBoundSettings {
             sound_misclassification: sound.sound_misclassification_bound(missing, inverse)?,
         })
     }
-
-    /// Returns the lower estimate of c, at the minimiser and at w = 0, in the directions of at most 50
-    /// features and of the 50 largest eigenvectors of the covariance of the gradients.
-    fn gradient_constant(&self, design: &Design, signs: &[f64], margins: &[f64]) -> f64 {
-        const DIRECTIONS: usize = 50;
-        let (n, d) = (design.rows(), design.columns());
-        let mut largest = 0.5f64;
-        for at_minimizer in [false, true] {
-            let factor = |i: usize| {
-                let u = if at_minimizer { margins[i] } else { 0.0 };
-                -psi((self.gamma - u) / self.scale) * signs[i]
-            };
-            let squares: Vec<f64> = (0..n).map(|i| factor(i) * factor(i)).collect();
-            let eigen = moments(design, &squares).symmetric_eigen();
-            let mut order: Vec<usize> = (0..d).collect();
-            order.sort_by(|&i, &j| eigen.eigenvalues[j].total_cmp(&eigen.eigenvalues[i]));
-            let vector =
-                |&k: &usize| -> Vec<f64> { eigen.eigenvectors.column(k).iter().copied().collect() };
-            let axis =
-                |k: usize| -> Vec<f64> { (0..d).map(|j| f64::from(u8::from(j == k))).collect() };
-            let axes = (0..d.min(DIRECTIONS)).map(axis);
-            let directions = order.iter().take(DIRECTIONS).map(vector).chain(axes);
-            for direction in directions {
-                let mut projections = vec![0.0; n];
-                design.multiply(&direction, &mut projections);
-                projections.iter_mut().enumerate().for_each(|(i, z)| *z *= factor(i));
-                largest = largest.max(sub_gaussian_constant(&projections));
-            }
-        }
-        largest
-    }
 }
 
 impl EstimatedRiskBound {
+    /// Returns true if the minimiser is outside of the ball, so that A1 fails.
+    pub fn is_outside(&self) -> bool {
+        self.minimizer_norm > self.radius
+    }
+
     /// Returns true if the bound allows any misclassification risk, or there is none.
     pub fn is_vacuous(&self) -> bool {
         self.bound.is_none_or(|bound| bound.sound_misclassification >= 1.0)
     }
 }
 
+/// The second moments of the rows, which are the same at every scale.
+struct InputMoments {
+    /// The norm of every row.
+    norms: Vec<f64>,
+    /// The mean of the squared norms.
+    second_moment: f64,
+    /// The extreme eigenvalues of the mean of `x x'`.
+    smallest_eigenvalue: f64,
+    operator_norm: f64,
+}
+
+impl InputMoments {
+    fn new(design: &Design) -> Result<Self, Error> {
+        let norms: Vec<f64> = design.samples().map(|x| x.norm()).collect();
+        let second_moment = mean(norms.iter().map(|r| r * r));
+        if !is_positive(second_moment) {
+            let setting = "the mean squared norm of the rows";
+            return Err(Error::setting(setting, &second_moment, "positive"));
+        }
+        let (smallest, operator_norm) = extreme_eigenvalues(design, &vec![1.0; design.rows()]);
+        let smallest_eigenvalue = rounded(smallest, operator_norm);
+        Ok(InputMoments { norms, second_moment, smallest_eigenvalue, operator_norm })
+    }
+}
+
+/// Returns an eigenvalue, or 0 if it is 0 to rounding of the largest.
+fn rounded(eigenvalue: f64, largest: f64) -> f64 {
+    if eigenvalue > 1e-12 * largest { eigenvalue } else { 0.0 }
+}
+
+fn is_positive(x: f64) -> bool {
+    x > 0.0 && x.is_finite()
+}
+
 /// Returns the linear function of the lowest mean loss, without intercept and penalty.
 fn minimizer(loss: &MarginPursuit, data: &Dataset) -> Result<margins_optim::Fit, Error> {
     let objective = Objective::new(loss, data.design(), data.labels())?.without_intercept();
     Ok(margins_robust::unpenalised(&objective, &Options::default())?)
+}
+
+/// Returns the lower estimate of c, at the minimiser and at w = 0, in the directions of at most 50
+/// features and of the 50 largest eigenvectors of the second moment of the gradients, which are centred
+/// afterwards.
+fn gradient_constant(loss: &MarginPursuit, design: &Design, signs: &[f64], margins: &[f64]) -> f64 {
+    const DIRECTIONS: usize = 50;
+    let (n, d) = (design.rows(), design.columns());
+    let mut largest = 0.5f64;
+    for at_minimizer in [false, true] {
+        let factor = |i: usize| {
+            let u = if at_minimizer { margins[i] } else { 0.0 };
+            -psi((loss.gamma() - u) / loss.scale()) * signs[i]
+        };
+        let squares: Vec<f64> = (0..n).map(|i| factor(i) * factor(i)).collect();
+        let eigen = moments(design, &squares).symmetric_eigen();
+        let mut order: Vec<usize> = (0..d).collect();
+        order.sort_by(|&i, &j| eigen.eigenvalues[j].total_cmp(&eigen.eigenvalues[i]));
+        let vector =
+            |&k: &usize| -> Vec<f64> { eigen.eigenvectors.column(k).iter().copied().collect() };
+        let axis = |k: usize| -> Vec<f64> { (0..d).map(|j| f64::from(u8::from(j == k))).collect() };
+        let axes = (0..d.min(DIRECTIONS)).map(axis);
+        let directions = order.iter().take(DIRECTIONS).map(vector).chain(axes);
+        for direction in directions {
+            let mut projections = vec![0.0; n];
+            design.multiply(&direction, &mut projections);
+            projections.iter_mut().enumerate().for_each(|(i, z)| *z *= factor(i));
+            largest = largest.max(sub_gaussian_constant(&projections));
+        }
+    }
+    largest
 }
 
 /// Returns the largest `log mean exp(t z)/t^2` over a grid of t, for projections centred and divided by

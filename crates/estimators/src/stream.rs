@@ -24,4 +24,4 @@ pub use class_order::ClassOrder;
 pub use fit::{FittedStream, Streamed};
 pub use learner::{State, StreamLearner};
 pub use rescaling::data_driven_scale;
-pub use settings::{Projection, StepSchedule, StreamMethod, StreamSettings};
+pub use settings::{Projection, RescaleSteps, StepSchedule, StreamMethod, StreamSettings};

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use margins_data::encode::EncodeOptions;
 use margins_estimators::regularised::{
-    ClassCosts, ClassifierSettings, CrossValidation, FixedParameter, IterationObserver, Observer,
-    Probabilities, Progress, Regularisation,
+    AutoScale, ClassCosts, ClassifierSettings, CrossValidation, FixedParameter, IterationObserver,
+    Observer, Probabilities, Progress, Regularisation,
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
@@ -114,6 +114,27 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn or_loss(mut self, loss: impl MarginLoss + 'static) -> Self {
         self.settings.or_losses.push(Arc::new(loss));
+        self
+    }
+
+    /// Takes the scale s of the margin-pursuit loss from the training data, by the rule `s = v k/gamma`
+    /// with v a bound on the variance of the margins; [`AutoScale`] says how.
+    ///
+    /// ```
+    /// use margins::data::generate::{Example, GaussianMixture};
+    /// use margins::losses::MarginPursuit;
+    /// use margins::{AutoScale, Classifier};
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let builder = Classifier::builder().loss(MarginPursuit::new(1.0, 1.0)?);
+    /// let classifier = builder.auto_scale(AutoScale { k: 10.0 }).lambda(0.01).build()?.fit(&data)?;
+    /// let scale = classifier.report().scale.expect("from the data").scale;
+    /// assert!(classifier.model().loss().ends_with(&format!("scale={scale}")));
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    #[must_use]
+    pub fn auto_scale(mut self, rule: AutoScale) -> Self {
+        self.settings.auto_scale = Some(rule);
         self
     }
 
@@ -365,7 +386,12 @@ impl ClassifierBuilder {
                 Err(contradiction(one, other, "there is one loss"))
             }
             (Some(loss), None) => Ok(Some(loss)),
-            (None, Some(name)) => Ok(Some(Arc::from(self.registry.losses.parse(&name)?))),
+            (None, Some(name)) => {
+                let named = ClassifierSettings::default();
+                let named = named.with_losses(&name, &[], &[], &self.registry.losses)?;
+                self.settings.auto_scale = named.auto_scale.or(self.settings.auto_scale);
+                Ok(Some(named.loss))
+            }
             (None, None) => Ok(None),
         }
     }

@@ -129,11 +129,11 @@ impl<'a> Block<'a> {
         self.rows.design.columns()
     }
 
-    fn row(&self, i: usize) -> Sample<'_> {
+    pub(crate) fn row(&self, i: usize) -> Sample<'_> {
         self.rows.design.sample(self.first_row + i)
     }
 
-    fn column(&self, j: usize) -> Sample<'_> {
+    pub(crate) fn column(&self, j: usize) -> Sample<'_> {
         self.columns.design.sample(self.first_column + j)
     }
 

@@ -39,6 +39,18 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// The kernel is not defined for a sample.
+    #[error("kernel '{kernel}' of rows {one} and {other}: {reason}")]
+    Refused {
+        /// Specification of the kernel.
+        kernel: String,
+        /// Zero-based row of the one sample.
+        one: usize,
+        /// Zero-based row of the other.
+        other: usize,
+        /// The fault of one of them, and what to do.
+        reason: String,
+    },
     /// No kernel has this name.
     #[error(
         "unknown kernel '{name}': known are {known}{}",
@@ -138,6 +150,9 @@ impl Error {
         match self {
             Error::KernelValue { kernel, one, other, value } => {
                 Error::KernelValue { kernel, one: first + one, other, value }
+            }
+            Error::Refused { kernel, one, other, reason } => {
+                Error::Refused { kernel, one: first + one, other, reason }
             }
             error => error,
         }

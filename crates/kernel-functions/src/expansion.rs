@@ -148,6 +148,7 @@ impl Block<'_> {
     ///
     /// # Errors
     /// [`Error::KernelValue`]: a value that is not finite, with its rows in the two designs.
+    /// [`Error::Refused`]: a sample for which the kernel is not defined.
     /// [`Error::Interrupted`], [`Error::NeedsData`]: a kernel in that state.
     ///
     /// # Panics
@@ -178,12 +179,19 @@ impl Block<'_> {
         }
         match values.iter().position(|value| !value.is_finite()) {
             None => Ok(()),
-            Some(at) => Err(Error::KernelValue {
-                kernel: kernel.specification(),
-                one: self.first_row + at % self.row_count,
-                other: self.first_column + at / self.row_count,
-                value: values[at],
-            }),
+            Some(at) => Err(self.fault(kernel, at, values[at])),
+        }
+    }
+
+    /// Returns the error of a value that is not finite.
+    fn fault(&self, kernel: &dyn Kernel, at: usize, value: f64) -> Error {
+        let (i, j) = (at % self.row_count, at / self.row_count);
+        let (one, other) = (self.first_row + i, self.first_column + j);
+        let refusal = kernel.refusal(&self.row(i)).or_else(|| kernel.refusal(&self.column(j)));
+        let kernel = kernel.specification();
+        match refusal {
+            Some(reason) => Error::Refused { kernel, one, other, reason },
+            None => Error::KernelValue { kernel, one, other, value },
         }
     }
 }

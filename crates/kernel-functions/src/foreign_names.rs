@@ -1,7 +1,7 @@
 //! Names in other programs for the kernels here, so that messages can suggest ours.
 
 /// The names of kernels in scikit-learn, LIBSVM and packages of R, with ours.
-pub(crate) const FOREIGN_NAMES: [(&str, &str); 12] = [
+pub(crate) const FOREIGN_NAMES: [(&str, &str); 14] = [
     ("rbf", "gaussian"),
     ("rbfdot", "gaussian"),
     ("radial", "gaussian"),
@@ -12,6 +12,8 @@ pub(crate) const FOREIGN_NAMES: [(&str, &str); 12] = [
     ("matern", "matern52"),
     ("tanh", "sigmoid"),
     ("tanhdot", "sigmoid"),
+    ("besseldot", "bessel"),
+    ("splinedot", "spline"),
     ("dot", "linear"),
     ("vanilladot", "linear"),
 ];

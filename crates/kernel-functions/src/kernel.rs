@@ -9,16 +9,20 @@ use margins_losses::OutOfRange;
 use crate::{Block, Error};
 
 mod anova;
+mod bessel;
 mod combined;
 pub(crate) mod from_data;
 mod inner_product;
 mod radial;
+mod spline;
 mod watched;
 
 pub use self::anova::Anova;
+pub use self::bessel::Bessel;
 pub use self::combined::{Product, Sum};
 pub use self::inner_product::{Linear, Polynomial, Sigmoid};
 pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
+pub use self::spline::Spline;
 pub use self::watched::Watched;
 
 /// A kernel: a symmetric function of two samples, of which every matrix should be positive
@@ -111,6 +115,13 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
+    /// Returns why the kernel is not defined for a sample, and what to do; `None` if it is. Values with
+    /// a refused sample have to be NaN, and what is computed with them fails with
+    /// [`Error::Refused`]. Default: every sample is taken.
+    fn refusal(&self, _sample: &Sample<'_>) -> Option<String> {
+        None
+    }
+
     /// Fills `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
@@ -156,6 +167,9 @@ macro_rules! kernel_behind {
             }
             fn is_interrupted(&self) -> bool {
                 (**self).is_interrupted()
+            }
+            fn refusal(&self, sample: &Sample<'_>) -> Option<String> {
+                (**self).refusal(sample)
             }
             fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
                 (**self).fill(block, out);

@@ -42,8 +42,8 @@ pub use block::{Block, Points};
 pub use error::Error;
 pub use expansion::{combine, combine_all, diagonal, fill_strips};
 pub use kernel::{
-    Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
-    Sum, Watched,
+    Anova, Bessel, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product,
+    Sigmoid, Spline, Sum, Watched,
 };
 pub use linear_scores::linear_scores;
 pub use random_fourier::RandomFourierMap;

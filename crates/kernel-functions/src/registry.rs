@@ -11,8 +11,8 @@ use margins_losses::Specification;
 use crate::grammar::{self, Part};
 use crate::kernel::from_data::{Constructor, FromData, Rule};
 use crate::kernel::{
-    Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
-    Watched,
+    Anova, Bessel, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
+    Spline, Sum, Watched,
 };
 use crate::{Error, Kernel};
 
@@ -91,6 +91,10 @@ impl KernelRegistry {
             .with("anova", &[("sigma", None), ("degree", Some(1.0))], |p| {
                 Ok(Box::new(Anova::new(p[0], p[1])?))
             })
+            .with("bessel", &[("sigma", None), ("order", Some(1.0)), ("degree", Some(1.0))], |p| {
+                Ok(Box::new(Bessel::new(p[0], p[1], p[2])?))
+            })
+            .with("spline", &[], |_| Ok(Box::new(Spline)))
     }
 
     /// Returns a registry without any kernel.

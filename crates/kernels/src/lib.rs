@@ -60,8 +60,9 @@ pub use gram::Gram;
 pub use kernel_fit::KernelFit;
 pub use leave_one_out::{leave_one_out, one_step_leave_one_out};
 pub use margins_kernel_functions::{
-    Anova, Block, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Points,
-    Polynomial, Product, SigmaRange, Sigmoid, Sum, Watched, combine, combine_all, diagonal,
+    Anova, Bessel, Block, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
+    Points, Polynomial, Product, SigmaRange, Sigmoid, Spline, Sum, Watched, combine, combine_all,
+    diagonal,
 };
 pub use margins_optim::method::Route;
 pub use objective::KernelObjective;

@@ -201,7 +201,7 @@ impl PivotedCholesky {
             .map(|(k, (function, gradient))| {
                 let image: Vec<f64> = images.row(k).iter().copied().collect();
                 let norm = norms.norm_of(gradient, &image);
-                function.certified(&norms, norm, options.tolerance)
+                function.certified(&norms, norm, options)
             })
             .collect())
     }
@@ -248,13 +248,16 @@ impl<'r, 'a, L: MarginLoss + ?Sized> Lifted<'r, 'a, L> {
         gradient
     }
 
-    /// Returns the fit, certified for the whole kernel by the norm of its gradient.
-    fn certified(mut self, norms: &SampleNorms, norm: f64, tolerance: f64) -> KernelFit {
-        let Fit { lambda, intercept, report, .. } = self.fit;
+    /// Returns the fit, certified for the whole kernel by the norm of its gradient, with the duals that
+    /// certify it if the options ask for them.
+    fn certified(mut self, norms: &SampleNorms, norm: f64, options: &Options) -> KernelFit {
+        let tolerance = options.tolerance;
+        let Fit { lambda, intercept, mut report, .. } = self.fit;
+        let duals = report.duals.take();
         let square: f64 = self.coef.iter().zip(&self.scores).map(|(a, f)| a * f).sum();
         let objective = self.margins.risk() + lambda.get() * square;
         let rounding = norms.product_rounding(&mut self.margins, lambda, &self.coef);
-        let certificate = match &report.duals {
+        let certificate = match &duals {
             Some(duals) => {
                 self.margins.certificate_by_duals(lambda, objective, rounding, norm, duals)
             }
@@ -268,7 +271,9 @@ impl<'r, 'a, L: MarginLoss + ?Sized> Lifted<'r, 'a, L> {
         let passes = report.passes + 2;
         let ending = Ending { certificate, status, ..Ending::from(report) };
         let ending = ending.examined(self.risk, &self.scores, intercept);
-        KernelFit { lambda, intercept, coef: self.coef, report: ending.report(passes, tolerance) }
+        let mut report = ending.report(passes, tolerance);
+        report.duals = duals.filter(|_| options.keep_duals);
+        KernelFit { lambda, intercept, coef: self.coef, report }
     }
 }
 

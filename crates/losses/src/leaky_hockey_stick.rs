@@ -1,7 +1,7 @@
 //! The leaky hockey stick loss.
 
 use crate::vectorized::{batch, ln};
-use crate::{HomogeneousTail, Interval, MarginLoss};
+use crate::{HomogeneousTail, Interval, MarginLoss, SpecialCase};
 
 /// The leaky hockey stick loss, the first negatively divergent margin loss:
 ///
@@ -81,6 +81,10 @@ impl MarginLoss for LeakyHockeyStick {
 
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
         Some(HomogeneousTail { from: 1.0, degree: 1.0 })
+    }
+
+    fn special_case(&self) -> Option<SpecialCase> {
+        Some(SpecialCase::LeakyHockeyStick)
     }
 
     batch! {

@@ -83,7 +83,7 @@ pub use leaky_relu::LeakyRelu;
 pub use log_cosh_margin_pursuit::LogCoshMarginPursuit;
 pub use logistic::Logistic;
 pub use margin_loss::{HomogeneousTail, MarginLoss, kink_at_zero};
-pub use margin_pursuit::MarginPursuit;
+pub use margin_pursuit::{ConditionalMinimum, MarginPursuit};
 pub use modified_huber::ModifiedHuber;
 pub use out_of_range::OutOfRange;
 pub use power_hockey_stick::PowerHockeyStick;

@@ -286,3 +286,10 @@ pub struct HomogeneousTail {
     /// The degree with which the slope decays: 1 for the leaky hockey stick, `1 - 1/r` for `L_r`.
     pub degree: f64,
 }
+
+impl HomogeneousTail {
+    /// Returns true if the slope falls on the tail, which begins at a positive margin.
+    pub fn falls(&self) -> bool {
+        self.degree > 0.0 && self.from > 0.0
+    }
+}

@@ -1,9 +1,13 @@
 //! Margin pursuit.
 
+mod conditional_minimum;
+
 use crate::catoni::{SATURATION, psi, psi_prime, rho, rho_conjugate};
 use crate::scalar_search::newton_root;
 use crate::vectorized::batch;
 use crate::{Error, Interval, MarginLoss, SpecialCase};
+
+pub use conditional_minimum::ConditionalMinimum;
 
 /// Margin pursuit: a robust location loss that pulls every margin towards `gamma`.
 ///
@@ -13,7 +17,7 @@ use crate::{Error, Interval, MarginLoss, SpecialCase};
 /// `|L'| <= scale 2 sqrt(2)/3`; at least 0; classification-calibrated. It grows on both sides of
 /// `gamma`: the margin is pursued, not maximised. Conjugate
 /// `L*(-t) = -t gamma + scale^2 rho*(t/scale)` for `|t| <= scale 2 sqrt(2)/3`. The population
-/// minimiser is the root of a cubic in (-gamma, gamma), found here by bisection; if
+/// minimiser is the root of a [cubic](ConditionalMinimum) in (-gamma, gamma); if
 /// `gamma > scale sqrt 2` no minimiser but 0 is closer to 0 than `gamma - scale sqrt 2`.
 ///
 /// Source: Holland, *Classification using margin pursuit*, AISTATS 2019, equations 4 and 5.
@@ -99,6 +103,13 @@ impl MarginLoss for MarginPursuit {
 
     fn conjugate_domain(&self) -> Option<Interval> {
         Some(Interval::new(-self.scale * SATURATION, self.scale * SATURATION))
+    }
+
+    fn population_minimizer(&self, eta: f64) -> f64 {
+        let (gamma, scale, a) = (self.gamma, self.scale, (2.0 * eta - 1.0).abs());
+        let delta = ConditionalMinimum::delta(gamma, scale);
+        let minimum = ConditionalMinimum::new(gamma / scale, delta, a);
+        minimum.minimizer(gamma, scale, delta, a).copysign(eta - 0.5)
     }
 
     fn undecided_scores(&self) -> Option<Interval> {

@@ -5,6 +5,8 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum SpecialCase {
+    /// [`LeakyHockeyStick`](crate::LeakyHockeyStick), whose constrained form has slacks.
+    LeakyHockeyStick,
     /// [`Hinge`](crate::Hinge), the loss of the support vector machine, which sequential minimal
     /// optimisation fits.
     Hinge,

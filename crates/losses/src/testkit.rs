@@ -33,7 +33,7 @@ mod calibration;
 mod duality;
 mod smoothness;
 
-use crate::{Error, GargRoth, Hinge, MarginLoss, MarginPursuit, SpecialCase};
+use crate::{Error, GargRoth, Hinge, LeakyHockeyStick, MarginLoss, MarginPursuit, SpecialCase};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.
 ///
@@ -155,6 +155,7 @@ impl Examination<'_> {
     fn special_case(&mut self) {
         let Some(case) = self.loss.special_case() else { return };
         let standard: Result<Box<dyn MarginLoss>, Error> = match case {
+            SpecialCase::LeakyHockeyStick => Ok(Box::new(LeakyHockeyStick)),
             SpecialCase::Hinge => Ok(Box::new(Hinge)),
             SpecialCase::MarginPursuit { gamma, scale } => {
                 MarginPursuit::new(gamma, scale).map(|loss| Box::new(loss) as _)

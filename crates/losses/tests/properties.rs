@@ -224,3 +224,51 @@ fn psi_is_between_two_logarithms() {
     let smaller = |u: f64| (u + 0.49 * u * u).ln_1p();
     assert!(catoni::psi(1e-2) > smaller(1e-2));
 }
+
+/// Lemma 3 of Kwon and Zou (2023), with the curvature `1 - 1/r` for `L_r`: the quadratic upper bound of
+/// MM, which touches at one point alone.
+#[test]
+fn hockey_sticks_lie_below_their_quadratic_bounds() {
+    let registry = LossRegistry::standard();
+    let margins: Vec<f64> =
+        (0..120).map(|k| 12.0 * (f64::from(k * k) * 0.37).sin()).chain([1.0, 0.0]).collect();
+    for name in ["lhs", "l-r:r=1.05", "l-r:r=2", "l-r:r=50"] {
+        let loss = registry.parse(name).unwrap();
+        let curvature = loss.curvature().unwrap();
+        for &at in &margins {
+            for &u in &margins {
+                let step = u - at;
+                let tangent = loss.value(at) + step * loss.derivative(at);
+                let (bound, value) = (tangent + 0.5 * curvature * step * step, loss.value(u));
+                assert!(value <= bound + 1e-13 * (1.0 + bound.abs()), "{name} {at} {u}");
+                let is_apart = step.abs() > 1e-3;
+                assert!(!is_apart || value < bound, "{name} {at} {u}: {value} {bound}");
+            }
+        }
+    }
+}
+
+/// After (15) of the same paper: `0 <= L(u) - L_r(u) <= (ln u)^2 u^(1/r)/(2 r)` beyond 1, by Taylor's
+/// theorem, so that `L_r` rises to the leaky hockey stick with r.
+#[test]
+fn the_power_hockey_stick_tends_to_the_leaky_one() {
+    let registry = LossRegistry::standard();
+    let limit = registry.parse("lhs").unwrap();
+    for r in [1.5f64, 3.0, 10.0, 1e3, 1e5, 1e8] {
+        let loss = registry.parse(&format!("l-r:r={r}")).unwrap();
+        for k in 1..200 {
+            let u = 1.15f64.powi(k);
+            let difference = limit.value(u) - loss.value(u);
+            let bound = u.ln().powi(2) * u.powf(1.0 / r) / (2.0 * r);
+            let rounding = 1e-14 * (1.0 + u.ln());
+            assert!(difference >= -rounding, "{r} {u}: {difference}");
+            assert!(
+                difference <= bound * (1.0 + 1e-12) + rounding,
+                "{r} {u}: {difference} {bound}"
+            );
+        }
+        for u in [-3.0, 0.0, 1.0] {
+            assert_eq!(limit.value(u), loss.value(u));
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! A lower bound on the noise rate from labelled samples, and the samples that speak for noise.
 
+use margins_data::metrics::binomial::upper_limit;
 use margins_losses::OutOfRange;
 use margins_optim::Status;
 use margins_optim::method::Limits;
 use margins_optim::online::Direction;
 
-use crate::binomial::upper_bound;
 use crate::cutting_planes::{Method, minimize_on_unit_ball};
 use crate::{Error, MarginBound, SphereSample};
 
@@ -20,9 +20,10 @@ pub struct Audit {
     pub flipped: f64,
     /// The vector w of the minimum.
     pub halfspace: Vec<f64>,
-    /// The term of every sample in H, from 0 to 2: how much its label contradicts w.
+    /// The term of every sample in H, from 0 to 1: how much its label contradicts w.
     pub terms: Vec<f64>,
-    /// The limit that ended the minimisation, if one did; the bound holds, and may be too low.
+    /// The reason why the minimisation ended before its gap was 0.001, if it did; the bound holds, and
+    /// may be too low.
     pub stopped: Option<Status>,
 }
 
@@ -94,7 +95,7 @@ pub fn audit(
         Some(n) => {
             // A share of k/n that rounding moved is not the next number of flips.
             let flips = (flipped * n as f64 - 1e-9).ceil().max(0.0) as usize;
-            1.0 - upper_bound(n - flips, n, delta)
+            1.0 - upper_limit(n - flips, n, delta.ln())
         }
         None => flipped - (delta.recip().ln() / (2.0 * sample.effective_size())).sqrt(),
     };

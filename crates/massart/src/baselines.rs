@@ -17,4 +17,4 @@ pub mod proper;
 pub mod surrogate;
 mod tested;
 
-pub use tested::{Baseline, LearnedByBaseline, learn_tested};
+pub use tested::{Baseline, learn_tested};

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::cutting_planes::{End, Method, localize};
 use crate::oracle::Separation;
-use crate::sgd::{Learned, Plan};
+use crate::sgd::Plan;
 use crate::split::Split;
 use crate::{Problem, Projection, Sphere, SphereSample, separate};
+use margins_data::metrics::HeldOutError;
 use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
 
@@ -43,17 +44,18 @@ impl CutOptions<'_> {
     }
 }
 
-/// The result of [`learn_by_cuts`].
+/// The result of [`learn_by_cuts`], or of an [earlier learner](crate::baselines::learn_tested).
 #[derive(Debug, Clone, PartialEq)]
-pub struct LearnedByCuts {
+pub struct LearnedHalfspace {
     /// The best halfspace that the oracle was asked about, with the intercept 0.
     pub classifier: LinearClassifier,
-    /// The error of the halfspace on the sample. It is infinite, and the halfspace zero, if the
-    /// oracle was not asked about any halfspace: the samples then average out to zero.
+    /// The error of the halfspace on the sample learned from. It is infinite, and the halfspace zero,
+    /// if the oracle was not asked about any halfspace: the samples then average out to zero.
     pub error: f64,
-    /// The reason why the search ended.
+    /// The reason why the search ended. A perceptron accepts its last iterate, and a minimum within
+    /// its gap is accepted.
     pub end: End,
-    /// The number of calls of the oracle.
+    /// The number of calls of the oracle, of evaluations of all rows, or of draws of the perceptron.
     pub calls: usize,
 }
 
@@ -67,7 +69,7 @@ pub fn learn_by_cuts(
     problem: &Problem,
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
-) -> LearnedByCuts {
+) -> LearnedHalfspace {
     search_sample(problem, options, sample, separate)
 }
 
@@ -104,7 +106,7 @@ pub fn learn_by_projected_cuts(
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
     projection: &Projection,
-) -> Result<LearnedByCuts, Error> {
+) -> Result<LearnedHalfspace, Error> {
     let design = projection.project(sample.points().design())?;
     let divisor = sample.points().divisor().map(|_| Sphere::largest_norm(&design)).transpose()?;
     let projected = SphereSample::scaled(&design, sample.signs(), divisor)?;
@@ -112,27 +114,17 @@ pub fn learn_by_projected_cuts(
     let halved = Problem { margin: problem.margin.half(), ..*problem };
     let found = learn_by_cuts(&halved, options, &projected);
     let coef = projection.pull_back(&found.classifier.coef);
-    Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
+    Ok(LearnedHalfspace { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
 }
 
-/// The error of a halfspace on rows that its learner has not seen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HeldOut {
-    /// The number of rows of positive weight.
-    pub rows: usize,
-    /// The share of them that the halfspace gets wrong, by weight.
-    pub error: f64,
-    /// The bound on the error that holds with probability at least `1 - delta`: the binomial bound
-    /// for rows of equal weight, else Hoeffding's inequality, which counts a row of any weight once.
-    pub bound: f64,
-}
-
-impl HeldOut {
-    pub(super) fn of(problem: &Problem, coef: &[f64], sample: &SphereSample<'_>) -> Self {
-        let error = sample.error(coef);
-        let bound = Learned::bound(error, 1, problem.target.delta(), sample);
-        HeldOut { rows: sample.weights().iter().filter(|&&c| c > 0.0).count(), error, bound }
-    }
+/// Returns the error of the only candidate of a learner on rows held out.
+pub(super) fn tested(
+    problem: &Problem,
+    found: &LearnedHalfspace,
+    sample: &SphereSample<'_>,
+) -> HeldOutError {
+    let error = sample.error(&found.classifier.coef);
+    HeldOutError::new(error, 1, problem.target.delta(), sample.weights())
 }
 
 /// Returns the halfspace of [`learn_by_cuts`], or of [`learn_by_projected_cuts`] if there is a
@@ -164,14 +156,14 @@ pub fn learn_by_tested_cuts(
     sample: &SphereSample<'_>,
     projection: Option<&Projection>,
     seed: u64,
-) -> Result<(LearnedByCuts, HeldOut), Error> {
+) -> Result<(LearnedHalfspace, HeldOutError), Error> {
     let split = Split::new(sample.weights(), Plan::practical(problem).selection, seed)?;
     let training = sample.clone().with_weights(split.training_weights(sample.weights()))?;
     let found = match projection {
         None => learn_by_cuts(problem, options, &training),
         Some(projection) => learn_by_projected_cuts(problem, options, &training, projection)?,
     };
-    let held_out = HeldOut::of(problem, &found.classifier.coef, &split.selection_sample(sample)?);
+    let held_out = tested(problem, &found, &split.selection_sample(sample)?);
     Ok((found, held_out))
 }
 
@@ -181,7 +173,7 @@ pub(super) fn search_sample(
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
     oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
-) -> LearnedByCuts {
+) -> LearnedHalfspace {
     search(problem, options, sample.columns(), |w| {
         Ok(match w {
             Some(w) => oracle(problem, sample, w),
@@ -201,7 +193,7 @@ pub(super) fn search(
     options: &CutOptions<'_>,
     columns: usize,
     mut oracle: impl FnMut(Option<&[f64]>) -> Result<Separation, End>,
-) -> LearnedByCuts {
+) -> LearnedHalfspace {
     let mut best = (f64::INFINITY, vec![0.0; columns]);
     let most_calls = options.most_calls(problem, columns);
     let (end, calls) = localize(options.method, columns, most_calls, &options.limits, |w| {
@@ -215,5 +207,5 @@ pub(super) fn search(
         reached.map_or(Ok(cut), |status| Err(End::Stopped(status)))
     });
     let (error, coef) = best;
-    LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }
+    LearnedHalfspace { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }
 }

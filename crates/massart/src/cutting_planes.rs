@@ -45,7 +45,8 @@ pub enum End {
     Empty,
     /// The oracle was called as often as the limit allows.
     CallLimit,
-    /// The deadline came first, or the callback stopped the search.
+    /// The deadline came first, the callback stopped the search, or a minimisation ended before its
+    /// gap was small.
     Stopped(Status),
 }
 
@@ -93,7 +94,9 @@ pub struct Minimum {
     pub gap: f64,
     /// The number of evaluations of the function.
     pub calls: usize,
-    /// The limit that ended the search, if one did.
+    /// The reason why the search ended before the gap was at most the tolerance, if it did: a limit of
+    /// evaluations ([`Status::IterationLimit`]) or of time, the callback, or rounding
+    /// ([`Status::Stalled`]).
     pub stopped: Option<Status>,
 }
 
@@ -114,7 +117,7 @@ pub fn minimize_on_unit_ball(
         value: f64::INFINITY,
         gap: f64::INFINITY,
         calls: 0,
-        stopped: None,
+        stopped: Some(Status::IterationLimit),
     };
     let mut lower = f64::NEG_INFINITY;
     while best.calls < most_calls {
@@ -128,10 +131,16 @@ pub fn minimize_on_unit_ball(
             (best.point, best.value) = (point, value);
         }
         best.gap = best.value - lower;
-        best.stopped = limits.reached();
-        let is_over = best.gap <= tolerance || best.stopped.is_some();
-        if is_over || !set.cut(&Cut { normal, depth: value - best.value }, limits) {
-            break;
+        if best.gap <= tolerance {
+            return Minimum { stopped: None, ..best };
+        }
+        if let Some(limit) = limits.reached() {
+            return Minimum { stopped: Some(limit), ..best };
+        }
+        if !set.cut(&Cut { normal, depth: value - best.value }, limits) {
+            let interrupted = limits.is_interrupted();
+            let stopped = if interrupted { Status::Interrupted } else { Status::Stalled };
+            return Minimum { stopped: Some(stopped), ..best };
         }
     }
     best

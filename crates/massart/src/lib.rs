@@ -57,10 +57,10 @@
 mod audit;
 mod auto;
 pub mod baselines;
-mod binomial;
 mod cuts;
 pub mod cutting_planes;
 mod error;
+mod held_out;
 mod one_pass;
 mod oracle;
 mod parts;
@@ -74,12 +74,12 @@ mod split;
 pub use audit::{Audit, audit};
 pub use auto::{Adaptive, learn_adaptively, learn_adaptively_from_parts};
 pub use cuts::{
-    CutOptions, HeldOut, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts,
-    learn_by_tested_cuts,
+    CutOptions, LearnedHalfspace, learn_by_cuts, learn_by_projected_cuts, learn_by_tested_cuts,
 };
 pub use error::Error;
+pub use held_out::held_out_rows;
 pub use one_pass::OnePass;
-pub use oracle::{Separation, separate};
+pub use oracle::{Separation, reweighted_risk, separate};
 pub use parts::{
     SamplesInParts, SeePart, learn_by_cuts_from_parts, learn_by_tested_cuts_from_parts,
     learn_from_parts,

@@ -59,14 +59,12 @@ impl OnePass {
     /// [`Error::TooFew`]: there are no features. [`Error::Parameter`]: the step is not positive.
     pub fn new(problem: &Problem, plan: Plan, columns: usize, seed: u64) -> Result<Self, Error> {
         let sgd = Sgd::new(*problem, columns, plan.step)?;
-        let mut candidates = Candidates::new(columns);
-        candidates.push(&sgd.coef());
         Ok(OnePass {
             sgd,
             plan,
             delta: problem.target.delta(),
             random: ChaCha8Rng::seed_from_u64(seed),
-            candidates,
+            candidates: Candidates::new(columns),
             taken: 0,
             steps: 0,
             held_out: Vec::new(),
@@ -110,9 +108,9 @@ impl OnePass {
             if lacks && (self.taken.is_multiple_of(SHARE) || !learns) {
                 held_out.push(row);
             } else if learns {
+                self.consider();
                 self.sgd.take(&unit, y)?;
                 self.steps += 1;
-                self.consider();
             }
         }
         if !held_out.is_empty() {

@@ -28,6 +28,24 @@ pub fn separate(problem: &Problem, sample: &SphereSample<'_>, w: &[f64]) -> Sepa
     Separation::of(problem, error, || sample.mean(&scores, factor))
 }
 
+/// Returns the reweighted risk `L_{eta, v}(w)` of (3) on a sample, the mean of
+/// [`Problem::reweighted_loss`] by the weights of the samples.
+///
+/// With `v = w` it is `err(w) - eta` if no sample is closer than gamma/2 to the boundary of w, and
+/// `L_{eta, w}(w*)` is at most 0 in expectation over the labels: w* does better than every w with an
+/// error above eta.
+///
+/// # Panics
+/// If a halfspace has another number of coefficients than the sample has features.
+pub fn reweighted_risk(problem: &Problem, sample: &SphereSample<'_>, w: &[f64], v: &[f64]) -> f64 {
+    let (scores, references) = (sample.points().scores(w), sample.points().scores(v));
+    let loss = |row: usize| {
+        let loss = problem.reweighted_loss(scores[row], references[row], sample.signs()[row]);
+        sample.weights()[row] * loss
+    };
+    (0..sample.rows()).map(loss).sum::<f64>() / sample.total()
+}
+
 impl Separation {
     /// Returns the answer about a halfspace with this error on the sample, and this mean G.
     pub(super) fn of(problem: &Problem, error: f64, mean: impl FnOnce() -> Vec<f64>) -> Self {

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_data::metrics::HeldOutError;
 use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
 
-use crate::cuts::{HeldOut, search};
+use crate::cuts::{search, tested};
 use crate::cutting_planes::End;
 use crate::sgd::{Learned, Plan, SgdRun};
 use crate::sphere::is_wrong;
 use crate::split::Split;
 use crate::{
-    CutOptions, Error, LearnedByCuts, Problem, Projection, Separation, Sphere, SphereSample,
+    CutOptions, Error, LearnedHalfspace, Problem, Projection, Separation, Sphere, SphereSample,
 };
 
 /// Samples whose features are read in parts; signs and weights are in memory.
@@ -236,7 +237,7 @@ pub fn learn_by_tested_cuts_from_parts<S: SamplesInParts + ?Sized>(
     sample: &mut S,
     projection: Option<&Projection>,
     seed: u64,
-) -> Result<(LearnedByCuts, HeldOut), Error> {
+) -> Result<(LearnedHalfspace, HeldOutError), Error> {
     let most = Plan::practical(problem).selection.min(sample.most_rows());
     let split = Split::new(&sample.weights(), most, seed)?;
     let weights = split.training_weights(&sample.weights()).into();
@@ -244,7 +245,7 @@ pub fn learn_by_tested_cuts_from_parts<S: SamplesInParts + ?Sized>(
     let found = learn_by_cuts_from_parts(problem, options, &mut training, projection)?;
     let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
-    let held_out = HeldOut::of(problem, &found.classifier.coef, &selection.with_weights(weights)?);
+    let held_out = tested(problem, &found, &selection.with_weights(weights)?);
     Ok((found, held_out))
 }
 
@@ -259,7 +260,7 @@ pub fn learn_by_cuts_from_parts<S: SamplesInParts + ?Sized>(
     options: &CutOptions<'_>,
     sample: &mut S,
     projection: Option<&Projection>,
-) -> Result<LearnedByCuts, Error> {
+) -> Result<LearnedHalfspace, Error> {
     let problem = match projection {
         Some(_) => Problem { margin: problem.margin.half(), ..*problem },
         None => *problem,

@@ -1,6 +1,7 @@
 //! The noise rate, the margin and the target of a problem, each checked once.
 
 use crate::Error;
+use crate::sphere::is_wrong;
 use margins_losses::OutOfRange;
 
 /// The bound eta on the noise rate, `0 <= eta < 1/2`.
@@ -122,5 +123,25 @@ impl Problem {
     pub fn gradient_factor(&self, score: f64, y: f64) -> f64 {
         let sign = if score >= 0.0 { 1.0 } else { -1.0 };
         ((1.0 - 2.0 * self.noise.0) * sign - y) / score.abs().max(self.margin.0 / 2.0)
+    }
+
+    /// Returns the reweighted loss (3) of a unit sample, `(1[sign(s) != y] - eta) |s|/max(|r|, gamma/2)`,
+    /// from the score `s = <w, x>` of a halfspace w and the score `r = <v, x>` of the halfspace v that
+    /// gives the weights; sign(0) = +1.
+    ///
+    /// It is convex in w. At `w = v` it is `1[sign(s) != y] - eta` wherever `|s| >= gamma/2`, and its
+    /// derivative in s is half of [`gradient_factor`](Self::gradient_factor).
+    ///
+    /// ```
+    /// use margins_massart::Problem;
+    ///
+    /// let problem = Problem::new(0.3, 0.1)?;
+    /// assert!((problem.reweighted_loss(-0.2, -0.2, 1.0) - (1.0 - 0.3)).abs() < 1e-15);
+    /// assert!((problem.reweighted_loss(0.1, -0.2, 1.0) - (-0.3 * 0.1 / 0.2)).abs() < 1e-15);
+    /// # Ok::<(), margins_massart::Error>(())
+    /// ```
+    pub fn reweighted_loss(&self, score: f64, reference: f64, y: f64) -> f64 {
+        let wrong = if is_wrong(score, y) { 1.0 } else { 0.0 };
+        (wrong - self.noise.0) * score.abs() / reference.abs().max(self.margin.0 / 2.0)
     }
 }

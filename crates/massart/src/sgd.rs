@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::iter::Peekable;
 
 use margins_data::Sample;
+use margins_data::metrics::HeldOutError;
 use margins_losses::OutOfRange;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::Error;
 use crate::Problem;
-use crate::binomial::upper_bound;
 use crate::selection::{Candidates, Selected, select_within};
 use crate::sphere::{Sphere, SphereSample, UnitSample};
 use crate::split::Split;
@@ -138,16 +138,12 @@ pub struct Learned {
     pub steps: usize,
     /// The selection among the iterates.
     pub selected: Selected,
-    /// The number of rows held out for it.
-    pub held_out: usize,
+    /// The error on the rows held out for it, with a bound for all [candidates](Selected::candidates)
+    /// at once.
+    pub held_out: HeldOutError,
     /// Candidates by their index with the share of these rows that they get wrong: all of them, or a
     /// hundred that are spread evenly and the one selected.
     pub candidate_errors: Vec<(usize, f64)>,
-    /// The bound on the error that holds with probability at least `1 - delta`, for [all
-    /// candidates](crate::Selected::candidates) on the selection sample: the binomial bound for
-    /// samples of equal weight, else Hoeffding's inequality, for which a sample of any weight counts
-    /// as one.
-    pub error_bound: f64,
     /// The limit that ended the steps before their time, if one did.
     pub stopped: Option<Status>,
 }
@@ -172,32 +168,15 @@ impl Learned {
     ) -> Self {
         let Trajectory { steps, ref candidates, stopped, .. } = *trajectory;
         let coef = candidates.get(selected.index).to_vec();
+        let Selected { error, candidates: count, .. } = selected;
         Learned {
             candidate_errors: some_errors(candidates, selected, selection),
             classifier: LinearClassifier { intercept: 0.0, coef },
             steps,
-            error_bound: Self::bound(selected.error, selected.candidates, delta, selection),
-            held_out: selection.weights().iter().filter(|&&weight| weight > 0.0).count(),
+            held_out: HeldOutError::new(error, count, delta, selection.weights()),
             selected,
             stopped,
         }
-    }
-
-    /// Returns the bound on the error of one of so many candidates that holds with probability
-    /// `1 - delta`, from its error on a sample, for all of them at once: the binomial bound for
-    /// samples of equal weight, else Hoeffding's inequality.
-    pub(super) fn bound(
-        error: f64,
-        candidates: usize,
-        delta: f64,
-        sample: &SphereSample<'_>,
-    ) -> f64 {
-        if let Some(n) = sample.equal_weights() {
-            let mistakes = (error * n as f64).round() as usize;
-            return upper_bound(mistakes, n, delta / candidates as f64);
-        }
-        let deviation = (candidates as f64 / delta).ln() / (2.0 * sample.effective_size());
-        (error + deviation.sqrt()).min(1.0)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows scaled into the unit ball, without a copy of their values.
 
+use margins_data::metrics::{effective_size, equal_weights};
 use margins_data::{Dataset, Design, Sample};
 use margins_losses::OutOfRange;
 
@@ -312,14 +313,12 @@ impl<'a> SphereSample<'a> {
 
     /// Returns the number of samples of positive weight if these weights are equal.
     pub(super) fn equal_weights(&self) -> Option<usize> {
-        let mut positive = self.weights.iter().copied().filter(|&weight| weight > 0.0);
-        let first = positive.next()?;
-        positive.try_fold(1, |count, weight| (weight == first).then_some(count + 1))
+        equal_weights(&self.weights)
     }
 
     /// Returns `(sum w)^2 / sum w^2`, the effective number of samples of equal weight.
     pub(super) fn effective_size(&self) -> f64 {
-        self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()
+        effective_size(&self.weights)
     }
 
     /// Returns the share of the samples that the halfspace gets wrong, `sign(<w, x>) != y` with

@@ -129,7 +129,7 @@ fn all_noise_rates_and_margins_are_tried_as_in_memory() {
         // Fewer rows in memory than a fifth: fewer are held out.
         let mut fewer = parts(weighted, 50);
         let found = learn_adaptively_from_parts(target, &mut fewer, 2, &limits).expect("a fit");
-        assert_eq!(found.learned.held_out, 50);
+        assert_eq!(found.learned.held_out.rows, 50);
     }
 }
 

@@ -3,9 +3,13 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-/// The version of the layouts that this crate reads and writes.
+/// The version of the layout of a model alone.
 #[cfg(feature = "serde")]
 pub(crate) const VERSION: u32 = 1;
+
+/// The version of the layout of a path: that of a model, with the members at each lambda.
+#[cfg(feature = "serde")]
+pub(crate) const VERSION_OF_PATHS: u32 = 2;
 
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +50,8 @@ pub enum Error {
     /// The file has another version of the layout.
     #[cfg(feature = "serde")]
     #[error(
-        "it has model version {found}, but this program reads version {VERSION}: install the release that wrote it"
+        "it has model version {found}, but this program reads versions {VERSION} and {VERSION_OF_PATHS}: \
+         install the release that wrote it"
     )]
     Version {
         /// The version found.
@@ -55,6 +60,30 @@ pub enum Error {
     /// The parts contradict each other, or no program could apply the numbers.
     #[error("not a usable model: {0}")]
     Invalid(String),
+    /// A path of several lambdas, where one model is needed.
+    #[error(
+        "it has the models of a path, at {count} lambdas from {largest:?} to {smallest:?}: choose one, by --lambda of \
+         predict and report, by C in Python, or by ModelPath::at in Rust"
+    )]
+    SeveralLambdas {
+        /// The number of lambdas.
+        count: usize,
+        /// The largest lambda.
+        largest: f64,
+        /// The smallest lambda.
+        smallest: f64,
+    },
+    /// The path was not fitted at this lambda.
+    #[error(
+        "it has no model at lambda {lambda:?}: {}. Interpolated coefficients would have no certificate",
+        nearest_lambdas(.nearest)
+    )]
+    NotFitted {
+        /// The lambda.
+        lambda: f64,
+        /// The next larger and the next smaller lambda of the path, as far as there are any.
+        nearest: Vec<f64>,
+    },
     /// The loss cannot be had from the registry.
     #[error("{}", of_loss(.0))]
     Loss(#[source] margins_losses::Error),
@@ -148,6 +177,18 @@ fn missing(what: &str, name: &str, error: &dyn Display) -> String {
     format!(
         "its {what} has to be registered first, by Registry::with_{what}(\"{name}\", ...): {error}"
     )
+}
+
+/// Returns the nearest fitted lambdas in words.
+fn nearest_lambdas(nearest: &[f64]) -> String {
+    match nearest {
+        [] => "it was fitted without a penalty".to_owned(),
+        [only] => format!("the nearest fitted lambda is {only:?}"),
+        several => {
+            let texts: Vec<String> = several.iter().map(|lambda| format!("{lambda:?}")).collect();
+            format!("the nearest fitted lambdas are {}", texts.join(" and "))
+        }
+    }
 }
 
 /// Returns the first few names that a model does not know, in words.

@@ -4,13 +4,18 @@ mod binary;
 mod checked;
 mod frame;
 mod json;
+mod scheme;
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use margins_data::AtomicFile;
+use margins_data::encode::Encoding;
+use margins_losses::MarginLoss;
 
-use crate::{Error, Model, Registry, write_atomically};
+use self::scheme::SchemeInFile;
+use crate::error::{VERSION, VERSION_OF_PATHS};
+use crate::{Basis, Error, Member, Model, ModelPath, Registry, write_atomically};
 
 pub use checked::{from_checked_bytes, to_checked_bytes};
 
@@ -76,16 +81,7 @@ impl Model {
     /// # Errors
     /// [`save`](Self::save) says which.
     pub fn save_as(&self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
-        let path = path.as_ref();
-        let write = || match format {
-            // As it is made: the text of a large model takes several times its memory.
-            Format::Json => Ok(write_atomically(path, |out| json::write(self, out))?),
-            Format::Binary => {
-                let bytes = binary::write(self)?;
-                Ok(write_atomically(path, |out| out.write_all(&bytes))?)
-            }
-        };
-        write().map_err(of_file(path))
+        Steps { model: self, further: &[] }.save(path.as_ref(), format)
     }
 
     /// Returns the bytes that [`save_as`](Self::save_as) writes.
@@ -93,22 +89,15 @@ impl Model {
     /// # Errors
     /// A model whose description takes more bytes than a header may have, 2^30.
     pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>, Error> {
-        match format {
-            Format::Json => {
-                let mut text = Vec::new();
-                json::write(self, &mut text)?;
-                Ok(text)
-            }
-            Format::Binary => binary::write(self),
-        }
+        Steps { model: self, further: &[] }.to_bytes(format)
     }
 
     /// Reads a model in either format, recognised by its content, and checks that it is consistent.
     ///
     /// # Errors
     /// [`Error::File`] with the reason: the file cannot be read, is not a model, is damaged, has
-    /// another version, contains numbers that are not finite or contradicts itself, or its loss or
-    /// kernel is not in the registry.
+    /// another version, contains numbers that are not finite or contradicts itself, has the models of
+    /// a [path](ModelPath), or its loss or kernel is not in the registry.
     pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
         Self::load_with_header(path, registry).map(|(_, model)| model)
     }
@@ -122,8 +111,8 @@ impl Model {
         registry: &Registry,
     ) -> Result<(Header, Self), Error> {
         let path = path.as_ref();
-        let read = || Self::read(&std::fs::read(path)?, registry);
-        read().map_err(of_file(path))
+        let (header, steps) = ModelPath::load_with_header(path, registry)?;
+        Ok((header, steps.into_only().map_err(of_file(path))?))
     }
 
     /// Reads the model that [`to_bytes`](Self::to_bytes) has written, in either format. The bytes
@@ -133,7 +122,56 @@ impl Model {
     /// # Errors
     /// [`load`](Self::load) says which.
     pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Self, Error> {
-        Self::read(bytes, registry).map(|(_, model)| model)
+        ModelPath::from_bytes(bytes, registry)?.into_only()
+    }
+}
+
+/// With the feature `serde`. A path of one lambda has the file of its model.
+impl ModelPath {
+    /// Writes the models to one file, as [`Model::save`] does.
+    ///
+    /// # Errors
+    /// [`Error::File`] with what the system says.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        Steps::of(self).save(path.as_ref(), Format::of_path(&path))
+    }
+
+    /// Returns the bytes that [`save`](Self::save) writes in this format.
+    ///
+    /// # Errors
+    /// [`Model::to_bytes`] says which.
+    pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>, Error> {
+        Steps::of(self).to_bytes(format)
+    }
+
+    /// Reads the models of a file: those of a path, or a model alone.
+    ///
+    /// # Errors
+    /// Those of [`Model::load`] that do not concern the number of lambdas.
+    pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
+        Self::load_with_header(path, registry).map(|(_, path)| path)
+    }
+
+    /// Reads the models of a file, as [`load`](Self::load) does, with the statements of the file about
+    /// itself.
+    ///
+    /// # Errors
+    /// [`load`](Self::load) says which.
+    pub fn load_with_header(
+        path: impl AsRef<Path>,
+        registry: &Registry,
+    ) -> Result<(Header, Self), Error> {
+        let path = path.as_ref();
+        let read = || Self::read(&std::fs::read(path)?, registry);
+        read().map_err(of_file(path))
+    }
+
+    /// Reads models from bytes, as [`Model::from_bytes`] does.
+    ///
+    /// # Errors
+    /// [`load`](Self::load) says which.
+    pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Self, Error> {
+        Self::read(bytes, registry).map(|(_, path)| path)
     }
 
     fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Self), Error> {
@@ -147,6 +185,87 @@ impl Model {
             )),
             None => Err(Error::NotAModel("it is empty".to_owned())),
         }
+    }
+}
+
+/// The members at each lambda as files hold them: a model with the members at further lambdas.
+#[derive(Clone, Copy)]
+struct Steps<'a> {
+    model: &'a Model,
+    further: &'a [Vec<Member>],
+}
+
+impl<'a> Steps<'a> {
+    fn of(path: &'a ModelPath) -> Self {
+        Steps { model: path.first(), further: path.further() }
+    }
+
+    /// Returns the version of the layout.
+    fn version(self) -> u32 {
+        if self.further.is_empty() { VERSION } else { VERSION_OF_PATHS }
+    }
+
+    /// Returns the members, lambda after lambda.
+    fn members(self) -> impl Iterator<Item = &'a Member> {
+        self.model.members().iter().chain(self.further.iter().flatten())
+    }
+
+    fn save(self, path: &Path, format: Format) -> Result<(), Error> {
+        let write = || match format {
+            // As it is made: the text of a large model takes several times its memory.
+            Format::Json => Ok(write_atomically(path, |out| json::write(self, out))?),
+            Format::Binary => {
+                let bytes = binary::write(self)?;
+                Ok(write_atomically(path, |out| out.write_all(&bytes))?)
+            }
+        };
+        write().map_err(of_file(path))
+    }
+
+    fn to_bytes(self, format: Format) -> Result<Vec<u8>, Error> {
+        match format {
+            Format::Json => {
+                let mut text = Vec::new();
+                json::write(self, &mut text)?;
+                Ok(text)
+            }
+            Format::Binary => binary::write(self),
+        }
+    }
+}
+
+/// The parts of a file of either format, which make the models of its version.
+struct Parts {
+    version: u32,
+    loss: Box<dyn MarginLoss>,
+    classes: Vec<String>,
+    scheme: SchemeInFile,
+    feature_names: Option<Vec<String>>,
+    basis: Option<Basis>,
+    members: Vec<Member>,
+    encoding: Option<Encoding>,
+    label_type: Option<String>,
+}
+
+impl Parts {
+    fn models(self) -> Result<ModelPath, Error> {
+        let Parts { version, loss, classes, scheme, feature_names, basis, members, .. } = self;
+        let scheme = scheme.parts();
+        let path = match version {
+            VERSION => Model::from_parts(&*loss, classes, scheme, feature_names, basis, members)
+                .map(ModelPath::from),
+            _ => ModelPath::from_members(&*loss, classes, scheme.0, feature_names, basis, members),
+        }?;
+        let (encoding, label_type) = (self.encoding, self.label_type);
+        path.try_map(|model| Ok(model.with_encoding(encoding)?.with_label_type(label_type)))
+    }
+}
+
+/// Refuses a version that is not read.
+fn check_version(found: u64) -> Result<(), Error> {
+    match [VERSION, VERSION_OF_PATHS].iter().any(|version| u64::from(*version) == found) {
+        true => Ok(()),
+        false => Err(Error::Version { found }),
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! * [`Model`]: scores, decisions and [probabilities](Model::class_probabilities) of two classes or
 //!   more.
+//! * [`ModelPath`]: models at several lambdas over the same functions.
 //! * [`Member`]: one of its binary classifiers, with the certificate of its fit.
 //! * [`Scheme`]: how the members decide between the classes.
 //! * [`Basis`]: the functions of a sample that the members combine, if not its features.
@@ -58,6 +59,7 @@ mod error;
 mod file;
 mod member;
 mod model;
+mod path;
 mod predictor;
 mod probabilities;
 mod probability_table;
@@ -72,6 +74,7 @@ pub use margins_data::{Design, write_atomically};
 pub use margins_losses::MarginLoss;
 pub use member::{Member, TrainingSummary};
 pub use model::Model;
+pub use path::ModelPath;
 pub use predictor::Predictor;
 pub use probability_table::ProbabilityTable;
 pub use registry::Registry;

@@ -1,5 +1,7 @@
 //! The model: classes, members and functions, with scores and decisions.
 
+mod votes;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -17,9 +19,9 @@ use crate::{Basis, Error, Member, Registry, Scheme};
 /// of a sample.
 ///
 /// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the
-/// features as given, or the functions of the [`Basis`]. The members of a [majority](Scheme::Majority)
-/// have one score together. A model has been checked: all of its
-/// numbers are finite, and all sizes agree.
+/// features as given, or the functions of the [`Basis`]. Members that [vote](Scheme::is_vote) have one
+/// score together, or one for each class. A model has been checked: all of its numbers are finite,
+/// and all sizes agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     loss: String,
@@ -28,6 +30,8 @@ pub struct Model {
     index: ClassIndex,
     label_type: Option<String>,
     scheme: Scheme,
+    /// The number of members of each class, in a majority of each class against the rest.
+    votes: Vec<usize>,
     feature_names: Option<Vec<String>>,
     encoding: Option<Encoding>,
     basis: Option<Basis>,
@@ -79,6 +83,18 @@ impl Model {
         basis: Option<Basis>,
         members: Vec<Member>,
     ) -> Result<Self, Error> {
+        Self::from_parts(loss, classes, (scheme, Vec::new()), feature_names, basis, members)
+    }
+
+    /// Returns the model of a scheme with the number of members of each class, if these vote.
+    pub(crate) fn from_parts(
+        loss: &dyn MarginLoss,
+        classes: Vec<String>,
+        (scheme, votes): (Scheme, Vec<usize>),
+        feature_names: Option<Vec<String>>,
+        basis: Option<Basis>,
+        members: Vec<Member>,
+    ) -> Result<Self, Error> {
         let loss = loss.specification();
         let index = ClassIndex::new(&classes).map_err(|error| Error::Invalid(error.to_string()))?;
         let (encoding, label_type) = (None, None);
@@ -88,6 +104,7 @@ impl Model {
             index,
             label_type,
             scheme,
+            votes,
             feature_names,
             encoding,
             basis,
@@ -97,11 +114,25 @@ impl Model {
         Ok(model)
     }
 
+    /// Returns the model with the members at another lambda, which have been checked.
+    pub(crate) fn with_members(&self, members: Vec<Member>) -> Self {
+        Model { members, ..self.clone() }
+    }
+
     /// Refuses parts that contradict each other.
     fn check(&self) -> Result<(), String> {
         let (classes, members) = (self.classes.len(), self.members.len());
         match self.scheme.scores(classes) {
             Some(_) if self.scheme == Scheme::Majority && members > 0 => {}
+            Some(scores) if self.scheme == Scheme::MajorityVersusRest => {
+                let total = self.votes.iter().try_fold(0_usize, |sum, &k| sum.checked_add(k));
+                if self.votes.len() != scores || self.votes.contains(&0) || total != Some(members) {
+                    let votes = &self.votes;
+                    return Err(format!(
+                        "its {members} members are divided into {votes:?} for {classes} classes"
+                    ));
+                }
+            }
             Some(expected) if expected == members => {}
             Some(expected) => {
                 let scheme = self.scheme;
@@ -166,9 +197,10 @@ impl Model {
         self.basis.as_ref()
     }
 
-    /// Returns the number of scores of a sample: 1 of a majority, else that of the members.
+    /// Returns the number of scores of a sample: 1 of a majority, that of the classes of a majority of
+    /// each class against the rest, and else that of the members.
     pub fn scores_per_sample(&self) -> usize {
-        if self.scheme == Scheme::Majority { 1 } else { self.members.len() }
+        if self.scheme.is_vote() { self.votes().len() } else { self.members.len() }
     }
 
     /// Returns the binary classifiers, at least one, in the order of the scheme.
@@ -307,28 +339,10 @@ impl Model {
         kernel: Option<&dyn Kernel>,
     ) -> Result<DMatrix<f64>, Error> {
         self.accept(design.columns(), None)?;
-        match self.scheme {
-            Scheme::Majority => self.votes(design, kernel),
-            _ => self.scores_of(&self.members, design, kernel),
+        match self.scheme.is_vote() {
+            true => self.shares(design, kernel),
+            false => self.scores_of(&self.members, design, kernel),
         }
-    }
-
-    /// Returns the share of the members' votes for the second class less that for the first, 1 x
-    /// samples.
-    fn votes(&self, design: &Design, kernel: Option<&dyn Kernel>) -> Result<DMatrix<f64>, Error> {
-        /// The number of linear members whose scores are in memory at the same time.
-        const TOGETHER: usize = 32;
-        // Kernel values are computed once for all members.
-        let together = if self.basis.is_some() { self.members.len() } else { TOGETHER };
-        let mut votes = DMatrix::zeros(1, design.rows());
-        for members in self.members.chunks(together) {
-            let scores = self.scores_of(members, design, kernel)?;
-            for (sum, scores) in votes.iter_mut().zip(scores.column_iter()) {
-                *sum +=
-                    scores.iter().map(|&score| if score > 0.0 { 1.0 } else { -1.0 }).sum::<f64>();
-            }
-        }
-        Ok(votes / self.members.len() as f64)
     }
 
     /// Returns the score of every sample under some members, members x samples.

@@ -64,7 +64,7 @@ impl Model {
         assert_eq!(scores.len(), self.scores_per_sample(), "the scores of a sample");
         assert_eq!(out.len(), self.classes().len(), "one probability a class");
         let none = || Error::NoProbabilities(self.loss().to_owned());
-        if self.scheme() == Scheme::Majority {
+        if self.scheme().is_vote() {
             return Err(none());
         }
         let members = self.members().iter().zip(scores);
@@ -116,7 +116,9 @@ impl Scheme {
         assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
         match self {
             Scheme::Binary => out.copy_from_slice(&[1.0 - of_members[0], of_members[0]]),
-            Scheme::Majority => return Err(Error::NoProbabilities(self.to_string())),
+            Scheme::Majority | Scheme::MajorityVersusRest => {
+                return Err(Error::NoProbabilities(self.to_string()));
+            }
             Scheme::OneVersusRest => {
                 out.copy_from_slice(of_members);
                 normalize(out);

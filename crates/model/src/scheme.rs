@@ -23,16 +23,26 @@ pub enum Scheme {
     /// score is greater than 0, else for the first. The score is the share of votes for the second
     /// class less that for the first: the second class where it is greater than 0, else the first.
     Majority,
+    /// A majority for each class against all others, of any number of members: the class of the
+    /// largest score, which is the share of votes for the class less that against it; of several the
+    /// first.
+    MajorityVersusRest,
 }
 
 impl Scheme {
+    /// Returns true if the members vote, so that a score is a share of votes and has no probability.
+    pub fn is_vote(self) -> bool {
+        matches!(self, Scheme::Majority | Scheme::MajorityVersusRest)
+    }
+
     /// Returns the number of scores of a sample for k classes: 1, k or k(k - 1)/2; `None` where the
-    /// scheme is not for as many classes. It is the number of members too, but for a majority.
+    /// scheme is not for as many classes. It is the number of members too, but for a
+    /// [vote](Self::is_vote).
     pub fn scores(self, classes: usize) -> Option<usize> {
         match self {
             Scheme::Binary | Scheme::Majority => (classes == 2).then_some(1),
             _ if classes < 2 => None,
-            Scheme::OneVersusRest => Some(classes),
+            Scheme::OneVersusRest | Scheme::MajorityVersusRest => Some(classes),
             Scheme::OneVersusOne => Some(classes.checked_mul(classes - 1)? / 2),
         }
     }
@@ -49,7 +59,7 @@ impl Scheme {
         let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
         match self {
             Scheme::Binary | Scheme::Majority => vec![pair(0, 1)],
-            Scheme::OneVersusRest => {
+            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
                 classes.iter().map(|class| format!("'{class}' against the rest")).collect()
             }
             Scheme::OneVersusOne => Self::pairs(classes.len()).map(|(i, j)| pair(i, j)).collect(),
@@ -66,7 +76,7 @@ impl Scheme {
         assert_eq!(Some(scores.len()), self.scores(classes), "the scores of a sample");
         match self {
             Scheme::Binary | Scheme::Majority => usize::from(scores[0] > 0.0),
-            Scheme::OneVersusRest => {
+            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
                 (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
             }
             Scheme::OneVersusOne => {
@@ -89,6 +99,7 @@ impl std::fmt::Display for Scheme {
             Scheme::Majority => "majority",
             Scheme::OneVersusRest => "one-versus-rest",
             Scheme::OneVersusOne => "one-versus-one",
+            Scheme::MajorityVersusRest => "majority-versus-rest",
         })
     }
 }

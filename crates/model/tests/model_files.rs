@@ -14,7 +14,8 @@ use margins_kernel_functions::{
 };
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{
-    Basis, Error, Format, Functions, Header, Member, Model, Registry, Scheme, TrainingSummary,
+    Basis, Error, Format, Functions, Header, Member, Model, ModelPath, Registry, Scheme,
+    TrainingSummary,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -107,11 +108,13 @@ fn models() -> impl Strategy<Value = Model> {
         (2usize..5).prop_map(|k| (Scheme::OneVersusRest, k)),
         (2usize..5).prop_map(|k| (Scheme::OneVersusOne, k)),
         Just((Scheme::Majority, 2)),
+        (2usize..5).prop_map(|k| (Scheme::MajorityVersusRest, k)),
     ];
     (scheme, 1usize..5, 1usize..5)
         .prop_flat_map(|((scheme, classes), p, voters)| {
             let members = match scheme {
                 Scheme::Majority => voters,
+                Scheme::MajorityVersusRest => votes_of(classes, voters).iter().sum(),
                 _ => scheme.scores(classes).expect("a scheme for as many"),
             };
             basis(p).prop_flat_map(move |basis| {
@@ -131,15 +134,30 @@ fn models() -> impl Strategy<Value = Model> {
                     platt,
                 });
                 let names = proptest::option::of(proptest::collection::vec("\\PC{0,6}", p));
-                (Just((scheme, classes, basis)), proptest::collection::vec(member, members), names)
+                (
+                    Just((scheme, classes, voters, basis)),
+                    proptest::collection::vec(member, members),
+                    names,
+                )
             })
         })
-        .prop_map(|((scheme, classes, basis), members, names)| {
+        .prop_map(|((scheme, classes, voters, basis), mut members, names)| {
+            let votes = votes_of(classes, voters);
             let classes = (0..classes).map(|k| format!("Klasse \"{k}\"\u{1F600}")).collect();
             let loss: &dyn MarginLoss =
                 if members.len() == 1 { &LeakyHockeyStick } else { &Logistic };
+            if scheme == Scheme::MajorityVersusRest {
+                let groups = votes.iter().map(|&count| members.drain(..count).collect()).collect();
+                return Model::from_majorities(loss, classes, names, basis, groups)
+                    .expect("a model");
+            }
             Model::from_members(loss, classes, scheme, names, basis, members).expect("a model")
         })
+}
+
+/// Returns some number of votes for each class.
+fn votes_of(classes: usize, voters: usize) -> Vec<usize> {
+    (0..classes).map(|class| 1 + (voters + class) % 3).collect()
 }
 
 proptest! {
@@ -269,6 +287,47 @@ proptest! {
             prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &scores);
         }
     }
+
+    /// The score of each class is that of its own members alone, the largest one decides, and the
+    /// model is the same from a file.
+    #[test]
+    fn a_majority_of_each_class_against_the_rest_votes(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30), voters in 1usize..40, kernel in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let design = Design::from_rows(&weights.chunks_exact(3).collect::<Vec<_>>()).unwrap();
+        let gaussian = registry.kernels.parse("gaussian:sigma=0.7").unwrap();
+        let sections = Functions::Sections(design.select(&[0, 4, 2]));
+        let basis = kernel.then(|| Basis::new(&*gaussian, None, sections).unwrap());
+        let member = |m: usize| Member {
+            lambda: None,
+            intercept: weights[m % 30],
+            coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let groups: Vec<Vec<Member>> =
+            (0..3).map(|k| (0..voters + k).map(|m| member(5 * k + m)).collect()).collect();
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let vote = Model::from_majorities(&Logistic, names, None, basis.clone(), groups.clone()).unwrap();
+        prop_assert_eq!(&*vote.votes(), &[voters, voters + 1, voters + 2]);
+        let scores = vote.decision_functions(&design, &registry).unwrap();
+        for (class, members) in groups.into_iter().enumerate() {
+            let classes = vec!["no".to_owned(), "yes".to_owned()];
+            let alone = Model::from_members(&Logistic, classes, Scheme::Majority, None, basis.clone(), members);
+            let alone = alone.unwrap().decision_function(&design, &registry).unwrap();
+            prop_assert_eq!(scores.column(class).iter().copied().collect::<Vec<f64>>(), alone);
+        }
+        for (row, class) in vote.predict(&design, &registry).unwrap().into_iter().enumerate() {
+            let best = (0..3).fold(0, |best, k| if scores[(row, k)] > scores[(row, best)] { k } else { best });
+            prop_assert_eq!(class, best);
+        }
+        prop_assert!(matches!(vote.class_probabilities(&scores, &Logistic), Err(Error::NoProbabilities(_))));
+        for format in FORMATS {
+            let read = load(&vote.to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read, &vote);
+        }
+    }
 }
 
 #[test]
@@ -288,10 +347,23 @@ fn a_majority_is_of_two_classes_and_has_members() {
     assert!(of(2, 1).is_ok() && of(2, 4).is_ok());
     assert!(message(of(3, 3)).contains("majority is not for 3 classes"));
     assert!(message(of(2, 0)).contains("it has 0 members"));
+    let of = |votes: &[usize]| {
+        let members = votes.iter().map(|&count| vec![member.clone(); count]).collect();
+        let classes = (0..3).map(|k| k.to_string()).collect();
+        Model::from_majorities(&Hinge, classes, None, None, members)
+    };
+    assert!(of(&[1, 2, 1]).is_ok());
+    assert!(message(of(&[1, 2])).contains("its 3 members are divided into [1, 2] for 3 classes"));
+    assert!(message(of(&[1, 0, 2])).contains("[1, 0, 2]"));
+    let members = vec![member; 3];
+    let classes = (0..3).map(|k| k.to_string()).collect();
+    let without =
+        Model::from_members(&Hinge, classes, Scheme::MajorityVersusRest, None, None, members);
+    assert!(message(without).contains("divided into [] for 3 classes"));
 }
 
 /// The models of the fixtures: the four fits, whose JSON is their source, and what is made from them.
-fn models_of_fixtures() -> Vec<(&'static str, Model)> {
+fn models_of_fixtures() -> Vec<(&'static str, ModelPath)> {
     let registry = Registry::standard();
     let of = |name: &str| Model::load(fixtures().join(name), &registry).expect("a fixture");
     let several = |scheme: Scheme, of: &Model| {
@@ -319,7 +391,7 @@ fn models_of_fixtures() -> Vec<(&'static str, Model)> {
         let basis = of.basis().cloned();
         Model::from_members(&Hinge, classes, of.scheme(), names, basis, members).expect("a model")
     };
-    vec![
+    let models = [
         ("linear", of("linear.json")),
         ("kernel", of("kernel.json")),
         ("sparse-kernel", of("sparse-kernel.json")),
@@ -327,26 +399,116 @@ fn models_of_fixtures() -> Vec<(&'static str, Model)> {
         ("rest", several(Scheme::OneVersusRest, &of("linear.json"))),
         ("one", several(Scheme::OneVersusOne, &of("sparse-kernel.json"))),
         ("platt", scaled(&several(Scheme::OneVersusRest, &of("linear.json")))),
-    ]
+    ];
+    let path = path_of(&of("sparse-kernel.json"), &[0.5, 0.05, 0.005]);
+    models
+        .map(|(name, model)| (name, model.into()))
+        .into_iter()
+        .chain([("sparse-path", path)])
+        .collect()
 }
 
 /// The scores of the samples that a fixture was fitted to, one line per sample, and their
 /// probabilities by scalings.
-fn scores(name: &str, model: &Model) -> String {
+fn scores(name: &str, models: &ModelPath) -> String {
     let data = match name.contains("sparse") || name.contains("one") {
         true => "sparse.svm",
         false => "dense.csv",
     };
     let data = read::dataset(fixtures().join(data), &Default::default()).expect("data");
-    let scores = model.decision_functions(data.design(), &Registry::standard()).expect("scores");
-    scores.row_iter().fold(String::new(), |mut text, row| {
-        let scaled = |(member, score): (&Member, &f64)| Some(member.platt?.probability(*score));
-        let probabilities = model.members().iter().zip(row.iter()).filter_map(scaled);
-        let numbers = row.iter().copied().chain(probabilities);
-        let row: Vec<String> = numbers.map(|number| format!("{number:?}")).collect();
-        writeln!(text, "{}", row.join(",")).expect("text grows");
-        text
+    models.lambdas().into_iter().fold(String::new(), |text, lambda| {
+        let model = models.at(lambda).expect("a lambda of the path");
+        let scores = model.decision_functions(data.design(), &Registry::standard());
+        scores.expect("scores").row_iter().fold(text, |mut text, row| {
+            let scaled = |(member, score): (&Member, &f64)| Some(member.platt?.probability(*score));
+            let probabilities = model.members().iter().zip(row.iter()).filter_map(scaled);
+            let numbers = row.iter().copied().chain(probabilities);
+            let row: Vec<String> = numbers.map(|number| format!("{number:?}")).collect();
+            writeln!(text, "{}", row.join(",")).expect("text grows");
+            text
+        })
     })
+}
+
+/// The path of a model with other coefficients at each lambda, at most 1.
+fn path_of(of: &Model, lambdas: &[f64]) -> ModelPath {
+    let members = lambdas.iter().flat_map(|&lambda| {
+        of.members().iter().map(move |member| Member {
+            lambda: Some(lambda),
+            coef: member.coef.iter().map(|a| a * lambda.sqrt()).collect(),
+            ..member.clone()
+        })
+    });
+    let (names, basis) = (of.feature_names().map(<[String]>::to_vec), of.basis().cloned());
+    let (loss, classes) = (&LeakyHockeyStick, of.classes().to_vec());
+    ModelPath::from_members(loss, classes, of.scheme(), names, basis, members.collect())
+        .expect("a path")
+}
+
+proptest! {
+    /// A file of a path has the model of every lambda, to the bit, and a model alone has the file of a
+    /// path of one lambda.
+    #[test]
+    fn a_path_keeps_every_model(model in models(), count in 2usize..5) {
+        prop_assume!(!model.scheme().is_vote());
+        let lambdas: Vec<f64> = (0..count).map(|k| 0.1f64.powi(k as i32)).collect();
+        let path = path_of(&model, &lambdas);
+        prop_assert_eq!(path.lambdas(), lambdas.clone());
+        for format in FORMATS {
+            let bytes = path.to_bytes(format).unwrap();
+            let read = ModelPath::from_bytes(&bytes, &Registry::standard()).unwrap();
+            prop_assert_eq!(&read, &path);
+            prop_assert_eq!(read.to_bytes(Format::Binary).unwrap(), path.to_bytes(Format::Binary).unwrap());
+            for (&lambda, members) in lambdas.iter().zip(path.steps()) {
+                let at = read.at(lambda).unwrap();
+                prop_assert_eq!(at.members(), members);
+                prop_assert_eq!((at.classes(), at.basis()), (model.classes(), model.basis()));
+                let alone = ModelPath::from(at.clone());
+                prop_assert_eq!(alone.to_bytes(format).unwrap(), at.to_bytes(format).unwrap());
+                prop_assert_eq!(alone.into_only().unwrap(), at);
+            }
+            // A model is not one of several at random.
+            let refused = load(&bytes).unwrap_err();
+            let is_named = matches!(refused, Error::SeveralLambdas { count: found, .. } if found == count);
+            prop_assert!(is_named, "{}", refused);
+        }
+    }
+}
+
+#[test]
+fn a_lambda_that_was_not_fitted_is_refused_with_its_neighbours() {
+    let of = Model::load(fixtures().join("kernel.json"), &Registry::standard()).unwrap();
+    let path = path_of(&of, &[1.0, 0.031_622_776_6, 0.001]);
+    // The six digits of a table are enough.
+    assert_eq!(path.at(0.031_622_8).unwrap().members()[0].lambda, Some(0.031_622_776_6));
+    let refused = |lambda: f64| message(path.at(lambda));
+    insta::assert_snapshot!(
+        [refused(0.5), refused(3.0), refused(1e-9), refused(0.0316)].join("\n")
+    );
+    let member = |lambda: Option<f64>| Member { lambda, ..of.members()[0].clone() };
+    let build = |members: Vec<Member>| {
+        let (classes, basis) = (of.classes().to_vec(), of.basis().cloned());
+        message(ModelPath::from_members(&Hinge, classes, Scheme::Binary, None, basis, members))
+    };
+    let short = Member { coef: vec![1.0], ..member(Some(0.1)) };
+    insta::assert_snapshot!(
+        [
+            build(vec![member(Some(0.1)), member(Some(1.0))]),
+            build(vec![member(Some(1.0)), member(Some(1.0))]),
+            build(vec![member(Some(1.0)), member(None)]),
+            build(vec![member(Some(1.0)), short]),
+            message(path.into_only()),
+        ]
+        .join("\n")
+    );
+    let rest =
+        path_of(&Model::load(fixtures().join("rest.json"), &Registry::standard()).unwrap(), &[1.0]);
+    let members: Vec<Member> =
+        rest.first().members().iter().chain(&rest.first().members()[..1]).cloned().collect();
+    let classes = rest.first().classes().to_vec();
+    let refused =
+        ModelPath::from_members(&Hinge, classes, Scheme::OneVersusRest, None, None, members);
+    assert_eq!(message(refused), "not a usable model: step 2 of the path has 1 members, not 3");
 }
 
 /// A sparse kernel model of three classes, byte by byte as docs/model-files.md has it.
@@ -449,10 +611,12 @@ fn files_score_as_when_they_were_written() {
             _ => continue,
         };
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
-        let (header, model) = Model::load_with_header(&path, &Registry::standard()).expect(&name);
-        assert_eq!((header.format, header.version), (format, 1));
+        let (header, models) =
+            ModelPath::load_with_header(&path, &Registry::standard()).expect(&name);
+        let version = if name.contains("path") { 2 } else { 1 };
+        assert_eq!((header.format, header.version), (format, version));
         let recorded = std::fs::read_to_string(path.with_extension("scores")).expect("scores");
-        assert_eq!(scores(&name, &model), recorded, "{name}");
+        assert_eq!(scores(&name, &models), recorded, "{name}");
         seen.push(path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned());
     }
     seen.sort();
@@ -464,11 +628,11 @@ fn files_score_as_when_they_were_written() {
 #[test]
 #[ignore = "writes the fixtures"]
 fn write_fixtures() {
-    for (name, model) in models_of_fixtures() {
+    for (name, models) in models_of_fixtures() {
         let path = fixtures().join(name);
-        model.save(path.with_extension("json")).expect("written");
-        model.save(path.with_extension("mgn")).expect("written");
-        std::fs::write(path.with_extension("scores"), scores(name, &model)).expect("written");
+        models.save(path.with_extension("json")).expect("written");
+        models.save(path.with_extension("mgn")).expect("written");
+        std::fs::write(path.with_extension("scores"), scores(name, &models)).expect("written");
     }
 }
 
@@ -574,7 +738,7 @@ fn binary(name: &str) -> Vec<u8> {
 
 #[test]
 fn every_truncation_and_every_flipped_bit_is_found() {
-    for name in ["kernel", "sparse-kernel", "platt"] {
+    for name in ["kernel", "sparse-kernel", "platt", "sparse-path"] {
         let whole = binary(name);
         for length in 0..whole.len() {
             assert!(load(&whole[..length]).is_err(), "{name} to {length}");

@@ -6,14 +6,19 @@
 //!   program.
 //! * `primal`: the gap by the slopes at a point; `dual`: the gap by any feasible duals.
 //! * [`Evaluator`]: certificates at one point after another, for samples in memory or distributed.
+//! * [`DualSolution`]: the dual variables of a fit, with its [`ConstrainedForm`].
 //! * `examine`: the evidence in a loss against itself.
 
 mod appraise;
+mod constrained;
 pub(crate) mod dual;
 mod evaluator;
 mod examine;
 mod primal;
 
+pub use constrained::{
+    ConstrainedForm, DualSolution, DualVariables, Hulls, PrimalDual, Violations,
+};
 pub use evaluator::Evaluator;
 pub(crate) use evaluator::Valued;
 pub use examine::contradicts_itself;

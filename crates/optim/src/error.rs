@@ -73,6 +73,15 @@ pub enum Error {
     /// A classifier has an intercept where the objective fixes it at 0.
     #[error("the intercept is {0}, but the objective has none")]
     Intercept(f64),
+    /// The objective is not one whose path has a limit in closed form.
+    #[error("the limit of a path {0}")]
+    Limit(&'static str),
+    /// No direction was found that separates the classes.
+    #[error(
+        "no direction through the origin separates the classes, down to a fit at lambda {0:e}: the path of other \
+         classes has no limiting direction. Add features, or a feature that is 1"
+    )]
+    NotSeparable(f64),
     /// A sample weight is negative, NaN or infinite.
     #[error("weight {value} of row {row} is not a finite number of at least 0")]
     Weight {

@@ -59,9 +59,9 @@ pub use method::{
     Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule,
 };
 pub use path::{
-    ClassWeights, CrossValidatedPath, ErrorCurve, FinishedFolds, FoldOutcome, FoldRows, Measured,
-    ScoredFold, Sensitivity, Training, cross_validate, cross_validate_by, error_curve, fit,
-    held_out_curve, path,
+    ClassWeights, CrossValidatedPath, ErrorCurve, FinishedFolds, FoldOutcome, FoldRows,
+    LeaveOneOutBounds, Measured, ScoredFold, Sensitivity, Training, cross_validate,
+    cross_validate_by, error_curve, fit, held_out_curve, leave_one_out_bounds, path,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
 

@@ -5,6 +5,7 @@
 //! * [`path_over`]: a path over any implementation of [`Samples`](crate::space::Samples), such as
 //!   distributed samples.
 //! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
+//! * [`separable_limit`]: the limit of a path of separable classes as lambda falls to 0.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
 
@@ -21,6 +22,7 @@ mod over;
 mod published;
 mod rounds;
 mod sensitivity;
+mod separable;
 mod splits;
 mod time_shares;
 pub(crate) mod training;
@@ -57,7 +59,8 @@ pub use over::path_over;
 pub(crate) use over::{Start, path_from};
 pub use published::{Coefficients, PublishedRule, published};
 pub use rounds::{Round, Rounds};
-pub use sensitivity::Sensitivity;
+pub use sensitivity::{LeaveOneOutBounds, Sensitivity, leave_one_out_bounds};
+pub use separable::{SeparableLimit, separable_limit};
 pub use splits::untrained_classes;
 pub use time_shares::TimeShares;
 pub use training::{ClassWeights, Training};

@@ -12,6 +12,7 @@
 //! * [`Sums`]: sums over the samples at a point. [`summation`]: sums whose rounding is known.
 
 mod balance;
+mod best_intercepts;
 mod fenchel_young;
 mod free;
 mod intercept;

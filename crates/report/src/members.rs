@@ -1,7 +1,7 @@
 //! The members of a model with their certificates and largest coefficients.
 
 use margins_data::{Design, Standardizer};
-use margins_model::{Basis, Functions, Model, Scheme};
+use margins_model::{Basis, Functions, Model};
 use serde::Serialize;
 
 /// The most coefficients that are listed.
@@ -62,7 +62,7 @@ impl Coefficient {
 /// Returns the members of a model, with the rows of its support samples in the data fitted to if these are
 /// given. The members of a majority decide only together: none of them is listed.
 pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSummary> {
-    if model.scheme() == Scheme::Majority {
+    if model.scheme().is_vote() {
         return Vec::new();
     }
     let functions = match model.basis().map(Basis::functions) {

@@ -39,6 +39,8 @@ pub struct Report {
     pub path: Vec<PathPoint>,
     /// The largest coefficients along the path, of a classifier that is linear in its features.
     pub profiles: Vec<Profile>,
+    /// The duals of some samples along the path, of a kernel classifier.
+    pub duals: Vec<Profile>,
     /// The end of a game of focused online learning.
     pub game: Option<Game>,
     /// The binary classifiers of the model.
@@ -133,6 +135,7 @@ impl Report {
             selection: None,
             path: Vec::new(),
             profiles: Vec::new(),
+            duals: Vec::new(),
             game: None,
             members: Vec::new(),
             evaluations: Vec::new(),

@@ -85,6 +85,13 @@ fn complete() -> Report {
     let coef: Vec<[f64; 2]> = (0..5).map(|k| [0.1 * f64::from(k), -f64::from(k)]).collect();
     let path: Vec<&[f64]> = coef.iter().map(|coef| &coef[..]).collect();
     report.profiles = Profile::largest(Some(&names), &path);
+    report.duals = Profile::spread(&[
+        vec![1.0, 0.5],
+        vec![0.25, 1.0],
+        vec![0.0, 0.5],
+        vec![1.0; 2],
+        vec![0.5; 2],
+    ]);
     report.game = Some(Game::new(12, 100, None, &[0.0, 0.25, 1.0, 0.0], 1).unwrap());
     report.suspect(&training, &[2, 0]);
     report.candidates = Some(CandidateChoice {
@@ -199,12 +206,12 @@ fn margin_pursuit_reports_where_its_margins_are() {
     assert_eq!(json["evaluations"][0]["location"]["gamma"], 1.0);
     assert!(report.page().contains("Location of the margins at the scale of the loss"));
 
-    // Equal weights change no estimate and leave no interval; another loss has no level.
+    // Equal weights change no estimate; another loss has no level.
     let weights = vec![3.0; 200];
     let weighted = Labelled { weights: Some(&weights), ..sample };
     report.evaluate(&weighted, model, &Registry::standard()).unwrap();
     let same = report.evaluations[1].location.unwrap();
-    assert!((same.estimate - found.estimate).abs() < 1e-12 && same.interval.is_none());
+    assert!((same.estimate - found.estimate).abs() < 1e-12);
     assert!(complete().evaluations[0].location.is_none());
 }
 
@@ -398,6 +405,14 @@ fn paths_and_games_are_summed_up() {
     let many: Vec<f64> = (0..20).map(f64::from).collect();
     let profiles = Profile::largest(None, &[&many]);
     assert_eq!((profiles.len(), &*profiles[0].name), (8, "feature 20"));
+    // Duals are those of the ranks at the end, from the largest to the smallest.
+    let at = |end: bool| (0..15).map(|i| if end { f64::from(i * 7 % 15) } else { 1.0 }).collect();
+    let duals = Profile::spread(&[at(false), at(true)]);
+    let ends: Vec<f64> = duals.iter().map(|profile| profile.coef[1]).collect();
+    assert_eq!(ends, [14.0, 12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0]);
+    assert_eq!((&*duals[0].name, duals[0].coef[0]), ("row 3", 1.0));
+    assert_eq!(Profile::spread(&[vec![0.5]])[0].name, "row 1");
+    assert!(Profile::spread(&[]).is_empty() && Profile::spread(&[Vec::new()]).is_empty());
     let game = report.game.as_ref().unwrap();
     assert_eq!((game.max_loss, game.mean_loss), (1.0, 0.3125));
     assert_eq!((game.losses[0], game.losses[200]), (0.0, 1.0));
@@ -439,7 +454,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     let named = |name: &'static str| tree.descendants().filter(move |n| n.has_tag_name(name));
     let svg = ("http://www.w3.org/2000/svg", "svg");
     let pictures: Vec<_> = tree.descendants().filter(|node| node.has_tag_name(svg)).collect();
-    assert_eq!(pictures.len(), 17);
+    assert_eq!(pictures.len(), 18);
     for picture in pictures {
         assert_eq!(picture.attribute("role"), Some("img"));
         let words = picture.attribute("aria-labelledby").expect("a text alternative");

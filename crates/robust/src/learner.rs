@@ -13,7 +13,8 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 ///
 /// * `catoni:alpha=1,restarts=0,seed=1`
 /// * `median-of-means:blocks=11,steps=2000,seed=1`
-/// * `margin-distribution:mean=1,variance=1,seed=1`
+/// * `margin-distribution:mean=1,variance=1,seed=1`, or `margin-distribution:lambda1=1,lambda2=1,lambda3=1,seed=1`,
+///   which sets lambda as well ([`MarginDistribution::by_letters`])
 /// * `garg-roth:restarts=10,seed=1`
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RobustLearner {
@@ -35,6 +36,14 @@ impl RobustLearner {
     /// Returns true if fits come with a duality gap.
     pub fn is_certified(&self) -> bool {
         matches!(self, RobustLearner::MarginDistribution(_))
+    }
+
+    /// Returns the lambda that the specification sets, if it sets one.
+    pub fn lambda(&self) -> Option<Lambda> {
+        match self {
+            RobustLearner::MarginDistribution(learner) => learner.lambda(),
+            _ => None,
+        }
     }
 
     /// Returns the fit of the learner at one lambda.
@@ -100,7 +109,12 @@ impl fmt::Display for RobustLearner {
             }
             RobustLearner::MarginDistribution(learner) => {
                 let (mean, variance, seed) = (learner.mean(), learner.variance(), learner.seed);
-                write!(f, "margin-distribution:mean={mean},variance={variance},seed={seed}")
+                f.write_str("margin-distribution:")?;
+                match learner.letters() {
+                    Some([l1, l2, l3]) => write!(f, "lambda1={l1},lambda2={l2},lambda3={l3}")?,
+                    None => write!(f, "mean={mean},variance={variance}")?,
+                }
+                write!(f, ",seed={seed}")
             }
             RobustLearner::GargRoth(GargRothDescent { restarts: Restarts { count, seed } }) => {
                 write!(f, "garg-roth:restarts={count},seed={seed}")
@@ -128,10 +142,19 @@ impl FromStr for RobustLearner {
                 (RobustLearner::MedianOfMeans(learner), "blocks, steps and seed")
             }
             "margin-distribution" => {
-                let (mean, variance) = (given.number("mean", 1.0)?, given.number("variance", 1.0)?);
-                let mut learner = MarginDistribution::new(mean, variance)?;
+                let mut letter = |key| given.optional(key);
+                let letters = [letter("lambda1")?, letter("lambda2")?, letter("lambda3")?];
+                let (mut learner, known) = if letters.iter().any(Option::is_some) {
+                    let [l1, l2, l3] = letters.map(|letter| letter.unwrap_or(1.0));
+                    let learner = MarginDistribution::by_letters(l1, l2, l3)?;
+                    (learner, "lambda1, lambda2, lambda3 and seed")
+                } else {
+                    let mean = given.number("mean", 1.0)?;
+                    let learner = MarginDistribution::new(mean, given.number("variance", 1.0)?)?;
+                    (learner, "mean, variance and seed")
+                };
                 learner.seed = seed;
-                (RobustLearner::MarginDistribution(learner), "mean, variance and seed")
+                (RobustLearner::MarginDistribution(learner), known)
             }
             "garg-roth" => {
                 let restarts = Restarts { count: given.whole("restarts", 10)?, seed };
@@ -161,9 +184,12 @@ impl<'t> Parameters<'t> {
         Ok(Parameters { specification, parts })
     }
 
+    fn optional(&mut self, key: &str) -> Result<Option<f64>, Error> {
+        self.parts.take(key, "a number").map_err(|reason| self.refuse(reason))
+    }
+
     fn number(&mut self, key: &str, default: f64) -> Result<f64, Error> {
-        let given = self.parts.take(key, "a number").map_err(|reason| self.refuse(reason))?;
-        Ok(given.unwrap_or(default))
+        Ok(self.optional(key)?.unwrap_or(default))
     }
 
     fn whole(&mut self, key: &'static str, default: usize) -> Result<usize, Error> {

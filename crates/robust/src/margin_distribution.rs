@@ -2,12 +2,12 @@
 
 mod metric;
 
-use margins_losses::{MarginLoss, OutOfRange};
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase};
 use margins_optim::method::{Ending, Monitor};
 use margins_optim::problem::summation::{SUM_ERROR, UNIT, dot};
 use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::space::{Extent, RowSpace};
-use margins_optim::{Certificate, Fit, Lambda, Objective, Options};
+use margins_optim::{Certificate, Fit, Lambda, Objective, Options, Status};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -51,11 +51,17 @@ const LARGEST_ORDER: usize = 8000;
 /// The first terms are Fenchel-Young terms, none of which is negative, and the last bounds the
 /// distance in the metric of Q from the point that belongs to s.
 ///
+/// Holland (2019, section 2.1) writes `||w||^2/2 + lambda_1 v - lambda_2 m + (lambda_3/n) sum_i xi_i` with
+/// the variance v, which is `F/(2 lambda)` for `lambda = 1/(2 lambda_3)`, `mu = lambda_2/lambda_3` and
+/// `nu = lambda_1/lambda_3`: see [`by_letters`](Self::by_letters).
+///
 /// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginDistribution {
     mean: f64,
     variance: f64,
+    /// `lambda_1`, `lambda_2` and `lambda_3`, if the weights were given so.
+    letters: Option<[f64; 3]>,
     /// The seed of the order of the coordinates.
     pub seed: u64,
 }
@@ -71,6 +77,15 @@ pub struct MarginDistributionSolution {
     pub ending: Ending,
     /// The number of products with the data, an epoch counting as two.
     pub passes: usize,
+    /// The bound of Zhang and Zhou on the share of rows that are misclassified if they are left out, for the
+    /// hinge: `(1/n) (sum over I_1 of a_i U_ii + #I_2)`, where I_1 holds the rows with `0 < s_i < 1` and
+    /// I_2 those with `s_i = 1`, `a_i = d_i s_i/(2 lambda)` and `U_ii = lambda z_i' Q^-1 z_i`.
+    ///
+    /// A row is left out by its loss alone: the mean and the variance remain those of all rows. Then its
+    /// margin falls by at most `a_i U_ii`: with the change `e` of `(b, w)`, `2 e'Q e <= d_i s_i z_i'e`, because
+    /// the slopes of the other losses rise with their margins, and Cauchy and Schwarz bound `z_i'e`. This is
+    /// for the minimum itself. Where the moments are computed again, more rows may be wrong.
+    pub leave_one_out_bound: Option<f64>,
 }
 
 impl MarginDistribution {
@@ -84,7 +99,52 @@ impl MarginDistribution {
             let valid = |value| (0.0..=1e100).contains(&value);
             OutOfRange::check(parameter, value, "a number from 0 to 1e100", valid)?;
         }
-        Ok(MarginDistribution { mean, variance, seed: 1 })
+        Ok(MarginDistribution { mean, variance, letters: None, seed: 1 })
+    }
+
+    /// Returns the machine that minimises
+    /// `||w||^2/2 + lambda_1 v - lambda_2 m + (lambda_3/n) sum_i xi_i`, with the mean m and the variance v
+    /// of the margins and the losses `xi_i`, at its [`lambda`](Self::lambda) `1/(2 lambda_3)`.
+    ///
+    /// ```
+    /// use margins_robust::MarginDistribution;
+    ///
+    /// let machine = MarginDistribution::by_letters(1.0, 4.0, 2.0)?;
+    /// assert_eq!((machine.mean(), machine.variance()), (2.0, 0.5));
+    /// assert_eq!(machine.lambda().map(|lambda| lambda.get()), Some(0.25));
+    /// # Ok::<(), margins_robust::Error>(())
+    /// ```
+    ///
+    /// Source: Holland, *Classification using margin pursuit* (2019), section 2.1.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`]: `lambda_3` is not within 1e-100 to 1e100, or `lambda_1` or `lambda_2` is
+    /// negative or more than 1e100 times `lambda_3`.
+    pub fn by_letters(lambda_1: f64, lambda_2: f64, lambda_3: f64) -> Result<Self, Error> {
+        let valid = |value| (1e-100..=1e100).contains(&value);
+        OutOfRange::check("lambda3", lambda_3, "a number from 1e-100 to 1e100", valid)?;
+        for (name, value) in [("lambda1", lambda_1), ("lambda2", lambda_2)] {
+            let valid = |value: f64| value >= 0.0 && value <= 1e100 * lambda_3.min(1.0);
+            OutOfRange::check(
+                name,
+                value,
+                "a number from 0 to 1e100, and to 1e100 lambda3",
+                valid,
+            )?;
+        }
+        let machine = MarginDistribution::new(lambda_2 / lambda_3, lambda_1 / lambda_3)?;
+        Ok(MarginDistribution { letters: Some([lambda_1, lambda_2, lambda_3]), ..machine })
+    }
+
+    /// Returns `lambda_1`, `lambda_2` and `lambda_3` of [`by_letters`](Self::by_letters).
+    pub fn letters(&self) -> Option<[f64; 3]> {
+        self.letters
+    }
+
+    /// Returns the lambda that the letters stand for, if the weights were given so; fits at another
+    /// lambda would have another objective.
+    pub fn lambda(&self) -> Option<Lambda> {
+        self.letters.and_then(|[.., lambda_3]| Lambda::new(0.5 / lambda_3).ok())
     }
 
     /// Returns the weight mu of the mean.
@@ -101,8 +161,9 @@ impl MarginDistribution {
     /// by default).
     ///
     /// # Errors
-    /// `Unsuitable`: the loss is not convex. [`Error::FreeIntercept`]: there is an intercept, but
-    /// no variance weight. [`Error::TooLarge`]: features and samples are both more than 8000.
+    /// `Unsuitable`: the loss is not convex. [`Error::Parameter`]: lambda is not that of the letters.
+    /// [`Error::FreeIntercept`]: there is an intercept, but no variance weight.
+    /// [`Error::TooLarge`]: features and samples are both more than 8000.
     /// `Tolerance`: the tolerance is not positive. `Overflow`: products of the features overflow.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
@@ -113,7 +174,8 @@ impl MarginDistribution {
         let solution = self.solve(objective, lambda, options)?;
         let Point { intercept, coef, products } = solution.point;
         let ending = solution.ending.examined(objective.risk(), &products, intercept);
-        let report = ending.report(solution.passes, options.tolerance);
+        let mut report = ending.report(solution.passes, options.tolerance);
+        report.leave_one_out_bound = solution.leave_one_out_bound;
         Ok(Fit { lambda, intercept, coef, report })
     }
 
@@ -128,6 +190,10 @@ impl MarginDistribution {
         options: &Options,
     ) -> Result<MarginDistributionSolution, Error> {
         options.check()?;
+        if self.lambda().is_some_and(|own| own != lambda) {
+            let requirement = "1/(2 lambda3), which the objective sets";
+            return Err(OutOfRange { parameter: "lambda", value: lambda.get(), requirement }.into());
+        }
         let (risk, design) = (objective.risk(), objective.design());
         if !risk.loss().is_convex() {
             return Err(margins_optim::Error::Unsuitable {
@@ -196,7 +262,16 @@ impl MarginDistribution {
                 risk.margin_summary(&point.products, point.intercept)
             }) {
                 let ending = monitor.end(status, certificate);
-                return Ok(MarginDistributionSolution { point, duals, ending, passes });
+                let leave_one_out_bound = (status == Status::Converged)
+                    .then(|| leave_one_out_bound(risk, &duals, &curvatures))
+                    .flatten();
+                return Ok(MarginDistributionSolution {
+                    point,
+                    duals,
+                    ending,
+                    passes,
+                    leave_one_out_bound,
+                });
             }
             let round = if monitor.iterations() < STRIDE { 1 } else { STRIDE }.min(monitor.left());
             for _ in 0..round {
@@ -309,6 +384,23 @@ impl MarginDistribution {
         };
         (0..weights.len()).map(pull).collect()
     }
+}
+
+/// Returns the bound on the share of rows that are misclassified if their losses are left out one at a
+/// time, given `d_i z_i' Q^-1 z_i/2`; `None` for another loss than the hinge.
+fn leave_one_out_bound<L: MarginLoss + ?Sized>(
+    risk: &EmpiricalRisk<'_, L>,
+    duals: &[f64],
+    curvatures: &[f64],
+) -> Option<f64> {
+    if risk.loss().special_case() != Some(SpecialCase::Hinge) {
+        return None;
+    }
+    let weighed = (risk.weights().iter()).zip(duals.iter().zip(curvatures));
+    let weighed = weighed.filter(|(d, _)| **d > 0.0).map(|(_, pair)| pair);
+    let of_row =
+        |(&s, curvature): (&f64, &f64)| if s < 1.0 { (s * curvature).min(1.0) } else { 1.0 };
+    Some(weighed.map(of_row).sum::<f64>() / duals.len() as f64)
 }
 
 fn margins<L: MarginLoss + ?Sized>(risk: &EmpiricalRisk<'_, L>, point: &Point) -> Vec<f64> {

@@ -17,10 +17,10 @@ use crate::{Error, uncertified};
 /// from the origin by limited-memory BFGS, or by gradient descent if the options name it.
 ///
 /// Its status is [`Status::RuleMet`] if the norm of the gradient is at most the tolerance times the
-/// norm at the origin, and [`Status::NoMinimum`] if the loss falls for ever, as the logistic loss does,
-/// and so does its mean: if the classes are separated, every multiple of the classifier is better, and if
-/// all samples but those on a boundary are, every step away from it. The largest number of iterations is
-/// 10,000 by default.
+/// norm at the origin, or times the mean norm of the gradients of the samples there, if they cancel. It is
+/// [`Status::NoMinimum`] if the loss falls for ever, as the logistic loss does, and so does its mean: if
+/// the classes are separated, every multiple of the classifier is better, and if all samples but those on
+/// a boundary are, every step away from it. The largest number of iterations is 10,000 by default.
 ///
 /// ```
 /// use margins_data::{Design, Labels};
@@ -82,6 +82,8 @@ pub fn unpenalised_from<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> Result<Fit, Error> {
     const ITERATIONS: usize = 10_000;
+    /// The share of the gradients of the samples that rounding leaves if they cancel.
+    const ROUNDING: f64 = 1e-12;
     check_start(start, objective.design().columns())?;
     options.check()?;
     let loss = objective.risk().loss();
@@ -94,7 +96,9 @@ pub fn unpenalised_from<L: MarginLoss + ?Sized>(
     // The rule compares with the gradient at the origin, wherever the descent starts.
     let mut at_origin = vec![0.0; problem.dimension()];
     problem.value_and_gradient(&vec![0.0; problem.dimension()], &mut at_origin);
-    let first = dot(&at_origin, &at_origin).sqrt();
+    let at_origin = dot(&at_origin, &at_origin).sqrt();
+    let of_samples = loss.derivative(0.0).abs() * mean_of_norms(objective, f64::sqrt);
+    let first = if at_origin <= ROUNDING * of_samples { of_samples } else { at_origin };
     let falls_for_ever = loss.population_minimizer(1.0) == f64::INFINITY;
     let ended = |point: &[f64], gradient_norm: f64| {
         if falls_for_ever && separates(objective, point) {
@@ -136,9 +140,19 @@ fn smoothness<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<f6
     let risk = objective.risk();
     Need::Curvature.check(risk.loss())?;
     let curvature = risk.loss().curvature().unwrap_or(f64::INFINITY);
+    Ok(curvature * mean_of_norms(objective, |square| square))
+}
+
+/// Returns the mean of a function of the squared norms of the samples with their constant 1, if there is
+/// an intercept.
+fn mean_of_norms<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    of_square: impl Fn(f64) -> f64,
+) -> f64 {
+    let risk = objective.risk();
     let constant = if risk.has_intercept() { 1.0 } else { 0.0 };
-    let squares = objective.design().samples().zip(risk.weights());
-    Ok(curvature * squares.map(|(x, c)| c * (constant + x.squared_norm())).sum::<f64>())
+    let samples = objective.design().samples().zip(risk.weights());
+    samples.map(|(x, c)| c * of_square(constant + x.squared_norm())).sum()
 }
 
 /// Returns the summary of the margins at a point, for histories.

@@ -14,6 +14,7 @@ use margins_robust::{
     unpenalised, unpenalised_from,
 };
 use margins_test_support::lambda;
+use nalgebra::DMatrix;
 use proptest::prelude::*;
 
 fn precise() -> Options<'static> {
@@ -147,6 +148,158 @@ fn machine_objective(
     let variance = margins.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / n;
     let risk = margins.iter().map(|&u| loss.value(u)).sum::<f64>() / n;
     risk - machine.mean() * mean + machine.variance() * variance + lambda.get() * dot(w)
+}
+
+/// The samples `y (1, x)`, or `y x` without an intercept, as rows.
+fn signed_rows(rows: &[Vec<f64>], signs: &[f64], intercept: bool) -> DMatrix<f64> {
+    let first = usize::from(intercept);
+    DMatrix::from_fn(rows.len(), rows[0].len() + first, |i, j| {
+        signs[i] * if j < first { 1.0 } else { rows[i][j - first] }
+    })
+}
+
+/// The products `z_i' Q^-1 z_j` of the machine for samples of equal weight.
+fn products(
+    z: &DMatrix<f64>,
+    machine: &MarginDistribution,
+    lambda: Lambda,
+    first: usize,
+) -> DMatrix<f64> {
+    let n = z.nrows() as f64;
+    let mean = z.row_mean().transpose();
+    let mut metric = (z.transpose() * z / n - &mean * mean.transpose()) * machine.variance();
+    (first..z.ncols()).for_each(|j| metric[(j, j)] += lambda.get());
+    z * metric.try_inverse().expect("positive definite") * z.transpose()
+}
+
+/// The duals and the margins at the minimum for the hinge by plain coordinate ascent, without the loss of a
+/// row, whose margin stays in the moments.
+fn minimum_without(left_out: Option<usize>, k: &DMatrix<f64>, mean: f64) -> (Vec<f64>, Vec<f64>) {
+    let n = k.nrows();
+    let mut s = vec![0.0; n];
+    let margin = |i: usize, s: &[f64]| {
+        (0..n).map(|j| (s[j] + mean) * k[(i, j)]).sum::<f64>() / (2.0 * n as f64)
+    };
+    for _ in 0..100_000 {
+        let mut change = 0.0_f64;
+        for i in (0..n).filter(|&i| Some(i) != left_out) {
+            let dual: f64 = s[i] + (1.0 - margin(i, &s)) * 2.0 * n as f64 / k[(i, i)];
+            let dual = dual.clamp(0.0, 1.0);
+            change = change.max((dual - s[i]).abs());
+            s[i] = dual;
+        }
+        if change < 1e-13 {
+            break;
+        }
+    }
+    let margins = (0..n).map(|i| margin(i, &s)).collect();
+    (s, margins)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The margin of a row falls by at most `a_i U_ii` where its loss is left out, so that no more rows are
+    /// wrong than the bound of Zhang and Zhou says.
+    #[test]
+    fn rows_whose_losses_are_left_out_keep_to_their_bound(
+        rows in (1usize..4).prop_flat_map(|p| {
+            proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), 4..9)
+        }),
+        (mean, variance) in (0.0..2.0f64, 0.05..3.0f64),
+        exponent in -1.5..0.5f64,
+        intercept in any::<bool>(),
+    ) {
+        let signs: Vec<f64> = (0..rows.len()).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let (n, lambda) = (rows.len() as f64, lambda(10f64.powf(exponent)));
+        let design = Design::from_rows(&rows).expect("finite");
+        let labels = Labels::from_signs(signs.clone()).expect("two classes");
+        let mut objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+        if !intercept {
+            objective = objective.without_intercept();
+        }
+        let machine = MarginDistribution::new(mean, variance).expect("valid");
+        let options = Options { tolerance: 1e-10, ..Options::default() };
+        let solution = machine.solve(&objective, lambda, &options).expect("convex");
+        let bound = solution.leave_one_out_bound.expect("of the hinge");
+        let z = signed_rows(&rows, &signs, intercept);
+        let k = products(&z, &machine, lambda, usize::from(intercept));
+        let most = |i: usize, s: f64| s * k[(i, i)] / (2.0 * n);
+        let in_bound = |(i, &s): (usize, &f64)| if s < 1.0 { most(i, s) } else { 1.0 };
+        let expected = solution.duals.iter().enumerate().map(in_bound).sum::<f64>() / n;
+        prop_assert!((bound - expected).abs() <= 1e-9 * (1.0 + expected), "{bound} {expected}");
+        let (duals, before) = minimum_without(None, &k, mean);
+        let mut mistakes = 0;
+        for (i, &s) in duals.iter().enumerate() {
+            let after = minimum_without(Some(i), &k, mean).1[i];
+            let (fall, most) = (before[i] - after, most(i, s));
+            prop_assert!(fall >= -1e-6 && fall <= most + 1e-6 * (1.0 + most), "{fall} {most}");
+            mistakes += usize::from(after <= -1e-6);
+        }
+        // The solution has its duals to the root of its gap.
+        prop_assert!(mistakes as f64 <= n * bound + 1e-3 * n, "{mistakes} {bound}");
+    }
+}
+
+/// The bound keeps the moments of all rows. Of four rows on a line whose mean decides the sign, 3 have a
+/// margin below 1, so that at most 3 are wrong without their loss; all 4 are wrong where the moments are
+/// computed without them.
+#[test]
+fn moments_without_the_row_exceed_the_bound() {
+    let (rows, signs) = ([[1.2], [1.7], [-1.3], [-0.6]], [1.0, -1.0, 1.0, -1.0]);
+    let machine = MarginDistribution::by_letters(1.0, 10.0, 0.1).expect("valid");
+    let lambda = machine.lambda().expect("by letters");
+    let fit = |kept: &[usize]| {
+        let rows: Vec<[f64; 1]> = kept.iter().map(|&i| rows[i]).collect();
+        let labels = Labels::from_signs(kept.iter().map(|&i| signs[i]).collect()).expect("two");
+        let design = Design::from_rows(&rows).expect("finite");
+        let objective = Objective::new(&Hinge, &design, &labels).expect("fits").without_intercept();
+        machine.fit(&objective, lambda, &Options::default()).expect("convex")
+    };
+    let whole = fit(&[0, 1, 2, 3]);
+    assert_eq!(whole.report.leave_one_out_bound, Some(0.75));
+    let is_wrong = |i: usize| {
+        let kept: Vec<usize> = (0..4).filter(|&row| row != i).collect();
+        signs[i] * fit(&kept).coef[0] * rows[i][0] <= 0.0
+    };
+    assert_eq!((0..4).filter(|&i| is_wrong(i)).count(), 4);
+}
+
+/// The letters of section 2.1 are those of its objective, and set lambda.
+#[test]
+fn letters_are_those_of_the_objective() {
+    let data = clean(50, 7);
+    let [l1, l2, l3] = [0.3, 0.2, 4.0];
+    let machine = MarginDistribution::by_letters(l1, l2, l3).expect("valid");
+    let objective = Objective::of(&Hinge, &data).expect("fits").without_intercept();
+    let own = machine.lambda().expect("by letters");
+    let fit = machine.fit(&objective, own, &Options::default()).expect("convex");
+    let signs = data.labels().signs();
+    let margins: Vec<f64> =
+        fit.decision_function(data.design()).iter().zip(signs).map(|(f, y)| f * y).collect();
+    let mean = margins.iter().sum::<f64>() / 50.0;
+    let variance = margins.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / 50.0;
+    let losses: f64 = margins.iter().map(|u| (1.0 - u).max(0.0)).sum();
+    let square: f64 = fit.coef.iter().map(|w| w * w).sum();
+    let expected = 0.5 * square + l1 * variance - l2 * mean + l3 / 50.0 * losses;
+    let found = fit.report.objective / (2.0 * own.get());
+    assert!((found - expected).abs() < 1e-9 * expected.abs(), "{found} {expected}");
+    assert!(machine.fit(&objective, lambda(0.1), &Options::default()).is_err());
+
+    let text = "margin-distribution:lambda1=0.3,lambda2=0.2,lambda3=4,seed=1";
+    let learner: RobustLearner = text.parse().expect("valid");
+    assert_eq!((learner.to_string().as_str(), learner.lambda()), (text, Some(own)));
+    assert_eq!(learner, RobustLearner::MarginDistribution(machine));
+    assert_eq!("margin-distribution".parse::<RobustLearner>().expect("valid").lambda(), None);
+    for (wrong, told) in [
+        ("lambda1=1,mean=1", "no parameter 'mean': it takes lambda1, lambda2, lambda3 and seed"),
+        ("lambda3=0", "lambda3 is 0"),
+        ("lambda2=-1", "lambda2 is -1"),
+    ] {
+        let refused = format!("margin-distribution:{wrong}").parse::<RobustLearner>();
+        let refused = refused.expect_err("wrong").to_string();
+        assert!(refused.contains(told), "{refused}");
+    }
 }
 
 #[test]
@@ -474,6 +627,39 @@ fn a_step_of_gradient_descent_by_hand() {
     let squared = Objective::new(&Squared, data.design(), data.labels()).unwrap();
     let wild = unpenalised(&squared, &Options { solver, ..Options::default() }).unwrap();
     assert_eq!(wild.report.status, Status::NumericalTrouble);
+}
+
+/// Where the origin is the minimum its gradient is rounding alone, with which no rule can compare.
+#[test]
+fn a_descent_to_the_origin_meets_its_rule() {
+    // Both classes have the same samples, whose sums round.
+    let features: Vec<[f64; 2]> = (0..7).map(|i| [0.1 * f64::from(i) - 0.3, 0.7]).collect();
+    let rows = [&features[..], &features[..]].concat();
+    let signs = (0..14).map(|i| if i < 7 { 1.0 } else { -1.0 }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(signs).unwrap();
+    for specification in ["squared", "logistic", "margin-pursuit:gamma=1,scale=2"] {
+        let loss = LossRegistry::standard().parse(specification).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap().without_intercept();
+        for solver in [Solver::Auto, Solver::GradientDescent { step: StepRule::Smooth }] {
+            let options = Options { solver, max_iterations: Some(100_000), ..Options::default() };
+            for start in [[0.0, 3.0, -2.0], [0.0; 3]] {
+                let found = unpenalised_from(&objective, &start, &options).unwrap();
+                let place = format!("{specification} {solver:?}: {:?}", found.report);
+                assert_eq!(found.report.status, Status::RuleMet, "{place}");
+                assert!(found.coef.iter().all(|w| w.abs() < 1e-4), "{place}");
+            }
+        }
+    }
+    // Elsewhere a far start, of a large gradient, does not loosen the rule.
+    let data = clean(30, 2);
+    let objective = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let near = unpenalised(&objective, &Options::default()).unwrap();
+    let start = vec![1e6; data.columns() + 1];
+    let far = unpenalised_from(&objective, &start, &Options::default()).unwrap();
+    assert_eq!(far.report.status, Status::RuleMet);
+    let mut pairs = near.coef.iter().zip(&far.coef);
+    assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-4), "{near:?} {far:?}");
 }
 
 #[test]

@@ -70,8 +70,9 @@ pub fn lambda(value: f64) -> Lambda {
     Lambda::new(value).expect("positive")
 }
 
-/// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
-pub const KERNELS: [&str; 14] = [
+/// The kernels of the registry that take features of any sign, and sums and products of them; the
+/// sigmoid comes last.
+pub const KERNELS: [&str; 15] = [
     "linear",
     "gaussian:sigma=0.5",
     "laplacian:sigma=0.7",
@@ -81,6 +82,7 @@ pub const KERNELS: [&str; 14] = [
     "poly:degree=2,scale=0.5,offset=0",
     "anova:sigma=0.3",
     "anova:sigma=1.2,degree=3",
+    "bessel:sigma=0.5,order=2,degree=1",
     "gaussian:sigma=0.5+linear",
     "gaussian:sigma=2*poly:degree=2,scale=1,offset=1",
     "anova:sigma=0.5,degree=2*linear+laplacian:sigma=1",

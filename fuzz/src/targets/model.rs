@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use margins_data::Design;
-use margins_model::{Error, Format, Model, Registry};
+use margins_model::{Error, Format, ModelPath, Registry};
 
 use super::Target;
 
@@ -28,7 +28,7 @@ pub(super) fn target() -> Target {
             "gaussian:sigma=1*linear+poly:degree=2",
         ],
         seal: sealed,
-        read: Box::new(move |bytes| drop(Model::from_bytes(bytes, &own))),
+        read: Box::new(move |bytes| drop(ModelPath::from_bytes(bytes, &own))),
         bytes_per_input_byte: 64,
         check: Box::new(move |bytes| check(bytes, &registry).map_err(|error| error.to_string())),
     }
@@ -37,12 +37,13 @@ pub(super) fn target() -> Target {
 /// Reads the bytes. What is a model must be written and read again without loss, and apply to
 /// samples or say why not.
 fn check(bytes: &[u8], registry: &Registry) -> Result<(), Error> {
-    let model = Model::from_bytes(bytes, registry)?;
+    let models = ModelPath::from_bytes(bytes, registry)?;
     for format in [Format::Binary, Format::Json] {
-        let written = model.to_bytes(format).expect("a model that was read can be written");
-        let read = Model::from_bytes(&written, registry).expect("what was written can be read");
-        assert_eq!(read, model, "written as {format} and read again");
+        let written = models.to_bytes(format).expect("a model that was read can be written");
+        let read = ModelPath::from_bytes(&written, registry).expect("what was written can be read");
+        assert_eq!(read, models, "written as {format} and read again");
     }
+    let model = models.first();
     // Of more features nothing else is to be learned.
     const MOST_FEATURES: usize = 100;
     let features = model.columns();

@@ -36,10 +36,10 @@ fn results<P: SamplePlayer>(
     let last = Evaluation::new(game.learner(), design, labels, &ZeroOne)?;
     let majority = Evaluation::new(game.ensemble(), design, labels, &ZeroOne)?;
     Ok(vec![
-        last.mistakes as f64,
+        last.mistakes() as f64,
         error(game.learner(), fives),
         error(game.learner(), others),
-        majority.mistakes as f64,
+        majority.mistakes() as f64,
         error(game.ensemble(), fives),
         error(game.ensemble(), others),
     ])

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use margins::boost::{Fol, Game, Horizon, Slack, SlackKind, Stop, Subsample};
+use margins::data::generate::RareSamples;
 use margins::data::{Dataset, Labels};
 use margins::optim::online::Perceptron;
 use margins_experiments::figure::{Axis, Style, panel, with_bars};
 use margins_experiments::{Document, Figure, Mean, Numbers, Table};
 use rand::RngExt;
 
-use super::rare::{OUTPUTS, TYPICAL, draw, tests};
+use super::rare::{OUTPUTS, TYPICAL, tests};
 use super::{Settings, error, focused, generator, played, uniform};
 use crate::Failure;
 
@@ -28,7 +29,7 @@ const METHODS: [&str; 6] = [
 
 /// Returns data whose first samples, which are typical, have the wrong label.
 fn with_outliers(outliers: usize, seed: u64) -> Result<Dataset, Failure> {
-    let data = draw(TYPICAL, RARE, &mut generator(seed, 1))?;
+    let data = RareSamples::new(seed, 1).typical_and_rare(TYPICAL, RARE)?;
     let mut signs = data.labels().signs().to_vec();
     signs[..outliers].iter_mut().for_each(|sign| *sign = -*sign);
     Ok(Dataset::new(data.design().clone(), Labels::from_signs(signs)?)?)

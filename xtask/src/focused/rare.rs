@@ -5,64 +5,36 @@ use std::path::Path;
 
 use margins::boost::Ensemble;
 use margins::data::Dataset;
+use margins::data::generate::RareSamples;
 use margins::losses::Logistic;
 use margins::optim::online::{LinearClassifier, Perceptron};
 use margins::optim::{Lambda, Objective, Options, fit};
 use margins_experiments::figure::{Axis, Style, panel, with_bars};
 use margins_experiments::{Document, Figure, Mean, Numbers, Table, below_and_above};
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
-use super::{Settings, dataset, error, focused, generator, normal, played, uniform};
+use super::{Settings, error, focused, played, uniform};
 use crate::Failure;
 
 pub(super) const TYPICAL: usize = 2000;
 const RARE: [usize; 6] = [1, 2, 5, 10, 20, 50];
 const TEST: usize = 2000;
-const FEATURES: usize = 20;
+const FEATURES: usize = RareSamples::FEATURES;
 /// Ten passes.
 const ROUNDS: u64 = 20_000;
 pub(super) const OUTPUTS: usize = 100;
 const LAMBDA: f64 = 1e-4;
 
-/// Draws a sample: a typical one is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`. The
-/// feature that decides typical samples is wrong on rare ones, and the one that is right is small.
-/// Noise has standard deviation 0.02.
-fn row(y: f64, rare: bool, random: &mut ChaCha8Rng) -> Vec<f64> {
-    let mut x: Vec<f64> = (0..FEATURES).map(|_| 0.02 * normal(random)).collect();
-    (x[0], x[1]) = if rare { (-0.5 * y, 0.1 * y) } else { (y, 0.0) };
-    x
-}
-
-/// Draws a number of typical samples, then a number of rare ones.
-pub(super) fn draw(
-    typical: usize,
-    rare: usize,
-    random: &mut ChaCha8Rng,
-) -> Result<Dataset, Failure> {
-    let (mut rows, mut signs) = (Vec::new(), Vec::new());
-    for at in 0..typical + rare {
-        let y = match at {
-            0 | 1 => [1.0, -1.0][at],
-            _ => [1.0, -1.0][usize::from(random.random::<bool>())],
-        };
-        rows.push(row(y, at >= typical, random));
-        signs.push(y);
-    }
-    dataset(&rows, signs)
-}
-
 /// Returns typical and rare samples to test with.
 pub(super) fn tests(seed: u64) -> Result<[Dataset; 2], Failure> {
-    let mut random = generator(seed, 2);
-    Ok([draw(TEST, 0, &mut random)?, draw(0, TEST, &mut random)?])
+    let mut samples = RareSamples::new(seed, 2);
+    Ok([samples.typical_and_rare(TEST, 0)?, samples.typical_and_rare(0, TEST)?])
 }
 
 const METHODS: [&str; 5] =
     ["FOL majority", "SGD majority", "FOL average", "SGD average", "logistic regression"];
 
 fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
-    let train = draw(TYPICAL, rare, &mut generator(seed, 1))?;
+    let train = RareSamples::new(seed, 1).typical_and_rare(TYPICAL, rare)?;
     let tests = tests(seed)?;
     let learner = || Perceptron::new(FEATURES);
     let game = played(focused(&train)?, learner(), &train, (ROUNDS, OUTPUTS), seed)?;
@@ -158,7 +130,7 @@ mod tests {
 
     #[test]
     fn typical_and_rare_samples_need_different_features() {
-        let data = draw(300, 200, &mut generator(1, 1)).expect("samples");
+        let data = RareSamples::new(1, 1).typical_and_rare(300, 200).expect("samples");
         let feature = |at: usize| {
             let mut classifier = LinearClassifier::zero(FEATURES);
             classifier.coef[at] = 1.0;

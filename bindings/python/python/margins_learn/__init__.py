@@ -4,16 +4,17 @@ The estimators follow the interface of scikit-learn, and work in its pipelines, 
 
 * `MarginClassifier` fits a linear or kernel classifier at one C, as `LogisticRegression`, `LinearSVC` and `SVC` do.
 * `MarginClassifierCV` chooses C and the kernel by cross-validation first, as `LogisticRegressionCV` and a search over `SVC` do.
-* `MarginPath` keeps the coefficients along a whole path of C.
+* `MarginPath` keeps the classifiers along a whole path of C; `separable_limit` returns its limit for separable classes.
 * `RobustClassifier` minimises an objective that single wrong samples cannot dominate.
 * `StreamClassifier` learns sample by sample, also in chunks with `partial_fit`, as `SGDClassifier` does.
 * `MassartClassifier` learns a halfspace from noisy labels, with a bound on its error.
-* `FocusedClassifier` minimises the largest loss of a sample; `FocusedSampler` draws samples so for any online learner.
+* `FocusedClassifier` minimises the largest loss of a sample; `FocusedRegressor` does so in regression, and `FocusedSampler`
+  draws samples so for any online learner.
 
 After a fit `relative_gap_` bounds the distance of the objective from the minimum, and `status_` is "converged" if the gap is at
 most `tol`. `load` reads a file that `save` has written, and `to_onnx` converts a classifier to ONNX. The modules `losses` and
-`calibration` have functions of the losses, `bounds` the theorems on the maximal loss, `massart` simulated data and the numbers of a
-proof, `display` has plots, and `blocks` writes files for data larger than memory.
+`calibration` have functions of the losses, `bounds` the theorems on the maximal loss, `massart` and `simulate` simulated data,
+`display` has plots, and `blocks` writes files for data larger than memory.
 `margins_learn.dask` and `margins_learn.ray`, which must be imported explicitly, fit data on the workers of a cluster.
 
 >>> from margins_learn import MarginClassifierCV, losses
@@ -25,12 +26,13 @@ proof, `display` has plots, and `blocks` writes files for data larger than memor
 ['dwd', 'exponential', 'garg-roth']
 """
 
-from . import blocks, bounds, calibration, display, losses, massart
+from . import blocks, bounds, calibration, display, losses, massart, simulate
 from ._files import load
 from ._focused import FocusedClassifier
 from ._massart import MassartClassifier
 from ._native import __version__
-from ._path import MarginPath
+from ._path import MarginPath, separable_limit
+from ._regressor import FocusedRegressor
 from ._regularised import MarginClassifier
 from ._robust import RobustClassifier
 from ._sampler import FocusedSampler
@@ -40,6 +42,7 @@ from .onnx import to_onnx
 
 __all__ = [
     "FocusedClassifier",
+    "FocusedRegressor",
     "FocusedSampler",
     "MarginClassifier",
     "MarginClassifierCV",
@@ -54,6 +57,8 @@ __all__ = [
     "load",
     "losses",
     "massart",
+    "separable_limit",
+    "simulate",
     "to_onnx",
     "__version__",
 ]

@@ -117,6 +117,16 @@ class Fitting(SupportsCallbacks, BaseEstimator):
             raise AttributeError(f"{name} is read-only: fit sets it, and a change would not affect predictions.")
         super().__setattr__(name, value)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns the state with objects of the native module as bytes, which every format of files holds."""
+        state = super().__getstate__()
+        return {name: value.to_bytes() if isinstance(value, _NATIVE.get(name, ())) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(
+            {name: _NATIVE[name].from_bytes(value) if isinstance(value, bytes) and name in _NATIVE else value for name, value in state.items()}
+        )
+
     def _adopt_exact(self, exact: dict[str, Any]) -> None:
         """Sets the evidence for the exact kernel, and removes the evidence of an earlier fit."""
         before = dict.fromkeys(name for name in self.__dict__ if name.startswith("exact_"))
@@ -148,18 +158,19 @@ EVIDENCE = ("objective", "lower_bound", "dual_gap", "relative_gap", "relative_ro
 _READ_ONLY = frozenset(
     [
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
-        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
+        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "leave_one_out_bound_", "leave_one_out_bounds_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
         *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
-        *("Cs_", "lambdas_", "coefs_", "intercepts_", "statuses_"),
+        *("Cs_", "lambdas_", "coefs_", "duals_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
         *("max_loss_", "mean_loss_", "seen_loss_", "loss_bound_", "theorem_", "validation_"),
+        *("best_intercepts_", "constrained_form_"),
         *("finished_", "consistent_at_", "slack_", "outliers_"),
     ]
 )
 # The attributes that follow from a model.
 _COEFFICIENTS = ("coef_", "dual_coef_", "intercept_")
 # The attributes that are objects of the native module.
-_NATIVE: dict[str, Any] = {"model_": _native.Model, "ensemble_": _native.Ensemble, "_state": _native.StreamState}
+_NATIVE: dict[str, Any] = {"model_": _native.Model, "_models": _native.ModelPath, "ensemble_": _native.Ensemble, "_state": _native.StreamState}
 
 
 class ModelClassifier(ClassifierMixin, Fitting):
@@ -176,6 +187,10 @@ class ModelClassifier(ClassifierMixin, Fitting):
     relative_gap_: float | np.ndarray
     relative_rounding_: float | np.ndarray
     gradient_norm_: float | np.ndarray
+    leave_one_out_bounds_: tuple[float, float]
+    best_intercepts_: np.ndarray
+    duals_: np.ndarray
+    constrained_form_: dict[str, Any] | list[dict[str, Any] | None]
     status_: str
     n_iter_: int
 
@@ -215,7 +230,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         """Takes a model, with the attributes that follow from it."""
         self._forget_model()
         self.model_ = model
-        if model.scheme == "majority":
+        if model.votes:
             # A vote has no coefficients.
             return
         if model.basis is None and not self._is_precomputed():
@@ -235,15 +250,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         """Forgets the model of a fit before."""
         self._keep(**dict.fromkeys(("model_", *_COEFFICIENTS)))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Returns the state with objects of the native module as bytes, which every format of files holds."""
-        state = super().__getstate__()
-        return {name: value.to_bytes() if isinstance(value, _NATIVE.get(name, ())) else value for name, value in state.items()}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(
-            {name: _NATIVE[name].from_bytes(value) if isinstance(value, bytes) and name in _NATIVE else value for name, value in state.items()}
-        )
+        super().__setstate__(state)
         self._lock_coefficients()
 
     def _adopt_report(self, report: dict[str, Any]) -> None:
@@ -253,10 +261,14 @@ class ModelClassifier(ClassifierMixin, Fitting):
         certified = report.get("certifiable", True)
         self._keep(**{f"{name}_": number(report[name]) if certified or name == "objective" else None for name in EVIDENCE})
         self._keep(gradient_norm_=None if certified else number(report["gradient_norm"]))
+        self._keep(leave_one_out_bounds_=report.get("leave_one_out_bounds"))
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
         # The worst status: a fit that is neither certified nor ended by its rule comes first.
         status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
-        self._keep(n_iter_=max(1, *report["iterations"]), status_=status)
+        self._keep(n_iter_=max(1, *report["iterations"]), status_=status, best_intercepts_=report.get("best_intercepts"))
+        duals, forms = report.get("duals"), report.get("constrained")
+        self._keep(duals_=None if duals is None else duals[0] if members == 1 else duals)
+        self._keep(constrained_form_=None if forms is None else forms[0] if members == 1 else forms)
 
     def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Applies `result` to the scores of every sample, one per member or one of a majority, for some rows at a time."""
@@ -289,7 +301,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         check_is_fitted(self, "model_")
         if self.model_.scheme in ("binary", "majority"):
             return self._scores(X)[:, 0]
-        if self.model_.scheme == "one-versus-rest":
+        if self.model_.scheme in ("one-versus-rest", "majority-versus-rest"):
             return self._scores(X)
         return self._scores(X, lambda scores: _standing(scores, len(self.classes_)))
 
@@ -365,22 +377,6 @@ class ModelClassifier(ClassifierMixin, Fitting):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        return tags
-
-
-class BinaryClassifier:
-    """The base of classifiers for two classes only."""
-
-    def _accept_classes(self, classes: np.ndarray) -> None:
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {len(classes)} classes. Use OneVsRestClassifier of scikit-learn for more than two."
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         return tags
 
 

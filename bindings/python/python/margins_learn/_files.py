@@ -7,9 +7,10 @@ from os import PathLike
 from ._base import adopted
 from ._native import Model
 from ._regularised import MarginClassifier
+from ._settings import number_of
 
 
-def load(path: str | PathLike[str]) -> MarginClassifier:
+def load(path: str | PathLike[str], C: float | None = None) -> MarginClassifier:
     """Reads the classifier of a file that `save` or the command has written.
 
     The estimator has the loss, the kernel and C of the file for parameters; all other parameters have their defaults.
@@ -20,6 +21,9 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
     ----------
     path : str or path
         The file.
+    C : float or None, default=None
+        C of the classifier, for a file of `MarginPath.save` or of `margins path`. It is `1/(2 n lambda)` at one of the
+        lambdas that were fitted, to six digits.
 
     Returns
     -------
@@ -36,7 +40,7 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
     ...     load(folder + "/model.json").predict([[3.0]]).tolist()
     ['spam']
     """
-    model = Model.load(path)
+    model = Model.load(path, None if C is None else number_of(C, "C"))
     kernel = None if model.basis is None else model.basis["kernel"]
     try:
         estimator = adopted(MarginClassifier(loss=model.loss, kernel=kernel), model)

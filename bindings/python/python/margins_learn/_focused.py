@@ -11,16 +11,17 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier
+from ._base import ModelClassifier
 from ._inputs import blocks, checked, samples_of
 from ._progress import announced, watchers
 from ._warnings import warn_of_no_use, warn_of_time
 
 
-class FocusedClassifier(BinaryClassifier, ModelClassifier):
-    """An ensemble for two classes that is right on every sample if possible, by focused online learning.
+class FocusedClassifier(ModelClassifier):
+    """An ensemble that is right on every sample if possible, by focused online learning.
 
-    An online learner plays against a player who draws the samples that it gets wrong. All samples have the same weight.
+    An online learner plays against a player who draws the samples that it gets wrong.
+    For more than two classes, there is a game for each class against the rest, and the largest share of votes decides.
 
     Parameters
     ----------
@@ -37,6 +38,12 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     epsilon : float in (0, 1), default=0.49
         Target for the largest loss of a row, between 0 and 1. The game ends when every row is classified correctly with
         a loss of at most epsilon.
+    class_weight : dict, "balanced" or None, default=None
+        Class weights. A class weight multiplies the weight of every sample of its class. The losses of the game are
+        multiplied by the weight of their row divided by the largest one: a row with at most `epsilon` of the largest
+        weight need not be right. `balanced` gives both classes the same total weight, and is refused if this would
+        spare all rows of a class. A dict maps classes to numbers. With more than two classes, `balanced` applies to
+        every binary problem.
     standardize : bool, default=False
         If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. The saved model
         applies to the unscaled features.
@@ -92,9 +99,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     ensemble_ : Ensemble
         Classifiers, which decide together.
     max_loss_ : float
-        Largest loss of a sample.
+        Largest loss of a sample, multiplied by its weight divided by the largest one.
     mean_loss_ : float
-        Mean loss of the samples.
+        Mean of these losses.
     seen_loss_ : float
         Mean of the losses that the player saw, each under the classifier of its step.
     loss_bound_ : float
@@ -135,6 +142,11 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     There is no duality gap, because a game minimises no convex objective. The evidence is `max_loss_` instead, which is
     computed from every sample.
 
+    For more than two classes, `max_loss_` and `mean_loss_` are those of the 0-1 loss of the decision, and theorem 1 holds
+    for all games together with probability `1 - delta`. `seen_loss_` and `loss_bound_` are arrays and `theorem_`,
+    `validation_`, `slack_`, `outliers_` and `learner_` lists with an entry for each class; `n_iter_` is the largest number
+    of steps. A checkpoint has a file for each class, with `.1`, `.2`, ... after its name.
+
     Examples
     --------
     >>> from margins_learn import FocusedClassifier
@@ -146,15 +158,15 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     ensemble_: _native.Ensemble
     max_loss_: float
     mean_loss_: float
-    seen_loss_: float
-    loss_bound_: float
-    theorem_: dict[str, Any]
-    validation_: dict[str, Any]
+    seen_loss_: float | np.ndarray
+    loss_bound_: float | np.ndarray
+    theorem_: dict[str, Any] | list[dict[str, Any]]
+    validation_: dict[str, Any] | list[dict[str, Any]]
     consistent_at_: int
     finished_: bool
-    slack_: str
-    outliers_: list[int]
-    learner_: str
+    slack_: str | list[str | None]
+    outliers_: list[int] | list[list[int]]
+    learner_: str | list[str]
     kernel_: str
     model_: Any
     status_: str
@@ -167,6 +179,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         *,
         loss: str = "zero-one",
         epsilon: float = 0.49,
+        class_weight: Any = None,
         standardize: bool = False,
         fit_intercept: bool = True,
         max_steps: int | None = None,
@@ -190,6 +203,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.kernel = kernel
         self.loss = loss
         self.epsilon = epsilon
+        self.class_weight = class_weight
         self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.max_steps = max_steps
@@ -210,7 +224,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any) -> FocusedClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FocusedClassifier:
         """Plays the game.
 
         Parameters
@@ -218,16 +232,20 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             The samples.
         y : array of shape (n_samples,)
-            Their classes, of which there are two.
+            Their classes, of which there are at least two.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Costs of the samples, at least 0: the losses of the game are multiplied by them, divided by the largest one. A
+            sample with at most `epsilon` of the largest weight need not be right.
 
         Returns
         -------
         self : FocusedClassifier
             The ensemble.
         """
-        data = self._data(X, y, None)
+        data = self._data(X, y, sample_weight)
+        settings = self._settings(class_weight=self._class_costs(self.classes_))
         with watchers(self) as watching:
-            report = _native.fit_focused(data, self._settings(), watching)
+            report = _native.fit_focused(data, settings, watching)
         self.ensemble_ = report["ensemble"]
         self._forget_model()
         if report["model"] is not None:
@@ -246,10 +264,10 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             return super()._scores(X)
         X = checked(self, X, reset=False)
         threads = effective_n_jobs(self.n_jobs)
-        return np.concatenate([self.ensemble_.scores(samples_of(part), threads) for part in blocks(X)])[:, None]
+        return np.concatenate([self.ensemble_.scores(samples_of(part), threads) for part in blocks(X)])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Returns the score of every sample, of which the sign decides.
+        """Returns the score of every sample, of which the sign decides, or of several classes the largest one.
 
         Parameters
         ----------
@@ -258,10 +276,11 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
 
         Returns
         -------
-        scores : array of shape (n_samples,)
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
             The scores.
         """
-        return self._scores(X)[:, 0]
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """Returns the class of every sample.
@@ -276,8 +295,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         classes : array of shape (n_samples,)
             The classes.
         """
-        scores = self._scores(X)[:, 0]
-        return self.classes_[(scores > 0).astype(int)]
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the classifier to a file, unless it is an ensemble of stumps or networks.

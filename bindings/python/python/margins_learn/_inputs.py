@@ -108,6 +108,11 @@ def columns_named(frame: Any) -> list[Any]:
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
+def numbers_of(X: Any) -> Any:
+    """Returns checked X as numbers: a sparse matrix as it is, and anything else as an array."""
+    return X if sparse.issparse(X) else _numbers(X)
+
+
 def _numbers(block: Any) -> np.ndarray:
     """Returns a block as an array of float64 or float32."""
     if not is_frame(block):

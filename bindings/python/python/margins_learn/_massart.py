@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier
+from ._base import ModelClassifier
 from ._progress import announced, watchers
 from ._warnings import warn_of_no_use, warn_of_plan, warn_of_time
 
 
-class MassartClassifier(BinaryClassifier, ModelClassifier):
+class MassartClassifier(ModelClassifier):
     """A halfspace with a margin, learned although any label may be flipped.
 
     Every label may be flipped with a probability of at most `eta` < 1/2, which an adversary chooses sample by sample.
-    The learner is given `eta` and the margin `gamma`, or finds them. Samples are divided by their largest norm.
+    The learner is given `eta` and the margin `gamma`, or finds them. Samples are divided by their largest norm. For more
+    than two classes, a halfspace is learned for each class against the rest, and the largest score decides.
 
     Parameters
     ----------
@@ -68,15 +71,16 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         Share of the held-out samples that are misclassified, by weight.
     training_error_ : float
         Share of all samples that are misclassified, by weight.
-    eta_, gamma_ : float
-        Noise rate and margin with which the halfspace was learned.
-    distance_ : float
+    eta_, gamma_ : float or array of shape (n_classes,)
+        Noise rate and margin with which the halfspace was learned; for more than two classes, those of each class
+        against the rest.
+    distance_ : float or array of shape (n_classes,)
         Distance from the boundary, in the units of the features, at which a sample has the margin `gamma_`. Not set if
         each sample was divided by its own norm.
-    dimensions_ : int
+    dimensions_ : int or array of shape (n_classes,)
         Number of dimensions after a projection by `project`, if there was one.
     n_iter_ : int
-        Number of steps, or of calls of the oracle.
+        Number of steps, or of calls of the oracle; for more than two classes the largest one.
     status_ : str
         Why the learner ended: "rule-met" if it ran as its theory requires, "infeasible" if cutting planes excluded
         every halfspace, "iteration-limit" if they reached their limit of calls, or "time-limit".
@@ -85,10 +89,12 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
 
     Notes
     -----
-    There is no duality gap, because the learner minimises no convex objective. The evidence is `error_bound_` instead.
+    There is no duality gap, because the learner minimises no convex objective. The evidence is `error_bound_` instead. For
+    more than two classes, it bounds the error of the decision, for every combination of the candidates of the classes at
+    once.
 
-    `fit` draws samples in proportion to `sample_weight`, and counts errors by weight. `error_bound_` counts a sample of any
-    weight once: a weight of 2 does not mean two independent samples.
+    `fit` draws samples in proportion to `sample_weight`, and counts errors by weight. A weight of 2 does not mean two independent
+    samples: with weights that differ, `error_bound_` counts n held-out samples as (sum c)^2 / sum c^2 samples, at most n.
 
     Examples
     --------
@@ -105,10 +111,10 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
     error_bound_: float
     held_out_error_: float
     training_error_: float
-    eta_: float
-    gamma_: float
-    distance_: float
-    dimensions_: int
+    eta_: float | np.ndarray
+    gamma_: float | np.ndarray
+    distance_: float | np.ndarray
+    dimensions_: int | np.ndarray
     status_: str
     n_iter_: int
 
@@ -156,7 +162,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             The samples.
         y : array of shape (n_samples,)
-            Their classes, of which there are two.
+            Their classes, of which there are at least two.
         sample_weight : array of shape (n_samples,) or None, default=None
             Weights of the samples, at least 0. A sample of weight 0 is ignored.
 
@@ -166,13 +172,16 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
             The halfspace, learned.
         """
         data = self._data(X, y, sample_weight)
-        rows = len(data["targets"])
+        rows = len(data["targets"]) if data["weights"] is None else int((data["weights"] > 0).sum())
         with watchers(self) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
-        self._keep(eta_=report["noise"], gamma_=report["margin"], n_iter_=max(1, report["steps"]))
-        given = ("error_bound", "held_out_error", "training_error", "distance", "dimensions", "status")
+        self._keep(n_iter_=max(1, report["steps"]))
+        given = ("error_bound", "held_out_error", "training_error", "status")
         self._keep(**{f"{name}_": report[name] for name in given})
+        of_classes = {"eta_": "noise", "gamma_": "margin", "distance_": "distance", "dimensions_": "dimensions"}
+        values = {name: report[key] for name, key in of_classes.items()}
+        self._keep(**{name: np.array(value) if isinstance(value, list) else value for name, value in values.items()})
         warn_of_plan(self.plan, report["rows"], rows)
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._base import EVIDENCE
+from ._labels import label_type_of, weights_of
 from ._progress import announced
-from ._regularised import OneKernel
-from ._settings import Cs_given, Cs_of, numbers_of
+from ._regularised import MarginClassifier, OneKernel
+from ._settings import Cs_given, Cs_of, number_of, numbers_of, text_of
+from ._values import array_of, floats_of
 from ._warnings import warn_of_gap
 
 
@@ -25,8 +29,9 @@ class MarginPath(OneKernel):
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
-        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults.
+        `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one lambda. The
+        names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     Cs : array, int or None, default=None
         Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
         `lambdas` is given.
@@ -35,11 +40,11 @@ class MarginPath(OneKernel):
     kernel : str, callable or None, default=None
         Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
         `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
-        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
-        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
-        `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another
-        name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is `(a <x, z> +
-        b)^d`. A function of two matrices returns their kernel matrix.
+        `anova:sigma=1`, `bessel:sigma=1,order=1`, `spline`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and
+        parentheses. `precomputed` reads a kernel matrix instead of features. The values `scale` and `auto` are the
+        rules of gamma in scikit-learn, such as `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`,
+        where `SVC` calls s gamma; `rbf` is another name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and
+        `poly:degree=d,scale=a,offset=b` is `(a <x, z> + b)^d`. A function of two matrices returns their kernel matrix.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
         `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
@@ -140,6 +145,9 @@ class MarginPath(OneKernel):
     exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_, exact_relative_roundings_ : \
 array of shape (n_Cs, n_members)
         The same numbers for the exact kernel, with `certify_exact`.
+    duals_ : array of shape (n_Cs, n_samples)
+        Negative slopes of the loss at the samples, `-L'(u_i)`: of two classes with a kernel that is not approximated.
+        `display.CoefficientPathDisplay` draws them.
     statuses_ : array of shape (n_Cs, n_members)
         Why each fit ended.
     n_iter_ : int
@@ -179,6 +187,7 @@ array of shape (n_Cs, n_members)
     exact_dual_gaps_: np.ndarray
     exact_relative_gaps_: np.ndarray
     exact_relative_roundings_: np.ndarray
+    duals_: np.ndarray
     statuses_: np.ndarray
     n_iter_: int
 
@@ -265,13 +274,95 @@ array of shape (n_Cs, n_members)
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
         )
+        self._keep(_models=report["models"])
         self._keep(lambdas_=report["lambdas"], Cs_=Cs_of(report["lambdas"], report["rows"], self.Cs))
         self._keep(**{f"{name}s_": report[name] for name in ("coef", "intercept", *EVIDENCE)})
+        self._keep(duals_=report["duals"])
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
         warn_of_gap(flat, self.tol, 'Set stop="gap" for certified fits.')
         return self
+
+    def classifier(self, C: float | None = None) -> MarginClassifier:
+        """Returns the classifier at one C of the path, with its evidence.
+
+        Parameters
+        ----------
+        C : float or None, default=None
+            One of `Cs_`, to six digits. Default: the largest. Any other C is refused, because interpolated coefficients
+            have no certificate.
+
+        Returns
+        -------
+        classifier : MarginClassifier
+            The classifier, ready to predict.
+        """
+        check_is_fitted(self, "coefs_")
+        step = self._step(C)
+        if getattr(self, "_models", None) is None:
+            raise ValueError("A fit of the path overflowed, so that the path has no classifiers: scale the features.")
+        names = set(MarginClassifier._get_param_names()) - {"C"}
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        classifier = MarginClassifier(C=float(self.Cs_[step]), **shared)
+        known = ("classes_", "n_features_in_", "feature_names_in_", "encoded_names_", "kernel_", "X_fit_")
+        classifier._keep(**{name: self.__dict__.get(name) for name in known})
+        classifier._adopt(self._models.at(float(self.lambdas_[step])))
+        report = {name: getattr(self, f"{name}s_")[step] for name in EVIDENCE}
+        exact = {name: [getattr(self, f"exact_{name}s_")[step]] for name in EVIDENCE if hasattr(self, f"exact_{name}s_")}
+        members = len(self.statuses_[step])
+        classifier._adopt_report(report | {"exact": exact, "status": self.statuses_[step].tolist(), "iterations": [self.n_iter_] * members})
+        classifier._keep(lambda_=float(self.lambdas_[step]))
+        return classifier
+
+    def predict(self, X: Any, C: float | None = None) -> np.ndarray:
+        """Returns the class of every sample by the classifier at one C of the path.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        C : float or None, default=None
+            One of `Cs_`, as in `classifier`. Default: the largest.
+
+        Returns
+        -------
+        classes : array of shape (n_samples,)
+            The classes.
+        """
+        return self.classifier(C).predict(X)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the classifiers at all C to one file, which `load` and the command read.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is JSON if its name ends in `.json`, and else binary.
+        """
+        check_is_fitted(self, "coefs_")
+        if self._is_precomputed():
+            raise ValueError("A model file cannot store a path with a precomputed kernel or a kernel function: pickle the estimator instead.")
+        if getattr(self, "_models", None) is None:
+            raise ValueError("A fit of the path overflowed, so that the path has no classifiers: scale the features.")
+        self._models.save(path, label_type_of(self.classes_))
+
+    def _step(self, C: float | None) -> int:
+        """Returns the position of one C of the path, given to six digits; of the largest for None."""
+        Cs = self.Cs_
+        if C is None:
+            return int(np.argmax(Cs))
+        C = number_of(C, "C")
+        if not 0 < C < np.inf:
+            raise ValueError(f"C is {C}, but must be a finite number greater than 0.")
+        nearest = int(np.argmin(np.abs(Cs - C) / Cs))
+        if not abs(Cs[nearest] - C) <= 5e-6 * Cs[nearest]:
+            around = [f"{fitted:.6g}" for fitted in (*Cs[Cs < C][-1:], *Cs[Cs > C][:1])]
+            raise ValueError(
+                f"C is {C!r}, but the path was not fitted there: the nearest fitted C {'is' if len(around) == 1 else 'are'} "
+                f"{' and '.join(around)}. Interpolated coefficients would have no certificate."
+            )
+        return nearest
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coefs_")
@@ -280,3 +371,50 @@ array of shape (n_Cs, n_members)
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def separable_limit(X: Any, y: Any, loss: str = "lhs", *, q: float = 2.0, sample_weight: Any = None) -> dict[str, Any]:
+    """Returns the limit of a path without intercept as lambda falls to 0, for classes that a direction separates.
+
+    The minimisers of the mean loss + lambda * sum |w|^q have the same direction for all small lambdas: that of the largest
+    product of margins for `lhs`, and of the largest sum of margins to the power 1/r for `l-r`. This is theorem 3 of Kwon and
+    Zou (2023), with the lambda at which it begins.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Features.
+    y : array of shape (n_samples,)
+        Labels of two classes.
+    loss : str, default="lhs"
+        Loss: `lhs`, `l-r` or `dwd`.
+    q : float in [1, 100], default=2.0
+        Exponent of the penalty.
+    sample_weight : array of shape (n_samples,) or None, default=None
+        Weights of the samples, 1 for None.
+
+    Returns
+    -------
+    limit : dict
+        `coef`, the direction with q-norm 1; `first_lambda`, the largest lambda whose minimiser has it; `least_margin`, its
+        smallest margin; `criterion`, the mean of the logarithms of the margins, for `l-r` of r times their powers 1/r; and
+        `relative_gap`, a bound on the distance of the criterion to its maximum.
+
+    Examples
+    --------
+    >>> from margins_learn import separable_limit
+    >>> limit = separable_limit([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [1, 1, 0])
+    >>> limit["coef"].round(6).tolist(), round(limit["first_lambda"], 6)
+    ([0.707107, 0.707107], 0.25)
+    """
+    X, labels = floats_of(X, "X"), array_of(y)
+    if X.ndim != 2:
+        raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
+    if labels.shape != X.shape[:1]:
+        raise ValueError(f"y has the shape {labels.shape}, but X has {len(X)} rows.")
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise ValueError(f"y has {len(classes)} classes, but must have two.")
+    signs = np.where(labels == classes[1], 1.0, -1.0)
+    weights = weights_of(sample_weight, X)
+    return _native.separable_limit(np.ascontiguousarray(X), signs, weights, text_of(loss, "loss"), number_of(q, "q"))

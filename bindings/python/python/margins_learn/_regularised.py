@@ -146,6 +146,7 @@ _PARAMETERS = {
     "poly": {"gamma": "scale", "degree": "degree", "coef0": "offset"},
     "sigmoid": {"gamma": "scale", "coef0": "offset"},
     "anova": {"gamma": "sigma", "degree": "degree"},
+    "bessel": {"gamma": "sigma", "degree": "degree"},
 }
 
 
@@ -188,19 +189,20 @@ class MarginClassifier(OneKernel, ModelClassifier):
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
-        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults.
+        `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one lambda. The
+        names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     C : float > 0, default=1.0
         Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
         for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
     kernel : str, callable or None, default=None
         Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
         `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
-        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
-        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
-        `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another
-        name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is `(a <x, z> +
-        b)^d`. A function of two matrices returns their kernel matrix.
+        `anova:sigma=1`, `bessel:sigma=1,order=1`, `spline`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and
+        parentheses. `precomputed` reads a kernel matrix instead of features. The values `scale` and `auto` are the
+        rules of gamma in scikit-learn, such as `gaussian:sigma=scale`. `gaussian:sigma=s` is `exp(-s ||x - z||^2)`,
+        where `SVC` calls s gamma; `rbf` is another name of it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and
+        `poly:degree=d,scale=a,offset=b` is `(a <x, z> + b)^d`. A function of two matrices returns their kernel matrix.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
         `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
@@ -223,6 +225,10 @@ class MarginClassifier(OneKernel, ModelClassifier):
     certify_exact : bool, default=False
         If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
         pass over the kernel matrix, which is never stored.
+    keep_duals : bool, default=False
+        If True, keep the dual variables of the fit and its constrained form. They are `duals_` and `constrained_form_`.
+        The constrained form bounds the norm of the coefficients instead of penalising it; for the leaky hockey stick it
+        is the problem with slacks of its paper.
     encode : bool or dict, default=False
         Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
         a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
@@ -298,6 +304,10 @@ class MarginClassifier(OneKernel, ModelClassifier):
         Kernel with all of its parameters, including those computed from the data. Not set by a linear classifier.
     lambda_ : float
         Weight of the penalty, `1/(2 n C)`.
+    auto_scale_ : dict of str to float
+        With `scale=auto` of the loss `margin-pursuit`: the `scale` s of the model, `k`, the `variance_bound` v of the
+        margins, the scale `v k/gamma` that the rule has `required` at the end, the number of `fits`, and whether the
+        scale has `settled`, to 1 %. Otherwise not set.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
         Objective, lower bound on its minimum, their difference, and the difference relative to their size.
     relative_rounding_ : float or array of shape (n_members,)
@@ -305,6 +315,9 @@ class MarginClassifier(OneKernel, ModelClassifier):
     exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_ : \
 float or array of shape (n_members,)
         The same numbers for the exact kernel, with `certify_exact`.
+    leave_one_out_bounds_ : tuple of two floats
+        Lowest and highest share of the rows that the classifier can get wrong if each is left out of the fit, computed
+        without refits. Set for two classes with `fit_intercept=False` if every feature has a penalty.
     gradient_norm_ : float or array of shape (n_members,)
         Norm of the gradient of the objective, set instead of a gap if C is infinite.
     status_ : str
@@ -314,6 +327,17 @@ float or array of shape (n_members,)
         loss has no minimum.
     n_iter_ : int
         Largest number of iterations of a binary problem, at least 1.
+    best_intercepts_ : array of shape (2,)
+        Ends of the interval of best intercepts, set for two classes if more than one is best.
+    duals_ : array of shape (n_samples,) or (n_members, n_samples)
+        Dual variables, with `keep_duals`: minus the slopes of the loss at the margins, a subgradient at kinks.
+    constrained_form_ : dict, list of dict or None
+        Constrained form, with `keep_duals`: `norm` is C, the norm of the coefficients, and `intercept` is divided by it;
+        `multipliers` is `C * duals_`; `distances` and `slacks` are set for the leaky hockey stick; `primal`, `dual` and
+        `gap` are values of both problems; `norm_by_duals` and `intercept_by_duals` recover the classifier from the
+        duals; `balance`, `direction` and `slackness` are violations of the conditions of optimality; `hull_total`,
+        `hull_distance` and `geometric_mean` describe the points of the hulls of both classes. None if all coefficients
+        are 0.
     model_ : Model
         Model as it is saved to files.
     n_features_in_ : int
@@ -342,6 +366,7 @@ float or array of shape (n_members,)
     ['spam']
     """
 
+    auto_scale_: dict[str, float]
     lambda_: float
     exact_objective_: float | np.ndarray
     exact_lower_bound_: float | np.ndarray
@@ -361,6 +386,7 @@ float or array of shape (n_members,)
         approximation: str | None = None,
         memory: int | str | None = None,
         certify_exact: bool = False,
+        keep_duals: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -387,6 +413,7 @@ float or array of shape (n_members,)
         self.approximation = approximation
         self.memory = memory
         self.certify_exact = certify_exact
+        self.keep_duals = keep_duals
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -429,7 +456,7 @@ float or array of shape (n_members,)
         report = self._fit(_native.fit_classifier, X, y, sample_weight, start=_start(coef_init, intercept_init))
         self._adopt(report["model"])
         self._adopt_report(report)
-        self._keep(lambda_=report["lambdas"][0])
+        self._keep(lambda_=report["lambdas"][0], auto_scale_=report.get("scale"))
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
         else:

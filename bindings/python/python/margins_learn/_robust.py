@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import _native
 from ._base import ModelClassifier
 from ._progress import announced
@@ -19,24 +21,27 @@ class RobustClassifier(OneKernel, ModelClassifier):
     ----------
     objective : str, default="margin-distribution:mean=1,variance=1"
         Robust objective, such as `catoni:alpha=1`. `catoni:alpha=1`, `median-of-means:blocks=11`,
-        `margin-distribution:mean=1,variance=1`, or `garg-roth:restarts=10` for the loss garg-roth. Only the margin
-        distribution has a duality gap. It shifts scores, and therefore needs a loss without probabilities.
+        `margin-distribution:mean=1,variance=1`, or `garg-roth:restarts=10` for the loss garg-roth.
+        `margin-distribution:lambda1=1,lambda2=1,lambda3=1` minimises `||w||^2/2 + lambda1 v - lambda2 m` plus lambda3
+        times the mean loss, which sets lambda to `1/(2 lambda3)`. Only the margin distribution has a duality gap. It
+        shifts scores, and therefore needs a loss without probabilities.
     loss : str, default="hinge"
         Loss, such as `lhs`, `hinge`, `logistic` or `l-r:r=2`. A name or `name:parameter=value,...`: `lhs`, `l-r:r=2`,
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
-        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults.
+        `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one lambda. The
+        names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     C : float > 0, default=1.0
         Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
         for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
     kernel : str, callable or None, default=None
         Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
         `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
-        `anova:sigma=1`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a
-        kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as
-        `gaussian:sigma=scale`. The kernel needs an `approximation` by features.
+        `anova:sigma=1`, `bessel:sigma=1,order=1`, `spline`, `sigmoid`, `linear`. Kernels are combined with `+`, `*` and
+        parentheses. `precomputed` reads a kernel matrix instead of features. The values `scale` and `auto` are the
+        rules of gamma in scikit-learn, such as `gaussian:sigma=scale`. The kernel needs an `approximation` by features.
     gamma : float, "scale", "auto" or None, default=None
         Parameter gamma of scikit-learn for a kernel given by its name alone: sigma, or the scale of `poly` and
         `sigmoid`. Default: the value of the kernel. `"scale"` is `1 / (n_features * X.var())` and `"auto"` is `1 /
@@ -102,6 +107,9 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         Attributes of the fit, as in `MarginClassifier`. An objective that is not convex has `gradient_norm_` instead of
         `lower_bound_`, `dual_gap_` and `relative_gap_`; its `status_` is "rule-met" if no step gains more than `tol`, or
         after all steps of the median of means.
+    leave_one_out_bound_ : float or array of shape (n_members,)
+        For the margin distribution with the hinge: the bound of Zhang and Zhou on the share of samples that are
+        misclassified if they are left out one at a time, with the mean and variance of all margins. Otherwise not set.
 
     Examples
     --------
@@ -113,6 +121,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
     """
 
     lambda_: float
+    leave_one_out_bound_: float | np.ndarray
 
     def __init__(
         self,
@@ -183,6 +192,8 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         self._adopt(report["model"])
         self._adopt_report(report)
         self._keep(lambda_=report["lambdas"][0])
+        bounds = report["leave_one_out_bound"]
+        self._keep(leave_one_out_bound_=bounds[0] if bounds and len(bounds) == 1 else bounds and np.array(bounds))
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
         else:

@@ -51,7 +51,7 @@ class FocusedSampler:
     """
 
     def __init__(self, n: int, *, random_state: Any = None) -> None:
-        self._sampler = _native.Sampler(count_of(n, "n"), count_of(seed_of(random_state), "random_state", 0, 2**64 - 1))
+        self._sampler = _native.Sampler(count_of(n, "n"), seed_of(random_state))
 
     @property
     def n(self) -> int:

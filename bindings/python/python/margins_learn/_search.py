@@ -43,9 +43,10 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
-        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`. Of several
-        losses the cross-validation takes that of the lowest error.
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults.
+        `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one lambda. The
+        names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`. Of
+        several losses the cross-validation takes that of the lowest error.
     Cs : array, int or None, default=None
         Values of C, or their number from 1e-4 to 1e4, evenly spaced on a logarithmic scale. Default: 33, unless
         `lambdas` is given. The fits of the folds have the same C.
@@ -55,6 +56,9 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     kernels : list of str, str or None, default=None
         Candidate kernels. Default: linear classifier. Each is written as the kernel of `MarginClassifier`.
         `precomputed` takes a kernel matrix instead of features and must be the only kernel.
+    scales : array or None, default=None
+        Candidate scales. Each loss given without its scale, such as `margin-pursuit:gamma=1`, is tried with every
+        candidate, on the same folds. Only the ratio of scale and gamma matters, so that gamma may stay as it is.
     sigmas : str, array or None, default=None
         Candidate sigmas: `auto:COUNT`, `FIRST:LAST:COUNT` or a list. Each kernel given without a sigma is tried with
         every candidate. Ranges are evenly spaced on a logarithmic scale. `auto` is for gaussian kernels: it ranges from
@@ -183,7 +187,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         Fold of every row, counted from 0; named folds are in sorted order. Not set if a splitter holds out a row never
         or more than once.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, \
-exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
+exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, leave_one_out_bounds_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         Attributes of the final fit, as in `MarginClassifier`.
 
     See Also
@@ -226,6 +230,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         lambdas: Any = None,
         kernels: Any = None,
         *,
+        scales: Any = None,
         sigmas: Any = None,
         approximation: str | None = None,
         memory: int | str | None = None,
@@ -256,6 +261,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.Cs = Cs
         self.lambdas = lambdas
         self.kernels = kernels
+        self.scales = scales
         self.sigmas = sigmas
         self.approximation = approximation
         self.memory = memory
@@ -314,6 +320,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
             kernels=specifications(self.kernels),
+            scales=numbers_of(self.scales, "scales"),
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
             cv=self._cv(X, y, self._routed(groups, params)),
             scoring=_measure(self.scoring),

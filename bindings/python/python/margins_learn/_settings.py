@@ -10,8 +10,11 @@ from sklearn.utils import check_random_state
 
 from ._values import floats_of
 
-# The largest count in a setting.
+# The largest count in a setting, and the largest that a formula takes: every whole number up to it is a float64.
 _MOST = 10**9
+LARGEST_COUNT = 2**53
+# The largest seed.
+_LARGEST_SEED = 2**64 - 1
 # The largest number of values of C to ask for by their number.
 _MOST_CS = 10_000
 # The default number of values of C.
@@ -53,11 +56,11 @@ def count_of(value: Any, name: str, least: int = 1, most: int = _MOST) -> int:
 
 
 def seed_of(random_state: Any) -> int:
-    """Returns a seed: 1 for None, so that fits are reproducible by default."""
+    """Returns a seed: 1 for None, so that fits are reproducible by default. A negative number is a `ValueError`."""
     if random_state is None:
         return 1
     if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
+        return count_of(random_state, "random_state", 0, _LARGEST_SEED)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 

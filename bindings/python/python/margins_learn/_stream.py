@@ -21,7 +21,7 @@ from ._values import array_of, refuse_gaps
 from ._warnings import caller_level, warn_of_end, warn_of_gap
 
 # Settings that chunks cannot have, with their defaults.
-_FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_weight": None}
+_FOR_FIT = {"hold_out": None, "rescale_at": None, "balanced_rows": None, "standardize": False, "class_weight": None}
 _REMEDY = "Raise epochs, standardize the features, or accept a larger tol."
 
 
@@ -38,15 +38,17 @@ class StreamClassifier(ModelClassifier):
         `margin-pursuit:gamma=1,scale=1`, `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`,
         `smoothed-hinge:width=1`, `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`,
         `leaky-relu:lambda=0.1`, `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective
-        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults. The names of
-        scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
+        `garg-roth`, or from a stream, without a certificate. The parameters shown are the defaults.
+        `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one lambda. The
+        names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     lam : float >= 0, default=1e-4
         Weight of the penalty in mean loss + lambda * squared norm. With 0 there is no duality gap. C is undefined,
         because the number of samples of a stream is unknown.
-    method : {"adaptive", "coin", "sgd", "pegasos"}, default="adaptive"
+    method : {"adaptive", "coin", "sgd", "pegasos", "margin-pursuit"}, default="adaptive"
         Algorithm. `"adaptive"`: Mixture of adaptive steps and coin betting: any loss, no parameters to tune. `"coin"`:
         Coin betting alone: any loss, no step length. `"sgd"`: Stochastic gradient with a step length schedule: any
-        loss. `"pegasos"`: Pegasos: the hinge loss.
+        loss. `"pegasos"`: Pegasos: the hinge loss. `"margin-pursuit"`: Margin pursuit: that loss, its schedule, the
+        ball of radius 1/sqrt(lambda), and independent draws from data in memory.
     schedule : {"constant", "inverse-sqrt", "inverse-time", "bottou", "margin-pursuit"}, default="bottou"
         Step length schedule of sgd. `"constant"`: STEP. `"inverse-sqrt"`: STEP / sqrt(t). `"inverse-time"`: STEP / t.
         `"bottou"`: STEP / (1 + 2 lambda STEP t). `"margin-pursuit"`: 1 / (scale sqrt(lambda) t), of the margin-pursuit
@@ -58,26 +60,31 @@ class StreamClassifier(ModelClassifier):
     epochs : int >= 1 or None, default=None
         Number of passes over data in memory. Default: 10. Only `fit` uses it.
     replacement : bool, default=False
-        If True, draw samples independently instead of in shuffled epochs.
+        If True, draw samples independently instead of in shuffled epochs. The method margin-pursuit always does.
     batch : int >= 1, default=1
-        Mini-batch size of sgd or pegasos.
+        Mini-batch size of sgd, pegasos or margin-pursuit.
     average : str, default="none"
         Averaging of iterates: `none`, `polyak`, or `suffix:SHARE`. `none` returns the last iterate, `polyak` the mean
         of all iterates, and `suffix` the mean of the last SHARE of the iterates, which needs `epochs`.
     radius : float > 0 or None, default=None
         Radius to project the coefficients to. Default: by method. Coefficients are projected onto the ball after every
-        step. By default, none for sgd and 1/sqrt(2 lambda) for pegasos. The other methods do not project. Infinity is
-        no projection.
+        step. By default, none for sgd, 1/sqrt(2 lambda) for pegasos and 1/sqrt(lambda) for margin-pursuit. The other
+        methods do not project. Infinity is no projection.
     start_norm : float > 0 or None, default=None
-        Norm of random initial coefficients of sgd or pegasos. Default: start at 0.
+        Norm of random initial coefficients of sgd, pegasos or margin-pursuit. Default: start at 0.
     hold_out : float in (0, 1) or None, default=None
         Share of the samples to hold out for early stopping. The fit stops if the loss of the held-out samples has not
         improved for `patience` epochs.
     patience : int >= 1, default=5
         Number of epochs without improvement before stopping.
     rescale_at : int >= 1 or None, default=None
-        Step after which the scale of margin-pursuit is set from the data. The scale is set once, and the step lengths
-        are divided by the factor of its increase.
+        Step after which the scale of margin-pursuit is set from the data. The scale is set once, by the rule of Holland
+        (2019), section 4.
+    rescale_steps : {"divide", "keep"}, default="divide"
+        Step lengths after the scale was set. `"divide"`: Divided by the factor of the increase of the scale, as printed
+        in the paper. `"keep"`: Those of the schedule.
+    balanced_rows : int >= 2 or None, default=None
+        Number of rows to draw at random and fit to, half of them of each of two classes. Default: all rows.
     standardize : bool, default=False
         If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
         training rows of each fold, kernel classifiers those of all rows.
@@ -92,7 +99,7 @@ class StreamClassifier(ModelClassifier):
     time_limit : float >= 0 or None, default=None
         Time limit in seconds; the current epoch is finished first.
     random_state : int, RandomState or None, default=None
-        Random seed of the sample order and of `start_norm`. Default: 1.
+        Random seed of the sample order and of all draws. Default: 1.
     callback : callable or None, default=None
         Function that `fit` calls with a dictionary for every epoch. Its numbers take as long as one or two more epochs.
         If it returns True, the fit ends at the current point. An exception ends the fit and is raised.
@@ -151,6 +158,8 @@ class StreamClassifier(ModelClassifier):
         hold_out: float | None = None,
         patience: int = 5,
         rescale_at: int | None = None,
+        rescale_steps: str = "divide",
+        balanced_rows: int | None = None,
         standardize: bool = False,
         class_weight: Any = None,
         tol: float | None = None,
@@ -174,6 +183,8 @@ class StreamClassifier(ModelClassifier):
         self.hold_out = hold_out
         self.patience = patience
         self.rescale_at = rescale_at
+        self.rescale_steps = rescale_steps
+        self.balanced_rows = balanced_rows
         self.standardize = standardize
         self.class_weight = class_weight
         self.tol = tol
@@ -206,7 +217,7 @@ class StreamClassifier(ModelClassifier):
         with watchers(self) as watching:
             report = _native.fit_stream(data, settings, watching)
         self._state = report["state"]
-        self._keep(t_=rows)
+        self._keep(t_=min(rows, self.balanced_rows or rows))
         self._adopt(report["model"])
         self._adopt_report(report)
         self._warn(report)

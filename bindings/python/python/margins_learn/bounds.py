@@ -6,12 +6,14 @@ the page `boost.md` of the documentation has those used here, with their proofs.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from . import _native
-from ._settings import count_of, number_of
+from ._settings import LARGEST_COUNT, count_of, number_of, seed_of
 
-__all__ = ["focused_failure", "focused_horizon", "risk_bound", "subsample_failure", "typical_and_rare_samples"]
-
-_MOST = 2**53
+__all__ = ["focused_failure", "focused_horizon", "gap_samples", "rare_samples", "risk_bound", "subsample_failure", "typical_and_rare_samples"]
 
 
 def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: float = 0.01) -> dict[str, int]:
@@ -45,7 +47,7 @@ def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: fl
     {'steps': 323284, 'outputs': 129}
     """
     numbers = number_of(mistakes, "mistakes"), number_of(epsilon, "epsilon"), number_of(delta, "delta")
-    steps, outputs = _native.focused_horizon(count_of(n, "n", 1, _MOST), *numbers)
+    steps, outputs = _native.focused_horizon(count_of(n, "n", 1, LARGEST_COUNT), *numbers)
     return {"steps": steps, "outputs": outputs}
 
 
@@ -76,9 +78,9 @@ def focused_failure(n: int, mistakes: float, *, steps: int, outputs: int, epsilo
     >>> bounds.focused_failure(1000, 400.0, **bounds.focused_horizon(1000, 400.0)) <= 0.01
     True
     """
-    counts = count_of(steps, "steps", 1, _MOST), count_of(outputs, "outputs", 1)
+    counts = count_of(steps, "steps", 1, LARGEST_COUNT), count_of(outputs, "outputs", 1)
     numbers = number_of(mistakes, "mistakes"), number_of(epsilon, "epsilon")
-    return _native.focused_failure(count_of(n, "n", 1, _MOST), *numbers, *counts)
+    return _native.focused_failure(count_of(n, "n", 1, LARGEST_COUNT), *numbers, *counts)
 
 
 def typical_and_rare_samples(
@@ -149,7 +151,7 @@ def subsample_failure(n: int, outliers: int, rare: int, size: int) -> dict[str, 
     >>> {name: round(p, 4) for name, p in bounds.subsample_failure(1_000_000, 10, 46_052, 1000).items()}
     {'exact': 0.01, 'bound': 0.0132, 'published': 0.0299}
     """
-    counts = count_of(n, "n", 1, _MOST), count_of(outliers, "outliers", 0), count_of(rare, "rare"), count_of(size, "size")
+    counts = count_of(n, "n", 1, LARGEST_COUNT), count_of(outliers, "outliers", 0), count_of(rare, "rare"), count_of(size, "size")
     exact, bound, published = _native.subsample_failure(*counts)
     return {"exact": exact, "bound": bound, "published": published}
 
@@ -179,5 +181,70 @@ def risk_bound(n: int, dimension: int, mean_loss: float, *, delta: float = 0.01)
     >>> round(bounds.risk_bound(100_000, 11, 0.0), 4)
     0.005
     """
-    counts = count_of(n, "n", 1, _MOST), count_of(dimension, "dimension")
+    counts = count_of(n, "n", 1, LARGEST_COUNT), count_of(dimension, "dimension")
     return _native.risk_bound(*counts, number_of(mean_loss, "mean_loss"), number_of(delta, "delta"))
+
+
+def gap_samples(n: int = 1200, alpha: float = 0.001, epsilon: float = 0.01, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Draws from the distribution of section 3.1, on which a small mean loss misses the rare samples.
+
+    Samples are `y (alpha, 1)`, and with probability epsilon `y (alpha, -2 alpha)`; the first four are both points with both
+    labels.
+
+    Parameters
+    ----------
+    n : int >= 4, default=1200
+        Number of samples.
+    alpha : float in (0, 1), default=0.001
+        The first feature.
+    epsilon : float in (0, 1), default=0.01
+        Probability of a rare sample.
+    random_state : int, RandomState or None, default=None
+        Seed. Default: 1.
+
+    Returns
+    -------
+    X, y : arrays of shape (n, 2) and (n,)
+        The samples and their labels, -1 or 1.
+
+    Examples
+    --------
+    >>> from margins_learn import FocusedClassifier, bounds
+    >>> X, y = bounds.gap_samples()
+    >>> FocusedClassifier().fit(X, y).score(X, y)
+    1.0
+    """
+    seed = seed_of(random_state)
+    return _native.gap_samples(count_of(n, "n", 4, _native.MOST_SIMULATED), number_of(alpha, "alpha"), number_of(epsilon, "epsilon"), seed)
+
+
+def rare_samples(typical: int = 1990, rare: int = 10, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Draws typical samples, then rare ones, of section 3.2: the feature that decides typical samples is wrong on rare ones.
+
+    A typical sample is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`, of 20 features with noise of standard deviation
+    0.02.
+
+    Parameters
+    ----------
+    typical : int >= 2, default=1990
+        Number of typical samples.
+    rare : int >= 0, default=10
+        Number of rare samples.
+    random_state : int, RandomState or None, default=None
+        Seed. Default: 1.
+
+    Returns
+    -------
+    X, y : arrays of shape (typical + rare, 20) and (typical + rare,)
+        The samples and their labels, -1 or 1.
+
+    Examples
+    --------
+    >>> from margins_learn import bounds
+    >>> X, y = bounds.rare_samples(100, 5)
+    >>> X.shape, bool((X[:100, 0] == y[:100]).all()), bool((X[100:, 1] == 0.1 * y[100:]).all())
+    ((105, 20), True, True)
+    """
+    most = _native.MOST_SIMULATED
+    counts = count_of(typical, "typical", 2, most), count_of(rare, "rare", 0, most)
+    return _native.rare_samples(*counts, seed_of(random_state))

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._settings import count_of, number_of, text_of
+from ._base import Fitting
+from ._settings import LARGEST_COUNT, count_of, number_of, seed_of, text_of
 from ._values import array_of, floats_of, refuse_complex
 from .losses import over_array
 
 # What a bound counts; all else that it takes are numbers.
 _COUNTS = ("iterations", "samples", "dimension")
-_LARGEST = 2**63 - 1
 
 __all__ = [
     "Location",
@@ -22,13 +22,14 @@ __all__ = [
     "garg_roth_bound",
     "getroot",
     "is_calibrated",
+    "least_risk",
     "location",
     "margin_pursuit_bound",
     "margin_pursuit_bound_of",
-    "minimizer",
     "psi",
     "psi_inverse",
     "reliability",
+    "share_without_noise",
 ]
 
 
@@ -112,7 +113,7 @@ def conditional_risk(loss: str, eta: Any, score: Any = None) -> np.ndarray | flo
     (0.6109, 1.4)
     """
     loss = text_of(loss, "loss")
-    _refuse(eta, lambda shares: (shares >= 0) & (shares <= 1), "in [0, 1]", "class probability")
+    _refuse(eta, lambda shares: (shares >= 0) & (shares <= 1), "in [0, 1]", "class probability", "eta")
     if score is None:
         return over_array(lambda name, at: _native.conditional_risk(name, at, None), loss, eta, "eta")
     shares, scores = floats_of(eta, "eta"), floats_of(score, "score")
@@ -126,31 +127,68 @@ def conditional_risk(loss: str, eta: Any, score: Any = None) -> np.ndarray | flo
     return values.reshape(shares.shape) if shares.ndim else float(values[0])
 
 
-def minimizer(loss: str, eta: Any) -> np.ndarray | float:
-    """Returns `u*(eta)`, the score of the lowest conditional risk at class probabilities.
+def least_risk(loss: str, log_odds: Any) -> dict[str, float]:
+    """Estimates the lowest risk of a loss over all functions from the log odds of the classes at samples.
 
-    It is `losses.population_minimizer`, and for margin pursuit the root of a cubic, accurate to rounding.
+    Excess surrogate risks are excesses over this number. A loss without a lower bound, such as the leaky hockey stick, may have
+    the lowest risk minus infinity, and then no excess bounds anything.
 
     Parameters
     ----------
     loss : str
         Loss: a name or `name:parameter=value,...`, such as `"hinge"` or `"margin-pursuit:gamma=1,scale=2"`.
-    eta : float or array of any shape, in [0, 1]
-        Probabilities of the positive class.
+    log_odds : array of shape (n,)
+        Logarithms of the odds of the positive class; infinite ones are certain.
 
     Returns
     -------
-    scores : float or array of the shape of eta
-        The scores; infinite where the risk falls without end.
+    estimate : dict
+        The `risk` and its `standard_error`, which is NaN for one sample or an infinite risk.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration, simulate
+    >>> drawn = simulate.mixture(samples=2000)
+    >>> estimate = calibration.least_risk("lhs", drawn.log_odds)
+    >>> estimate["risk"] < 0, 0 < estimate["standard_error"] < 2
+    (True, True)
+    >>> calibration.least_risk("lhs", [0.0, float("inf")])["risk"]
+    -inf
+    """
+    risk, error = _native.least_risk(text_of(loss, "loss"), _log_odds(log_odds))
+    return {"risk": risk, "standard_error": error}
+
+
+def share_without_noise(log_odds: Any, delta: float) -> float:
+    """Returns `g(delta)`, the share of samples with a class probability p with `|2p - 1| >= 1 - delta`: with hardly any label noise.
+
+    Parameters
+    ----------
+    log_odds : array of shape (n,)
+        Logarithms of the odds of the positive class; infinite ones are certain.
+    delta : float in (0, 1]
+        Level of the noise.
+
+    Returns
+    -------
+    share : float
+        The share.
 
     Examples
     --------
     >>> from margins_learn import calibration
-    >>> round(calibration.minimizer("squared", 0.75), 4)
-    0.5
+    >>> calibration.share_without_noise([0.0, 2.0, -2.0, 5.0], 0.1)
+    0.25
     """
-    _refuse(eta, lambda shares: (shares >= 0) & (shares <= 1), "in [0, 1]", "class probability")
-    return over_array(_native.minimizer, loss, eta, "eta")
+    return _native.share_without_noise(_log_odds(log_odds), number_of(delta, "delta"))
+
+
+def _log_odds(log_odds: Any) -> np.ndarray:
+    """Returns log odds for the native module."""
+    log_odds = floats_of(log_odds, "log_odds")
+    if log_odds.ndim != 1:
+        raise ValueError(f"log_odds has the shape {log_odds.shape}, but must have one dimension.")
+    return np.ascontiguousarray(log_odds)
 
 
 def getroot(a: float, b: float, c: float, d: float) -> np.ndarray:
@@ -210,12 +248,13 @@ class Location:
     scale : float
         The scale s that it was found at.
     interval : tuple of float or None
-        The interval that holds the mean of the distribution with probability 1 - delta; None if the sample is too
-        short, the scale too small, or no bound on the variance could be estimated.
+        The interval that holds the mean of the distribution with probability 1 - delta; None without a given
+        `variance_bound`, or if the sample is too short or the scale too small.
     published_half_width : float or None
-        The half width of the interval as published, by lemma 6 of Holland (2019), and by (6) if the scale was given.
+        The half width of the interval as published, by lemma 6 of Holland (2019), and by (6) if the scale was given; None
+        without a given `variance_bound`.
     variance_bound : float or None
-        The bound on the variance, given or estimated.
+        The bound on the variance, or an estimate that only sets the scale; None if there is neither.
     mean, median : float
         The mean and the median of the sample.
     distance_from_mean : float
@@ -228,7 +267,8 @@ class Location:
     median_of_means : float
         The median of means in `ceil(8 log(1/delta))` random blocks, at most one per value.
     median_of_means_half_width : float or None
-        The half width of an interval around it that holds the mean with probability 1 - delta.
+        The half width of an interval around it that holds the mean of the distribution with probability 1 - delta; None
+        without a given `variance_bound`, or with fewer values than blocks.
     """
 
     estimate: float
@@ -253,7 +293,7 @@ def location(
     variance_bound: float | None = None,
     delta: float = 0.05,
     changes: int = 1,
-    seed: int = 1,
+    random_state: Any = None,
 ) -> Location:
     """Returns Catoni's M-estimate of the location of a sample, such as margins, with its guarantees.
 
@@ -265,14 +305,14 @@ def location(
         The scale s, in the unit of the sample: the estimate is near the median for a small s and near the mean for a
         large one. Default: `sqrt(n v/(2 log(2/delta)))` for the bound v on the variance.
     variance_bound : float or None, default=None
-        A bound on the variance of the distribution. Default: twice the median, over blocks, of the mean of `(x - y)^2/2`
-        over pairs of values.
+        A bound on the variance of the distribution. Default: no interval, and a scale by an estimate: twice the median, over
+        blocks, of the mean of `(x - y)^2/2` over pairs of values.
     delta : float in (0, 1), default=0.05
         The probability with which each interval may fail.
     changes : int, default=1
         The number of values that may be replaced by any others.
-    seed : int, default=1
-        The seed of the random blocks.
+    random_state : int, RandomState or None, default=None
+        Seed of the random blocks. Default: 1.
 
     Returns
     -------
@@ -292,7 +332,7 @@ def location(
     scale, variance_bound = (
         None if given is None else number_of(given, name) for name, given in (("scale", scale), ("variance_bound", variance_bound))
     )
-    numbers = number_of(delta, "delta"), count_of(changes, "changes", 0, _LARGEST), count_of(seed, "seed", 0, _LARGEST)
+    numbers = number_of(delta, "delta"), count_of(changes, "changes", 0, LARGEST_COUNT), seed_of(random_state)
     return Location(**_native.location(np.ascontiguousarray(sample), scale, variance_bound, *numbers))
 
 
@@ -309,7 +349,7 @@ def margin_pursuit_bound(
     samples: int,
     dimension: int,
     approximation_error: float,
-    delta: float = 0.05,
+    delta: float = 0.025,
     gradient_constant: float = 0.5,
     operator_norm_moment: float | None = None,
 ) -> dict[str, float]:
@@ -328,7 +368,7 @@ def margin_pursuit_bound(
     approximation_error : float >= 0
         Expected loss of the best linear function, less the infimum over all measurable functions. It is 0 if a linear
         function is best of all; the expected loss of any linear function is an upper bound.
-    delta : float in (0, 1/2), default=0.05
+    delta : float in (0, 1/2), default=0.025
         The bound holds with probability at least 1 - 2 delta.
     gradient_constant : float, default=0.5
         Constant of the estimate of the gradient in theorem 11.
@@ -353,7 +393,7 @@ def margin_pursuit_bound(
     """
     given = locals() | {"operator_norm_moment": input_second_moment if operator_norm_moment is None else operator_norm_moment}
     numbers: Any = {
-        name: count_of(number, name, 0, _LARGEST) if name in _COUNTS else number_of(number, name) for name, number in given.items()
+        name: count_of(number, name, 0, LARGEST_COUNT) if name in _COUNTS else number_of(number, name) for name, number in given.items()
     }
     gamma = numbers.pop("gamma")
     return _native.misclassification_bound(numbers, gamma)
@@ -369,7 +409,7 @@ def margin_pursuit_bound_of(
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array, sparse matrix or data frame of shape (n, d)
         Features.
     y : array of shape (n,)
         Labels of two classes.
@@ -383,10 +423,11 @@ def margin_pursuit_bound_of(
     Returns
     -------
     terms : dict
-        The estimates `input_second_moment` (v_X), `operator_norm`, `minimizer_norm` and `is_stationary` (A1),
-        `strong_convexity` (kappa of A2 on the ball, remark 10), `curvature_at_minimizer`, `gradient_constant` (c of A3),
-        `approximation_error`, and the terms of `margin_pursuit_bound`, which are None if kappa is 0; `is_vacuous` if
-        the bound allows any error.
+        The estimates `input_second_moment` (v_X), `smallest_eigenvalue` and `operator_norm` (of the mean of x x'),
+        `minimizer_norm` and `is_stationary` (A1), `strong_convexity` (kappa of A2 on the ball, remark 10),
+        `curvature_at_minimizer`, `gradient_constant` (c of A3), `approximation_error`, and the terms of
+        `margin_pursuit_bound`, which are None if kappa is 0 or the minimiser is outside of the ball; `is_vacuous` if the
+        bound allows any error.
 
     Examples
     --------
@@ -396,21 +437,12 @@ def margin_pursuit_bound_of(
     >>> round(terms["input_second_moment"], 2), terms["is_vacuous"]
     (0.96, True)
     """
-    X, labels = floats_of(X, "X"), array_of(y)
-    if X.ndim != 2:
-        raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
-    if labels.shape != X.shape[:1]:
-        raise ValueError(f"y has the shape {labels.shape}, but X has {len(X)} rows.")
-    classes = np.unique(labels)
-    if len(classes) != 2:
-        raise ValueError(f"y has {len(classes)} classes, but must have two.")
-    signs = np.where(labels == classes[1], 1.0, -1.0)
     radius = None if radius is None else number_of(radius, "radius")
     numbers = number_of(gamma, "gamma"), number_of(scale, "scale"), radius, number_of(delta, "delta")
-    return _native.estimated_bound(np.ascontiguousarray(X), signs, *numbers)
+    return _native.estimated_bound(Fitting()._data(X, y, None), *numbers)
 
 
-def garg_roth_bound(margins: Any, *, delta: float = 0.025, seed: int = 1) -> dict[str, Any]:
+def garg_roth_bound(margins: Any, *, delta: float = 0.025, random_state: Any = None) -> dict[str, Any]:
     """Returns the bound of Garg and Roth on the error of a linear classifier, term by term.
 
     The bound is (1) of Holland (2019). It holds for a classifier that does not depend on the rows.
@@ -421,8 +453,8 @@ def garg_roth_bound(margins: Any, *, delta: float = 0.025, seed: int = 1) -> dic
         The margins `y <w, x>/(||w|| ||x||)` of rows, in [-1, 1], with y = 1 and -1.
     delta : float in (0, 1/4), default=0.025
         The bound holds with probability 1 - 4 delta.
-    seed : int, default=1
-        The seed by which the half of the rows whose errors count is drawn.
+    random_state : int, RandomState or None, default=None
+        Seed by which the half of the rows whose errors count is drawn. Default: 1.
 
     Returns
     -------
@@ -441,7 +473,7 @@ def garg_roth_bound(margins: Any, *, delta: float = 0.025, seed: int = 1) -> dic
     margins = floats_of(margins, "margins")
     if margins.ndim != 1:
         raise ValueError(f"margins has the shape {margins.shape}, but must have one dimension.")
-    return _native.projection_bound(np.ascontiguousarray(margins), number_of(delta, "delta"), count_of(seed, "seed", 0, _LARGEST))
+    return _native.projection_bound(np.ascontiguousarray(margins), number_of(delta, "delta"), seed_of(random_state))
 
 
 def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: str = "uniform") -> dict[str, Any]:
@@ -493,9 +525,9 @@ def _signs_of(outcomes: np.ndarray) -> np.ndarray:
     return np.where(outcomes == 1, 1.0, -1.0)
 
 
-def _refuse(at: Any, accept: Any, requirement: str, what: str = "risk") -> None:
-    """Refuses the first number outside a range, NaN included."""
-    numbers = floats_of(at, "at" if what == "risk" else "eta")
+def _refuse(given: Any, accept: Any, requirement: str, what: str = "risk", name: str = "at") -> None:
+    """Refuses the first number of an argument outside a range, NaN included."""
+    numbers = floats_of(given, name)
     bad = numbers[~accept(numbers)]
     if bad.size:
         raise ValueError(f"The {what} is {bad.flat[0]}, but must be {requirement}.")

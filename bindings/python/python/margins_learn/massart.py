@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _native
 from ._massart import MassartClassifier
-from ._settings import count_of, number_of, seed_of, text_of
+from ._settings import LARGEST_COUNT, count_of, number_of, seed_of, text_of
+from ._values import floats_of
 
-_LARGEST = 2**63 - 1
-
-_SEEDS = 2**64 - 1
-
-__all__ = ["Audit", "Plan", "Simulation", "audit", "plan", "simulate"]
+__all__ = ["Audit", "Plan", "Simulation", "audit", "plan", "reweighted_loss", "simulate"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Plan:
     proven_epsilon: float | None = None
 
 
-def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *, kind: str = "proven", samples: int | None = None) -> Plan:
+def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *, plan: str = "proven", samples: int | None = None) -> Plan:
     """Returns how many steps and samples algorithm 1 takes for an error of at most `eta + epsilon` with probability `1 - delta`.
 
     Parameters
@@ -60,8 +58,8 @@ def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *
         Target excess of the error over eta.
     delta : float in (0, 1), default=0.05
         Failure probability.
-    kind : {"proven", "practical"}, default="proven"
-        Constants: those of the proof of theorem 2.1, or those found by experiment.
+    plan : {"proven", "practical"}, default="proven"
+        Constants: those of the proof of theorem 2.1, or those found by experiment, which `MassartClassifier` takes by default.
     samples : int >= 1 or None, default=None
         Number of samples available, for `proven_epsilon`.
 
@@ -79,11 +77,11 @@ def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *
     """
     named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
     problem = [number_of(value, name) for name, value in named.items()]
-    count = None if samples is None else count_of(samples, "samples", most=_LARGEST)
-    return Plan(**_native.massart_plan(problem, text_of(kind, "kind"), count))
+    count = None if samples is None else count_of(samples, "samples", most=LARGEST_COUNT)
+    return Plan(**_native.massart_plan(problem, text_of(plan, "plan"), count))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulation:
     """Samples whose distribution is known: equally likely points, each with the label of a halfspace, flipped at a rate of its own.
 
@@ -178,13 +176,14 @@ def simulate(
     >>> bool(noisy.opt < noisy.error(halfspace) < 0.35)
     True
     """
-    counts = [count_of(features, "features", 2, 10**6), count_of(points, "points"), count_of(samples, "samples", 2)]
+    most = _native.MOST_SIMULATED
+    counts = [count_of(features, "features", 2, 10**6), count_of(points, "points", 1, most), count_of(samples, "samples", 2, most)]
     noise = [number_of(gamma, "gamma"), number_of(eta, "eta")]
-    seed = count_of(seed_of(random_state), "random_state", 0, _SEEDS)
+    seed = seed_of(random_state)
     return Simulation(**_native.massart_simulation(counts[0], noise, text_of(adversary, "adversary"), *counts[1:], seed))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Audit:
     """A lower bound on a noise rate, and the samples that speak for it.
 
@@ -251,6 +250,45 @@ def audit(
     >>> 0.05 < audit.eta_bound < 0.2
     True
     """
-    settings = {"fit_intercept": fit_intercept, "standardize": standardize, "scale_rows": scale_rows}
-    halfspace = MassartClassifier("sgd", 0.0, number_of(gamma, "gamma"), delta=number_of(delta, "delta"), **settings)
-    return Audit(**_native.audit_massart(halfspace._data(X, y, sample_weight), halfspace._settings()))
+    as_fitted = MassartClassifier(fit_intercept=fit_intercept, standardize=standardize, scale_rows=scale_rows)
+    data, numbers = as_fitted._data(X, y, sample_weight), (number_of(gamma, "gamma"), number_of(delta, "delta"))
+    return Audit(**_native.audit_massart(data, as_fitted._settings(), *numbers))
+
+
+def reweighted_loss(scores: Any, reference: Any, y: Any, eta: float = 0.3, gamma: float = 0.1) -> np.ndarray:
+    """Returns the reweighted loss (3) of the paper, `(1[sign(s) != y] - eta) |s|/max(|r|, gamma/2)`.
+
+    It is convex in the halfspace. Where the reference is the halfspace itself and all samples are at least gamma/2 from its
+    boundary, the mean is its error less eta. For the best halfspace the mean is at most 0 in expectation, whatever the
+    reference.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples,)
+        Scores s of unit samples under a halfspace.
+    reference : array of shape (n_samples,)
+        Their scores r under the halfspace that gives the weights.
+    y : array of shape (n_samples,)
+        Their labels, -1 or 1.
+    eta : float in [0, 1/2), default=0.3
+        Noise rate.
+    gamma : float in (0, 1), default=0.1
+        Margin.
+
+    Returns
+    -------
+    losses : array of shape (n_samples,)
+        The loss of each sample.
+
+    Examples
+    --------
+    >>> from margins_learn import massart
+    >>> massart.reweighted_loss([-0.2, 0.4], [-0.2, 0.4], [1, 1]).round(4).tolist()
+    [0.7, -0.3]
+    """
+    given = [(scores, "scores"), (reference, "reference"), (y, "y")]
+    arrays = [np.ascontiguousarray(column_or_1d(floats_of(values, name))) for values, name in given]
+    check_consistent_length(*arrays)
+    if not np.isin(arrays[2], (-1.0, 1.0)).all():
+        raise ValueError("y must consist of -1 and 1.")
+    return _native.massart_reweighted_loss(*arrays, number_of(eta, "eta"), number_of(gamma, "gamma"))

@@ -70,8 +70,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     of_members = scores
     if fitted.scheme == "one-versus-one":
         scores = _standing(graph, scores, len(model.classes_))
-    elif fitted.scheme == "majority":
-        scores = _vote(graph, scores, len(fitted.intercept))
+    elif fitted.votes:
+        scores = _shares(graph, scores, fitted.votes)
     labels, decided = _labels(model.classes_), _decided(graph, scores, fitted)
     probabilities = _probabilities(graph, of_members, decided, fitted) if fitted.has_probabilities else None
     graph.name_output(graph.add("Gather", graph.constant(labels), decided), "label")
@@ -118,12 +118,13 @@ def _decided(graph: Graph, scores: str, fitted: Any) -> str:
     return graph.add("ArgMax", scores, axis=1, keepdims=0)
 
 
-def _vote(graph: Graph, scores: str, members: int) -> str:
-    """Returns the share of the members' votes for the second class less that for the first."""
-    votes = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
-    votes = graph.add("ReduceSum", votes, graph.constant(np.array([1])), keepdims=1)
-    lead = graph.add("Sub", graph.add("Mul", votes, graph.constant(2.0)), graph.constant(float(members)))
-    return graph.add("Div", lead, graph.constant(float(members)))
+def _shares(graph: Graph, scores: str, votes: list[int]) -> str:
+    """Returns the share of the votes of each group of members for their positive class less those against it."""
+    won = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
+    won = graph.add("MatMul", won, graph.constant(np.repeat(np.eye(len(votes)), votes, axis=0)))
+    counts = graph.constant(np.array(votes, dtype=float))
+    lead = graph.add("Sub", graph.add("Mul", won, graph.constant(2.0)), counts)
+    return graph.add("Div", lead, counts)
 
 
 def _standing(graph: Graph, scores: str, classes: int) -> str:

@@ -191,4 +191,44 @@ mod tests {
         assert!(late > 3500.0, "{late}");
         assert!(player.observe(0, 1.5).is_err() && player.observe(0, f64::NAN).is_err());
     }
+
+    /// EXP3.P.1 as published: `w_i = exp((alpha gamma/3) sqrt(T/K))` at first,
+    /// `p_i = (1 - gamma) w_i/sum w + gamma/K`, and after a reward x of arm j
+    /// `w_i <- w_i exp((gamma/(3K)) (x [i = j]/p_i + alpha/(p_i sqrt(K T))))`, over the epochs from the
+    /// least r with `delta_r >= K T exp(-K T)`, `T = 2^r`.
+    #[test]
+    fn the_update_is_the_published_one() {
+        let (k, delta) = (6_usize, 0.05);
+        let arms = k as f64;
+        let mut player = Exp3P1::new(k, delta).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let delta_of = |r: i32| delta / f64::from((r + 1) * (r + 2));
+        let enough = |r: &i32| {
+            let trials = arms * 2.0_f64.powi(*r);
+            delta_of(*r) >= trials * (-trials).exp()
+        };
+        let first = (0..).find(enough).unwrap();
+        for r in first..first + 9 {
+            let t = 2.0_f64.powi(r);
+            let alpha = 2.0 * (arms * t / delta_of(r)).ln().sqrt();
+            let gamma = f64::min(0.6, 2.0 * (3.0 * arms * arms.ln() / (5.0 * t)).sqrt());
+            let mut w = vec![(alpha * gamma / 3.0 * (t / arms).sqrt()).exp(); k];
+            for round in 0..1_usize << r {
+                let total: f64 = w.iter().sum();
+                let p: Vec<f64> =
+                    w.iter().map(|w| (1.0 - gamma) * w / total + gamma / arms).collect();
+                for (row, p) in p.iter().enumerate() {
+                    assert!((player.probability(row) - p).abs() < 1e-10, "{r} {round} {row}");
+                }
+                let row = player.draw(&mut random);
+                let reward = [0.0, 0.3, 1.0][(row + round) % 3];
+                player.observe(row, reward).unwrap();
+                for (i, (w, p)) in w.iter_mut().zip(&p).enumerate() {
+                    let estimate = if i == row { reward / p } else { 0.0 };
+                    *w *=
+                        (gamma / (3.0 * arms) * (estimate + alpha / (p * (arms * t).sqrt()))).exp();
+                }
+            }
+        }
+    }
 }

@@ -1,16 +1,15 @@
 //! The location of margins at the scale of the loss that they were fitted by.
 
-use super::{catoni_location, confidence_interval_at, variance_bound};
+use super::weighted_roots;
 use crate::Error;
-use margins_losses::{OutOfRange, catoni};
+use margins_losses::OutOfRange;
 
 /// The location of margins `u_i = y_i f(x_i)` beside the level gamma that margin pursuit aims at.
 ///
 /// The minimum of the margin-pursuit loss puts the estimate at the scale of the loss near gamma if the
 /// functions allow it, and farther away if they do not.
 ///
-/// Source: Holland, *Classification using margin pursuit* (2019), remark 1 and, for the condition on
-/// the interval, remark 7.
+/// Source: Holland, *Classification using margin pursuit* (2019), remark 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MarginLocation {
@@ -18,12 +17,8 @@ pub struct MarginLocation {
     pub gamma: f64,
     /// The scale s of the loss.
     pub scale: f64,
-    /// The root t of `sum c_i psi((t - u_i)/s) = 0`, c the weights.
+    /// The root t of `sum c_i psi((t - u_i)/s) = 0`, c the weights, or the middle of its roots.
     pub estimate: f64,
-    /// An interval around it that holds the mean margin of the distribution with probability 0.95, for
-    /// a function that does not depend on these samples, by a variance estimated from the margins;
-    /// `None` with weights, for too few samples or too small a scale.
-    pub interval: Option<(f64, f64)>,
     /// True if the estimate is within gamma/10 of gamma.
     pub attained: bool,
     /// The mean m of the margins, by weight.
@@ -60,33 +55,22 @@ impl MarginLocation {
         gamma: f64,
         scale: f64,
     ) -> Result<Self, Error> {
-        /// The probability with which the interval may fail.
-        const DELTA: f64 = 0.05;
         Error::check_sample("margins", margins)?;
         for (name, value) in [("gamma", gamma), ("scale", scale)] {
             OutOfRange::check(name, value, "positive and finite", |x| x > 0.0)?;
         }
-        let weighted = weights.map(|weights| pairs(margins, weights)).transpose()?;
-        let (estimate, interval) = match &weighted {
-            Some(pairs) => (of_pairs(pairs, scale), None),
-            None => {
-                let interval = variance_bound(margins, DELTA, 1)
-                    .and_then(|v| confidence_interval_at(margins, scale, v, DELTA));
-                let bounds = interval.ok().and_then(|interval| interval.bounds());
-                (catoni_location(margins, scale)?.estimate(), bounds)
-            }
-        };
-        let [mean, variance, skewness] = match &weighted {
-            Some(pairs) => moments(&pairs.iter().copied()),
-            None => moments(&margins.iter().map(|&u| (u, 1.0))),
-        };
+        let pairs = pairs(margins, weights)?;
+        let roots = weighted_roots(&pairs.iter().copied(), middle_by_weight(&pairs), scale);
+        let estimate = roots.estimate();
+        let [mean, variance, skewness] = moments(&pairs);
         let attained = (estimate - gamma).abs() <= gamma / 10.0;
-        Ok(MarginLocation { gamma, scale, estimate, interval, attained, mean, variance, skewness })
+        Ok(MarginLocation { gamma, scale, estimate, attained, mean, variance, skewness })
     }
 }
 
 /// Returns the margins that count, each with its weight relative to the largest.
-fn pairs(margins: &[f64], weights: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
+fn pairs(margins: &[f64], weights: Option<&[f64]>) -> Result<Vec<(f64, f64)>, Error> {
+    let Some(weights) = weights else { return Ok(margins.iter().map(|&u| (u, 1.0)).collect()) };
     Error::check_length("weights", margins.len(), weights.len())?;
     let valid = |c: f64| c >= 0.0 && c.is_finite();
     Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
@@ -98,25 +82,30 @@ fn pairs(margins: &[f64], weights: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
     Ok(pairs.filter(|(_, c)| *c > 0.0).collect())
 }
 
-/// Returns the estimate of weighted values, of which there is at least one.
-fn of_pairs(pairs: &[(f64, f64)], scale: f64) -> f64 {
-    let values = || pairs.iter().map(|(u, _)| *u);
-    let (least, most) =
-        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    if least == most {
-        return least;
-    }
-    let scale = scale.min(1e9 * (most - least));
-    catoni::location(&pairs.iter().copied(), scale, f64::midpoint(least, most), (least, most))
+/// Returns the two middle values by weight, of at least one value. They are equal, unless the values up
+/// to the first have half of the weight, to rounding.
+fn middle_by_weight(pairs: &[(f64, f64)]) -> (f64, f64) {
+    let mut sorted = pairs.to_vec();
+    sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * sorted.iter().map(|(_, c)| c).sum::<f64>();
+    let rounding = f64::EPSILON * half * sorted.len() as f64;
+    let mut weight = 0.0;
+    let reaches_half = |&(_, c): &(f64, f64)| {
+        weight += c;
+        weight >= half - rounding
+    };
+    let first = sorted.iter().position(reaches_half).unwrap_or(0);
+    let second = if weight <= half + rounding { first + 1 } else { first };
+    (sorted[first].0, sorted[second].0)
 }
 
 /// Returns mean, variance and skewness, of values relative to the largest, so that no power overflows.
-fn moments(pairs: &(impl Iterator<Item = (f64, f64)> + Clone)) -> [f64; 3] {
-    let largest = pairs.clone().map(|(u, _)| u.abs()).fold(0.0, f64::max);
+fn moments(pairs: &[(f64, f64)]) -> [f64; 3] {
+    let largest = pairs.iter().map(|(u, _)| u.abs()).fold(0.0, f64::max);
     let unit = if largest > 0.0 { largest } else { 1.0 };
-    let total: f64 = pairs.clone().map(|(_, c)| c).sum();
+    let total: f64 = pairs.iter().map(|(_, c)| c).sum();
     let mean_of = |term: &dyn Fn(f64) -> f64| -> f64 {
-        pairs.clone().map(|(u, c)| c * term(u / unit)).sum::<f64>() / total
+        pairs.iter().map(|(u, c)| c * term(u / unit)).sum::<f64>() / total
     };
     let mean = mean_of(&|u| u);
     let variance = mean_of(&|u| (u - mean).powi(2));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::data::{DataArguments, Source};
+use super::data::{FileArguments, PositiveArguments, Source};
 use super::encode::EncodeArguments;
 use super::regularised::FormatArguments;
 use super::values::{number, tolerance, whole};
@@ -12,7 +12,9 @@ use super::values::{number, tolerance, whole};
 #[derive(Debug, Args)]
 pub(crate) struct BoundArguments {
     #[command(flatten)]
-    pub(crate) data: DataArguments,
+    pub(crate) file: FileArguments,
+    #[command(flatten)]
+    positive: PositiveArguments,
     #[command(flatten)]
     encode: EncodeArguments,
     /// Linear model: print the bound of Garg and Roth on its error instead
@@ -22,7 +24,7 @@ pub(crate) struct BoundArguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["loss", "standardize", "radius", "scales"],
+        conflicts_with_all = ["loss", "standardize", "radius", "scales", "raw"],
         help_heading = "Model"
     )]
     pub(crate) model: Option<PathBuf>,
@@ -69,6 +71,7 @@ pub(crate) struct BoundArguments {
 
 impl BoundArguments {
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { encode: Some(&self.encode), ..self.data.source() }
+        let positive = self.positive.positive.as_deref();
+        Source { positive, encode: Some(&self.encode), ..self.file.source() }
     }
 }

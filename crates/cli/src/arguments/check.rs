@@ -5,6 +5,7 @@ use std::path::Path;
 
 use margins::estimators::focused::FocusedLearner;
 use margins::estimators::stream::Projection;
+use margins::optim::Lambda;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::RobustLearner;
 
@@ -37,7 +38,12 @@ fn refuse(method: &str, options: &[Refused<'_>]) -> Result<(), Failure> {
 }
 
 pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
-    let FitArguments { common, objective, classifier, step, history, .. } = arguments;
+    let FitArguments { common, objective, classifier, step, history, duals, lambda, .. } =
+        arguments;
+    if *lambda == Some(Lambda::NONE) {
+        let no_dual = "without a penalty there is no dual problem";
+        refuse("--lambda 0", &[(duals.is_some(), "--duals", no_dual)])?;
+    }
     let solver = common.solver.solver();
     if solver != SolverName::Gd {
         let method = match &objective.objective {
@@ -57,6 +63,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
             (platt, "--probability platt", held_out),
             (classifier.multi_class.is_some(), "--multi-class", of_mean),
             (history.is_some(), "--history", of_mean),
+            (duals.is_some(), "--duals", of_mean),
         ],
     )
 }
@@ -157,6 +164,18 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
             ],
         )?;
     }
+    if method.method == MethodName::MarginPursuit {
+        let steps = "margin-pursuit has the step length 1/(scale sqrt(lambda) t). Use --method sgd";
+        let draws = "the method draws so itself. Leave it out";
+        refuse(
+            "--method margin-pursuit",
+            &[
+                (method.step.is_some(), "--step", steps),
+                (method.schedule.is_some(), "--schedule", steps),
+                (memory.with_replacement, "--with-replacement", draws),
+            ],
+        )?;
+    }
     if matches!(method.method, MethodName::Adaptive | MethodName::Coin) {
         let chosen = "the method sets its step length itself. Use --method sgd";
         let single = "the method uses one sample per step. Use --method sgd";
@@ -213,11 +232,7 @@ fn audit(noise: &NoiseArguments, learner: &LearnerArguments) -> Result<(), Failu
             (learner.plan.is_some(), "--plan", no_fit),
             (learner.project.is_some(), "--project", no_fit),
         ],
-    )?;
-    if noise.gamma.is_none() {
-        return Err(Failure::usage("--audit needs the margin, such as --gamma 0.05"));
-    }
-    Ok(())
+    )
 }
 
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
@@ -240,17 +255,17 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     let calculate = (learner.calculate, "--calculate", of_plan);
     let of_sgd = (*stream, "--stream", "the learner needs all rows at once. Leave out --stream");
     match learner.learner {
-        MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts])?,
-        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd, plan, calculate])?,
+        MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts]),
+        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd, plan, calculate]),
         learner @ (MassartLearner::Perceptron
         | MassartLearner::LeakyRelu
         | MassartLearner::Proper) => {
             let name = super::values::name_of(&learner);
-            refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, calculate])?;
+            refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, calculate])
         }
         MassartLearner::Auto => {
             let tries = "the learner searches over noise rates and margins. Use --learner sgd";
-            return refuse(
+            refuse(
                 "--learner auto",
                 &[
                     of_cuts,
@@ -260,15 +275,9 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
                     (noise.eta.is_some(), "--eta", tries),
                     (noise.gamma.is_some(), "--gamma", tries),
                 ],
-            );
+            )
         }
     }
-    if noise.eta.is_none() || noise.gamma.is_none() {
-        return Err(Failure::usage(
-            "--eta and --gamma are required, such as --eta 0.3 --gamma 0.05. Or use --learner auto",
-        ));
-    }
-    Ok(())
 }
 
 /// Refuses standard output as a file that is read again.

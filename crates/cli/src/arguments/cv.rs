@@ -9,7 +9,7 @@ use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments, StopArguments,
 };
 use super::report::{PageArguments, TestArguments};
-use super::values::{LeaveOneOutName, MeasureName, Selection, whole};
+use super::values::{LeaveOneOutName, MeasureName, Selection, number, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct CvArguments {
@@ -35,7 +35,7 @@ pub(crate) struct CvArguments {
     pub(crate) test: TestArguments,
 }
 
-/// The option for several losses to choose from.
+/// The options for several losses to choose from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Loss")]
 pub(crate) struct LossesArguments {
@@ -45,6 +45,14 @@ pub(crate) struct LossesArguments {
     /// taken.
     #[arg(long, value_name = "LOSS", hide_short_help = true)]
     pub(crate) or_loss: Vec<String>,
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_parser = number,
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
+    pub(crate) scales: Vec<f64>,
 }
 
 /// The options for several kernels to choose from.

@@ -17,8 +17,11 @@ pub(crate) struct FileArguments {
     /// CSV files need a header, the same one in every file. CSV and svmlight may be compressed with
     /// gzip. Parquet needs a build with the feature parquet. mixture:example=1,n=200,seed=1 simulates
     /// data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or p=30 for
-    /// example 3), and halfspace:d=20,gamma=0.1,eta=0.3,adversary=random,n=4000,seed=1 a halfspace
-    /// under Massart noise (adversary random, far, near, greedy or trap).
+    /// example 3), mixture:k=3,p=10,sigma=0.3,n=200,seed=1 data of other sizes, and
+    /// halfspace:d=20,gamma=0.1,eta=0.3,adversary=random,n=4000,seed=1 a halfspace under Massart
+    /// noise (adversary random, far, near, greedy or trap), and
+    /// gap:alpha=0.001,epsilon=0.01,n=1200,seed=1 and rare:n=2000,rare=10,seed=1 rare samples of the
+    /// paper on the maximal loss.
     #[arg(
         long,
         value_name = "FILE",

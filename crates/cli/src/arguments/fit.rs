@@ -23,13 +23,14 @@ pub(crate) struct FitArguments {
     /// Weight of the penalty in mean loss + lambda * squared norm
     ///
     /// 0 fits linear functions without a penalty, by --solver lbfgs (default) or gd. The gradient is
-    /// the evidence of such a fit.
+    /// the evidence of such a fit. An --objective margin-distribution with lambda3 sets lambda itself.
     #[arg(
         long,
         value_parser = parse_lambda_or_none,
+        required_unless_present = "objective",
         help_heading = "Regularisation"
     )]
-    pub(crate) lambda: Lambda,
+    pub(crate) lambda: Option<Lambda>,
     /// Linear model of the same features to start from, with --lambda 0 [default: 0]
     #[arg(long, value_name = "MODEL", conflicts_with = "multi_class", help_heading = "Solver")]
     pub(crate) start: Option<PathBuf>,
@@ -52,6 +53,19 @@ pub(crate) struct FitArguments {
     /// The columns are cost, objective, gap, training error and margins.
     #[arg(long, value_name = "FILE", conflicts_with = "multi_class", help_heading = "Output")]
     pub(crate) history: Option<PathBuf>,
+    /// CSV file to write, with the dual variables of every row; - writes to standard output
+    ///
+    /// The columns are sign, weight, margin, dual and multiplier, and distance and slack for the leaky
+    /// hockey stick. The report then has the constrained form, in which the norm of the coefficients is
+    /// bounded instead of penalised.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["multi_class", "penalty_factor"],
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) duals: Option<PathBuf>,
 }
 
 /// The option for a robust objective.

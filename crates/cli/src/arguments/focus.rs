@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use margins::boost::PlayerKind;
-use margins::estimators::focused::{MistakeBound, Output};
+use margins::estimators::focused::MistakeBound;
 
-use super::data::{FileArguments, PositiveArguments, Source};
+use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::{choices, number, seconds, whole};
+use super::values::{ClassWeight, OneVersusRest, choices, number, seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
@@ -20,9 +19,7 @@ pub(crate) struct FocusArguments {
     #[command(flatten)]
     pub(crate) threads: ThreadsArguments,
     #[command(flatten)]
-    pub(crate) file: FileArguments,
-    #[command(flatten)]
-    positive: PositiveArguments,
+    pub(crate) data: DataArguments,
     #[command(flatten)]
     encode: EncodeArguments,
     #[command(flatten)]
@@ -47,6 +44,8 @@ pub(crate) struct GameArguments {
     pub(crate) loss: String,
     #[arg(long, value_name = "EPSILON", value_parser = number, default_value_t = 0.49)]
     pub(crate) epsilon: f64,
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) class_weight: ClassWeight,
     #[arg(long, value_parser = whole::<u64>, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
     #[arg(long, value_parser = whole::<usize>, value_name = "K")]
@@ -94,6 +93,13 @@ pub(crate) struct LearnerArguments {
     pub(crate) standardize: bool,
     #[arg(long)]
     pub(crate) no_intercept: bool,
+    /// Scheme for more than two classes
+    ///
+    /// Plays a game for each class against the rest, and decides for the class with the largest
+    /// share of votes. A checkpoint has a file for each class: .1, .2, ... is added to its name.
+    /// Without it, more than two classes are an error.
+    #[arg(long, value_name = "HOW", conflicts_with = "positive")]
+    pub(crate) multi_class: Option<OneVersusRest>,
 }
 
 /// The options of a game that is paused.
@@ -111,30 +117,9 @@ choices! {
     OutputName of "combine": Majority, Average, Last, Validated
 }
 
-impl From<OutputName> for Output {
-    fn from(name: OutputName) -> Self {
-        match name {
-            OutputName::Majority => Output::Majority,
-            OutputName::Average => Output::Average,
-            OutputName::Last => Output::Last,
-            OutputName::Validated => Output::Validated,
-        }
-    }
-}
-
 choices! {
     /// The players who draw the rows.
     PlayerName of "player": Focused, Uniform, Exp3P
-}
-
-impl From<PlayerName> for PlayerKind {
-    fn from(name: PlayerName) -> Self {
-        match name {
-            PlayerName::Focused => PlayerKind::Focused,
-            PlayerName::Uniform => PlayerKind::Uniform,
-            PlayerName::Exp3P => PlayerKind::Exp3P,
-        }
-    }
 }
 
 impl GameArguments {
@@ -150,8 +135,7 @@ impl GameArguments {
 
 impl FocusArguments {
     pub(crate) fn source(&self) -> Source<'_> {
-        let positive = self.positive.positive.as_deref();
-        Source { positive, encode: Some(&self.encode), ..self.file.source() }
+        Source { encode: Some(&self.encode), ..self.data.source() }
     }
 
     /// Returns the file of the state.

@@ -29,6 +29,9 @@ pub(crate) struct InspectArguments {
     weights: WeightArguments,
     #[command(flatten)]
     encode: EncodeArguments,
+    /// Loss whose lowest risk is printed for simulated data: mixture:... [default: lhs]
+    #[arg(long, conflicts_with = "model", help_heading = "Data")]
+    pub(crate) loss: Option<String>,
     #[command(flatten)]
     pub(crate) output: FormatArguments,
 }

@@ -15,12 +15,13 @@ pub(crate) struct LocationArguments {
     /// Scale s of the estimate: near the median for a small s, near the mean for a large one
     ///
     /// Numbers that are farther than sqrt(2) s from the estimate count by their side only. By default s
-    /// is sqrt(n V/(2 log(2/delta))) for n numbers and the bound V on the variance.
+    /// is sqrt(n V/(2 log(2/delta))) for n numbers and the variance V.
     #[arg(long, value_name = "S", value_parser = number, help_heading = "Estimate")]
     pub(crate) scale: Option<f64>,
-    /// Upper bound V on the variance of the distribution [default: estimated from the numbers]
+    /// Upper bound V on the variance of the distribution, without which there is no interval
     ///
-    /// The estimate is twice the median, over blocks, of the mean of (x - y)^2/2 over pairs of numbers.
+    /// By default the scale follows from an estimate: twice the median, over blocks, of the mean of
+    /// (x - y)^2/2 over pairs of numbers.
     #[arg(long, value_name = "V", value_parser = number, help_heading = "Estimate")]
     pub(crate) variance: Option<f64>,
     /// Probability with which each interval may fail

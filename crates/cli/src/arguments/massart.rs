@@ -13,7 +13,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::{choices, number, positive, seconds, whole};
+use super::values::{OneVersusRest, choices, name_of, number, positive, seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("data", |option| option.required(false).required_unless_present("calculate")))]
@@ -89,7 +89,7 @@ pub(crate) struct LearnerArguments {
     pub(crate) scale_rows: Option<RowScalingName>,
     #[arg(long, value_name = "PLAN")]
     pub(crate) plan: Option<PlanName>,
-    /// Print what the plan takes and what the rows of --data prove, and fit nothing
+    /// Print what the proven plan, or --plan, takes and what the rows of --data prove, and fit nothing
     ///
     /// --data is not needed: without it, only the steps, candidates and rows of the plan for --eta,
     /// --gamma, --epsilon and --delta are printed.
@@ -98,7 +98,17 @@ pub(crate) struct LearnerArguments {
     /// Print a lower bound on eta, for --gamma, and the rows most likely flipped, and fit nothing
     #[arg(long, conflicts_with_all = ["calculate", "out", "report", "test", "stream", "memory"])]
     pub(crate) audit: bool,
-    #[arg(long, value_name = "M", value_parser = positive)]
+    /// Scheme for more than two classes
+    ///
+    /// Learns a halfspace for each class against the rest, on the same rows, and prints a bound on
+    /// the error of all together. Without it, more than two classes are an error.
+    #[arg(
+        long,
+        value_name = "HOW",
+        conflicts_with_all = ["stream", "calculate", "audit", "positive"]
+    )]
+    pub(crate) multi_class: Option<OneVersusRest>,
+    #[arg(long, value_name = "M", value_parser = positive, hide_short_help = true)]
     pub(crate) project: Option<usize>,
     #[arg(
         long,
@@ -111,6 +121,14 @@ pub(crate) struct LearnerArguments {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) threads: ThreadsArguments,
+}
+
+impl LearnerArguments {
+    /// Returns the name of the plan of `sgd`.
+    pub(crate) fn plan_name(&self) -> Option<String> {
+        (self.learner == MassartLearner::Sgd)
+            .then(|| name_of(&self.plan.unwrap_or(PlanName::Practical)))
+    }
 }
 
 choices! {

@@ -4,9 +4,10 @@ use clap::Args;
 
 use super::fit::ObjectiveArguments;
 use super::regularised::{
-    FormatArguments, LambdasArguments, PointsArguments, RegularisedArguments, StopArguments,
+    LambdasArguments, ModelArguments, PointsArguments, RegularisedArguments, StopArguments,
 };
 use super::report::PageArguments;
+use super::values::number;
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArguments {
@@ -19,9 +20,25 @@ pub(crate) struct PathArguments {
     #[command(flatten)]
     pub(crate) stop: StopArguments,
     #[command(flatten)]
-    pub(crate) output: FormatArguments,
+    pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) points: PointsArguments,
+    /// Print the limit for lambda to 0 of separable classes, with the penalty lambda * sum |w|^Q
+    ///
+    /// The direction of all small lambdas, and the largest lambda that has it. Losses: lhs, l-r and dwd.
+    #[arg(
+        long,
+        value_name = "Q",
+        value_parser = number,
+        requires = "no_intercept",
+        conflicts_with_all = [
+            "kernel", "standardize", "penalty_factor", "objective", "stop", "out", "report", "checkpoint",
+            "lambdas", "solver", "tol", "max_iterations", "time_limit", "seed"
+        ],
+        hide_short_help = true,
+        help_heading = "Regularisation"
+    )]
+    pub(crate) limit: Option<f64>,
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use margins::optim::Lambda;
 
 use super::data::{FileArguments, Source, WeightArguments};
 use super::global::ThreadsArguments;
 use super::regularised::FormatArguments;
-use super::values::number;
+use super::values::{number, parse_lambda};
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
@@ -17,6 +18,11 @@ pub(crate) struct PredictArguments {
     /// Model file
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub(crate) model: PathBuf,
+    /// Lambda of the model, if the file is one of margins path
+    ///
+    /// The path was fitted at this lambda: others have no certificate.
+    #[arg(long, value_name = "LAMBDA", value_parser = parse_lambda, help_heading = "Model")]
+    pub(crate) lambda: Option<Lambda>,
     #[command(flatten)]
     pub(crate) file: FileArguments,
     #[command(flatten)]

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use margins::optim::Lambda;
 
 use super::data::{FileArguments, Source, WeightArguments};
 use super::global::ThreadsArguments;
+use super::values::parse_lambda;
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -16,6 +18,11 @@ pub(crate) struct ReportArguments {
     /// Model file
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub(crate) model: PathBuf,
+    /// Lambda of the model, if the file is one of margins path
+    ///
+    /// The path was fitted at this lambda: others have no certificate.
+    #[arg(long, value_name = "LAMBDA", value_parser = parse_lambda, help_heading = "Model")]
+    pub(crate) lambda: Option<Lambda>,
     #[command(flatten)]
     pub(crate) file: FileArguments,
     /// Training data of the model, for comparison

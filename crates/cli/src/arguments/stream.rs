@@ -13,7 +13,8 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
 use super::values::{
-    averaging, choices, number, parse_lambda_or_none, projection, seconds, tolerance, whole,
+    OneVersusRest, averaging, choices, number, parse_lambda_or_none, projection, seconds,
+    tolerance, whole,
 };
 
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ pub(crate) struct StreamArguments {
     /// In a single pass, the classes are the labels of the first rows, or the comma-separated list
     /// --classes.
     #[arg(long, value_name = "HOW", conflicts_with_all = ["history", "rescale_at"], help_heading = "Loss")]
-    pub(crate) multi_class: Option<StreamScheme>,
+    pub(crate) multi_class: Option<OneVersusRest>,
     #[arg(
         long,
         value_parser = parse_lambda_or_none,
@@ -94,6 +95,16 @@ pub(crate) struct MemoryArguments {
     pub(crate) with_replacement: bool,
     #[arg(long, value_parser = whole::<u64>, value_name = "STEP", requires = "epochs", hide_short_help = true)]
     pub(crate) rescale_at: Option<u64>,
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "divide",
+        requires = "rescale_at",
+        hide_short_help = true
+    )]
+    pub(crate) rescale_steps: RescaleStepsName,
+    #[arg(long, value_parser = whole::<usize>, value_name = "N", requires = "epochs", hide_short_help = true)]
+    pub(crate) balanced_rows: Option<usize>,
     #[arg(long, value_name = "SHARE", requires = "epochs")]
     pub(crate) hold_out: Option<f64>,
     #[arg(long, value_parser = whole::<usize>, value_name = "N", requires = "hold_out")]
@@ -116,13 +127,13 @@ pub(crate) struct MemoryArguments {
 }
 
 choices! {
-    /// The binary problems that several classes of a stream are broken into.
-    StreamScheme of "multi_class": Ovr
+    /// The stochastic methods.
+    MethodName of "method": Adaptive, Coin, Sgd, Pegasos, MarginPursuit
 }
 
 choices! {
-    /// The stochastic methods.
-    MethodName of "method": Adaptive, Coin, Sgd, Pegasos
+    /// The step lengths after the scale of margin pursuit was set from the data.
+    RescaleStepsName of "rescale_steps": Divide, Keep
 }
 
 choices! {

@@ -12,9 +12,9 @@ use margins::data::read::Format;
 use margins::estimators::settings;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
-use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
+use margins::optim::{ClassWeights, Lambda, Solver, StepRule, lambda_grid};
 use margins::robust::{self, RobustLearner};
-use margins::{LeaveOneOut, Scheme};
+use margins::{ClassCosts, LeaveOneOut, Scheme};
 
 /// Reads the name of a format of data files, one of those that this build reads.
 pub(crate) fn data_format() -> impl TypedValueParser<Value = Format> {
@@ -65,6 +65,11 @@ impl From<MultiClass> for Scheme {
 }
 
 choices! {
+    /// The only scheme of a learner that knows two classes.
+    OneVersusRest of "multi_class": Ovr
+}
+
+choices! {
     /// The sources of probabilities.
     Probability of "probability": Loss, Platt
 }
@@ -86,6 +91,27 @@ pub(crate) enum ClassWeight {
     Balanced,
     /// The weight of every sample of a class that is named is multiplied by its cost.
     Costs(Vec<(String, f64)>),
+}
+
+impl ClassWeight {
+    /// Returns the rule by which classes multiply weights.
+    pub(crate) fn rule(&self) -> ClassWeights {
+        match self {
+            ClassWeight::Balanced => ClassWeights::Balanced,
+            ClassWeight::None | ClassWeight::Costs(_) => ClassWeights::AsGiven,
+        }
+    }
+
+    /// Returns the costs of the classes.
+    ///
+    /// # Errors
+    /// The errors of [`ClassCosts::new`].
+    pub(crate) fn costs(&self) -> Result<ClassCosts, margins::Error> {
+        match self {
+            ClassWeight::Costs(costs) => ClassCosts::new(costs.clone()),
+            ClassWeight::None | ClassWeight::Balanced => Ok(ClassCosts::default()),
+        }
+    }
 }
 
 impl FromStr for ClassWeight {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use margins::Registry;
 use margins::calibration::projection_bound::projection_bound;
 use margins::data::Standardizer;
-use margins::estimators::risk_bound::{EstimatedRiskBound, RiskBoundSettings};
+use margins::estimators::risk_bound::RiskBoundSettings;
 use margins::losses::SpecialCase;
-use margins::{Error, Registry};
 
 use crate::arguments::bound::BoundArguments;
 use crate::arguments::values::OutputFormat;
@@ -41,18 +41,17 @@ pub(crate) fn bound(registry: &Registry, arguments: &BoundArguments) -> Result<(
         Some(scales) => scales.clone(),
         None => MULTIPLES.map(|multiple| multiple * scale).to_vec(),
     };
-    let estimate = |scale: f64| {
-        let settings =
-            RiskBoundSettings { gamma, scale, radius: arguments.radius, delta: arguments.delta };
-        settings.estimate(&data)
-    };
-    let name = arguments.data.name();
-    let (found, along) = step("estimating the bound", || -> Result<_, Error> {
-        let along: Vec<EstimatedRiskBound> =
-            scales.iter().map(|&scale| estimate(scale)).collect::<Result<_, _>>()?;
-        Ok((estimate(scale)?, along))
-    })?;
-    let document = BoundDocument::new(&name, gamma, arguments.delta, &found, &along);
+    // The scale of the loss is one of them by default.
+    let mut all = scales.clone();
+    let place = scales.iter().position(|&other| other == scale).unwrap_or_else(|| {
+        all.push(scale);
+        scales.len()
+    });
+    let (radius, delta) = (arguments.radius, arguments.delta);
+    let settings = RiskBoundSettings { gamma, scale, radius, delta };
+    let found = step("estimating the bound", || settings.along(&data, &all))?;
+    let (name, along) = (arguments.file.name(), &found[..scales.len()]);
+    let document = BoundDocument::new(&name, gamma, delta, &found[place], along);
     emit(None, |out| match arguments.output.format {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => document.write(out),
@@ -68,13 +67,15 @@ fn of_model(registry: &Registry, arguments: &BoundArguments, path: &Path) -> Res
             path.display()
         )));
     };
-    let data = arguments.source().dataset()?;
+    let data = arguments.source().dataset_for(&model)?;
+    let name = arguments.file.name();
+    if data.own_weights().is_some() {
+        return Err(Failure::usage(format!("{name}: the bound does not support sample weights")));
+    }
     model.accept(data.columns(), data.feature_names()).map_err(Failure::job)?;
     if model.classes() != [data.labels().class_name(-1.0), data.labels().class_name(1.0)] {
-        return Err(Failure::job(format!(
-            "{}: the classes are not those of the model. Check --label",
-            arguments.data.name()
-        )));
+        let fault = "the classes are not those of the model. Check --label and --positive";
+        return Err(Failure::job(format!("{name}: {fault}")));
     }
     // The intercept is the coefficient of a feature that is 1.
     let constant = if member.intercept == 0.0 { 0.0 } else { 1.0 };
@@ -89,7 +90,7 @@ fn of_model(registry: &Registry, arguments: &BoundArguments, path: &Path) -> Res
         data.design().samples().zip(data.labels().signs()).map(margin).collect();
     let found =
         projection_bound(&margins, arguments.delta, arguments.seed).map_err(Failure::usage)?;
-    let document = ProjectionDocument::new(&arguments.data.name(), margins.len(), &found);
+    let document = ProjectionDocument::new(&name, margins.len(), &found);
     emit(None, |out| match arguments.output.format {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => document.write(out),

@@ -13,7 +13,7 @@ use super::page::{Invocation, Page, chosen, classifier_of, title};
 use super::regularised::{Task, probabilities, progress};
 use super::several_classes;
 use crate::arguments::check;
-use crate::arguments::cv::CvArguments;
+use crate::arguments::cv::{CvArguments, LossesArguments};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_verbose, methods, step};
@@ -23,7 +23,7 @@ use crate::output::cross_validation::{
 };
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{FitDocument, describe_fit, location_line, summarise_fit};
+use crate::output::fits::{FitDocument, OfMargins, describe_fit, summarise_fit};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, ends_of, of_gaps, refuse_contradiction};
@@ -66,10 +66,10 @@ pub(super) fn cv(
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let tolerance = common.solver.tolerance();
-    let location = fitted.margin_location()?;
+    let margins = OfMargins::new(&fitted, &settings)?;
     let found = || -> Result<Lines, Failure> {
         let mut found = describe_found(&fitted, tolerance)?;
-        found.extend(location_line(location));
+        found.extend(margins.lines());
         Ok(found)
     };
     let about = || {
@@ -86,7 +86,7 @@ pub(super) fn cv(
     match to.format() {
         OutputFormat::Json => {
             let mut document = document(task, arguments, &table, &fitted, &kernels)?;
-            document.fit = document.fit.with_location(location);
+            document.fit = document.fit.with_margins(&margins);
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
@@ -179,7 +179,7 @@ fn settings(
     task: Task<'_>,
 ) -> Result<ClassifierSettings, Failure> {
     let choice = &arguments.choice;
-    let mut settings = task.settings(
+    let settings = task.settings(
         registry,
         Regularisation::CrossValidated(CrossValidation {
             lambdas: arguments.lambdas.lambdas.0.clone(),
@@ -191,12 +191,13 @@ fn settings(
             leave_one_out: choice.leave_one_out.map(Into::into),
         }),
     )?;
+    let LossesArguments { or_loss, scales } = &arguments.losses;
+    let first = &arguments.common.loss.loss;
+    let settings = settings.with_losses(first, or_loss, scales, &registry.losses);
+    let mut settings = settings.map_err(Failure::usage)?;
     settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(&choice.checkpoint);
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
-    let losses = arguments.losses.or_loss.iter().map(|loss| registry.losses.parse(loss));
-    let losses = losses.map(|loss| loss.map(Into::into).map_err(Failure::usage));
-    settings.or_losses = losses.collect::<Result<_, _>>()?;
     let candidates = &arguments.candidates;
     settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());
     settings.kernels.sigmas.clone_from(&candidates.sigmas);

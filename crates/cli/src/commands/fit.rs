@@ -17,8 +17,11 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::data::DataDocument;
+use crate::output::duals::{constrained_line, write_duals};
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::fits::{FitDocument, PathDocument, describe_fit, location_line, write_history};
+use crate::output::fits::{
+    FitDocument, OfMargins, PathDocument, describe_fit, intercepts_line, write_history,
+};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::training::PlattDocument;
@@ -60,18 +63,23 @@ pub(super) fn fit(
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
     }
+    let best_intercepts = fitted.best_intercepts(&settings)?;
+    let duals = arguments.duals.as_deref();
+    let solution = duals.map(|file| write_duals(file, &fitted, &settings)).transpose()?;
     let mut warnings = task.warnings(fitted.fits.iter());
     warnings.add(of_step(arguments.step, fit.report.converged()));
     warnings.add_report(&fitted.report);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let location = fitted.margin_location()?;
+    let margins = OfMargins::new(&fitted, &settings)?;
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
-    let outputs = [to.out(), arguments.history.as_deref(), page.path];
+    let outputs = [to.out(), arguments.history.as_deref(), duals, page.path];
     let lines = || -> Result<Lines, Failure> {
         let mut found = describe_fit(fit, exact, fitted.training_error()?);
-        found.extend(location_line(location));
+        found.extend(margins.lines());
+        found.extend(intercepts_line(best_intercepts));
+        found.extend(solution.as_ref().map(constrained_line));
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
@@ -81,12 +89,15 @@ pub(super) fn fit(
     })?;
     match to.format() {
         OutputFormat::Json => {
+            let document = FitDocument::new(fit, exact).with_margins(&margins);
+            let document = document.with_intercepts(best_intercepts);
+            let document = document.with_duals(solution.as_ref());
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss, kernel),
-                fits: vec![FitDocument::new(fit, exact).with_location(location)],
+                fits: vec![document],
                 platt: platt(&fitted),
             };
             report(outputs, |out| write_json(out, &document))
@@ -105,12 +116,17 @@ fn settings(
     task: &Task<'_>,
 ) -> Result<ClassifierSettings, Failure> {
     let FitArguments { common, classifier, .. } = arguments;
-    let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
+    let own = task.objective.and_then(|objective| objective.lambda());
+    let lambda = arguments.lambda.or(own).ok_or_else(|| {
+        Failure::usage("the objective needs a lambda. Add --lambda 0.01, for example")
+    })?;
+    let mut settings = task.settings(registry, Regularisation::Single(lambda))?;
     settings.checkpoint.clone_from(&arguments.points.checkpoint);
     settings.probabilities = probabilities(classifier.probability, None);
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
+    settings.options.keep_duals = arguments.duals.is_some();
     Ok(settings)
 }
 
@@ -140,6 +156,7 @@ fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.points.checkpoint.as_deref()),
         output("--history", arguments.history.as_deref()),
+        output("--duals", arguments.duals.as_deref()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
         arguments.start.as_ref().map(|model| input("--start", model)),

@@ -1,7 +1,10 @@
 //! The command that makes the largest loss small, by focused online learning.
 
+mod classes;
+
+use margins::boost::PlayerKind;
 use margins::estimators::focused::{
-    Checkpointing, EnsembleSettings, FittedEnsemble, FocusedLearner,
+    Checkpointing, EnsembleSettings, FittedEnsemble, FocusedLearner, Output,
 };
 use margins::estimators::regularised::DataSummary;
 use margins::{Registry, Scheme};
@@ -9,9 +12,8 @@ use margins_report::Game;
 
 use super::page::{Invocation, Page, title};
 use crate::arguments::check;
-use crate::arguments::data::FileArguments;
 use crate::arguments::focus::FocusArguments;
-use crate::arguments::values::OutputFormat;
+use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
@@ -22,38 +24,41 @@ use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 
+/// The error about a model of a game that has taken no classifier yet.
+const NO_MODEL: &str = "there is no model to save: the game ended before its first classifier";
+
 pub(super) fn focus(
     registry: &Registry,
     arguments: &FocusArguments,
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     let to = &arguments.output;
-    check_files(inputs("--data", arguments.file.files()).chain([
+    check_files(inputs("--data", arguments.data.file.files()).chain([
         output("--out", to.out()),
         output("--checkpoint", arguments.checkpoint()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
     ]))?;
-    let test = arguments.test.file(&arguments.file)?;
+    let test = arguments.test.file(&arguments.data.file)?;
     let settings = settings(registry, arguments)?;
     check::focus(arguments, &settings.learner)?;
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
+        .with_test(test.as_ref().map(|file| arguments.data.of(file)));
+    if arguments.learner.multi_class.is_some() {
+        return classes::focus(arguments, &settings, page);
+    }
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
     if let Some(path) = to.out() {
-        let none = || {
-            Failure::job("there is no model to save: the game ended before its first classifier")
-        };
-        save(fitted.model.as_ref().ok_or_else(none)?, path)?;
+        save(fitted.model.as_ref().ok_or_else(|| Failure::job(NO_MODEL))?, path)?;
     }
     let mut warnings = Warnings::default();
-    warnings.add_useless(worthless(&fitted, data.rows(), settings.standardize));
-    let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
+    warnings.add_useless(worthless(&fitted, settings.standardize));
+    let about = DataDocument::new(&arguments.data.name(), &DataSummary::of(&data));
     let document = document(&settings, about, &fitted);
-    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
-        .with_test(test.as_ref().map(FileArguments::source));
-    let lines = || Ok(document.lines(&arguments.file.name(), &data));
+    let lines = || Ok(document.lines(&arguments.data.name(), &data));
     page.write(
-        &title(&arguments.file.name(), "focused online learning"),
+        &title(&arguments.data.name(), "focused online learning"),
         lines,
         warnings,
         |report| {
@@ -70,14 +75,14 @@ pub(super) fn focus(
     )?;
     report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
-        OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),
+        OutputFormat::Table => facts(out, &document.lines(&arguments.data.name(), &data)),
     })
 }
 
 /// Returns the sentence on an ensemble that errs no less often than the larger class alone, at the end of
 /// a game that was not cut short.
-fn worthless(fitted: &FittedEnsemble, rows: usize, standardized: bool) -> Option<String> {
-    let error = fitted.evaluation.mistakes as f64 / rows as f64;
+fn worthless(fitted: &FittedEnsemble, standardized: bool) -> Option<String> {
+    let error = fitted.training_error;
     let sentence = no_better("The ensemble", error, "the rows", fitted.baseline, standardized);
     sentence.filter(|_| fitted.is_finished())
 }
@@ -86,7 +91,7 @@ fn worthless(fitted: &FittedEnsemble, rows: usize, standardized: bool) -> Option
 fn game(fitted: &FittedEnsemble) -> Result<Game, Failure> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
     let (rounds, most) = (ending.rounds, fitted.max_steps);
-    let (losses, mistakes) = (&evaluation.losses, evaluation.mistakes);
+    let (losses, mistakes) = (&evaluation.losses, evaluation.mistakes());
     Game::new(rounds, most, ending.consistent_at, losses, mistakes).map_err(Failure::job)
 }
 
@@ -104,11 +109,13 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<EnsembleS
         outputs: game.outputs,
         epsilon: game.epsilon,
         standardize: learner.standardize,
-        output: game.combine.into(),
+        output: Output::named(&name_of(&game.combine)).unwrap_or_default(),
         delta: game.delta,
         mistakes: game.mistakes(),
-        player: game.player.into(),
+        player: PlayerKind::named(&name_of(&game.player)).unwrap_or_default(),
         slack: option("--slack", &game.slack, str::parse)?,
+        class_weights: game.class_weight.rule(),
+        class_costs: game.class_weight.costs()?,
         subsample: game
             .subsample
             .as_deref()
@@ -166,7 +173,8 @@ fn document<'a>(
         steps_to_consistency: ending.consistent_at,
         max_loss: evaluation.max_loss(),
         mean_loss: evaluation.mean_loss(),
-        mistakes: evaluation.mistakes,
+        mistakes: evaluation.mistakes(),
+        training_error: fitted.training_error,
         baseline_error: fitted.baseline,
         losses: &evaluation.losses,
         slack: fitted.slack.map(|slack| slack.to_string()),

@@ -5,6 +5,7 @@ mod columns;
 use std::path::Path;
 
 use margins::Registry;
+use margins::calibration::least_risk::{LeastRisk, share_without_noise};
 use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
 use margins::estimators::regularised::DataSummary;
 
@@ -14,38 +15,79 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::data::ClassDocument;
 use crate::output::files::emit;
-use crate::output::inspection::{BayesError, Feature, InspectionDocument};
+use crate::output::inspection::{
+    BayesError, Feature, InspectionDocument, LeastRiskDocument, NoiselessShare,
+};
 use crate::output::model::write_page;
 use crate::output::{VERSION, write_json};
-use crate::source::read_model;
+use crate::simulation::Simulation;
+use crate::source::read_models;
 
 pub(super) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
     let format = arguments.output.format;
     match (&arguments.model, arguments.source()) {
         (Some(path), _) => inspect_model(registry, path, format),
-        (None, Some(source)) => inspect_data(source, format),
+        (None, Some(source)) => {
+            let loss = arguments.loss.as_deref();
+            inspect_data(registry, source, loss, format)
+        }
         (None, None) => Err(Failure::usage("one of --model and --data is needed")),
     }
 }
 
 fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Result<(), Failure> {
-    let (header, model) = read_model(path, registry)?;
+    let (header, models) = read_models(path, registry)?;
     emit(None, |out| match format {
-        OutputFormat::Json => write_json(out, &model),
-        OutputFormat::Table => write_page(out, path, &header, &model),
+        OutputFormat::Json => write_json(out, &models),
+        OutputFormat::Table => write_page(out, path, &header, &models),
     })
 }
 
-fn inspect_data(source: Source<'_>, format: OutputFormat) -> Result<(), Failure> {
+fn inspect_data(
+    registry: &Registry,
+    source: Source<'_>,
+    loss: Option<&str>,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    let simulation = source.simulation()?;
+    let log_odds = simulation.as_ref().and_then(Simulation::log_odds);
+    if loss.is_some() && log_odds.is_none() {
+        return Err(Failure::usage(
+            "--loss needs class probabilities, which only --data mixture:... has. Leave it out",
+        ));
+    }
+    let least = log_odds.map(|log_odds| least_risk(registry, loss.unwrap_or("lhs"), &log_odds));
+    let least_risk = least.transpose()?;
     let data = source.to_describe()?;
-    let mut document = describe(source, &data)?;
-    if let Some(simulation) = source.simulation()? {
+    let mut document = InspectionDocument { least_risk, ..describe(source, &data)? };
+    if let Some(simulation) = simulation {
         let (rate, error) = simulation.bayes_error()?;
         document.bayes_error = Some(BayesError { rate, error });
     }
     emit(None, |out| match format {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => document.write_table(out),
+    })
+}
+
+/// Returns the lowest risk of a loss over all functions, and how much of the data has hardly any label
+/// noise.
+fn least_risk(
+    registry: &Registry,
+    loss: &str,
+    log_odds: &[f64],
+) -> Result<LeastRiskDocument, Failure> {
+    let loss = registry.losses.parse(loss).map_err(Failure::usage)?;
+    let least = LeastRisk::of(&*loss, log_odds).map_err(Failure::job)?;
+    let shares = [0.1, 0.01].map(|delta| {
+        let share = share_without_noise(log_odds, delta).map_err(Failure::job)?;
+        Ok::<_, Failure>(NoiselessShare { delta, share })
+    });
+    Ok(LeastRiskDocument {
+        loss: loss.specification(),
+        risk: least.risk,
+        error: least.standard_error,
+        noiseless: shares.into_iter().collect::<Result<_, _>>()?,
     })
 }
 
@@ -99,6 +141,7 @@ fn describe<'a>(
         determining_columns: columns::determining(data),
         constant_columns: constant_columns.iter().map(|column| column + 1).collect(),
         bayes_error: None,
+        least_risk: None,
         features: features(data, &standardizer),
     })
 }

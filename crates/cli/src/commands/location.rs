@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use margins::calibration::Error;
-use margins::calibration::location::{LocationSettings, summarize, variance_bound};
+use margins::calibration::location::{LocationSettings, summarize};
 
 use crate::arguments::location::LocationArguments;
 use crate::arguments::values::OutputFormat;
@@ -15,17 +15,14 @@ use crate::output::location::LocationDocument;
 use crate::output::write_json;
 
 pub(crate) fn location(arguments: &LocationArguments) -> Result<(), Failure> {
-    let LocationArguments { delta, changes, seed, .. } = *arguments;
+    let LocationArguments { scale, variance, delta, changes, seed, .. } = *arguments;
     let (name, numbers) = read_numbers(&arguments.data)?;
-    let LocationArguments { scale, variance, .. } = *arguments;
-    if scale.is_none() && variance.is_none() {
-        variance_bound(&numbers, delta, seed).map_err(|error| {
-            Failure::job(format!("{name}: {error}. Pass --variance or --scale"))
-        })?;
-    }
     let settings = LocationSettings { scale, variance_bound: variance, delta, changes, seed };
     let found = summarize(&numbers, &settings).map_err(|error| match error {
         Error::Parameter(_) => Failure::usage(error),
+        Error::NoVariance(reason) => {
+            Failure::job(format!("{name}: {reason}. Pass --variance or --scale"))
+        }
         _ => Failure::job(format!("{name}: {error}")),
     })?;
     let document = LocationDocument::new(&name, numbers.len(), &settings, &found);

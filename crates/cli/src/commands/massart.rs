@@ -1,5 +1,6 @@
 //! The command that learns halfspaces under Massart noise.
 
+mod classes;
 mod without_fit;
 
 use margins::Registry;
@@ -35,11 +36,12 @@ pub(super) fn massart(
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     check::massart(arguments)?;
-    if arguments.learner.calculate {
-        return without_fit::calculate(arguments, &settings(arguments)?);
-    }
     if arguments.learner.audit {
-        return without_fit::audit(arguments, &settings(arguments)?, target(arguments)?.delta());
+        return without_fit::audit(arguments);
+    }
+    let settings = settings(arguments, method(arguments)?);
+    if arguments.learner.calculate {
+        return without_fit::calculate(arguments, &settings, problem(arguments)?);
     }
     let to = &arguments.output;
     check_files(
@@ -48,12 +50,15 @@ pub(super) fn massart(
             .chain([arguments.test.path().map(|file| input("--test", file))]),
     )?;
     let test = arguments.test.file(&arguments.data.file)?;
-    let settings = settings(arguments)?;
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
+        .with_test(test.as_ref().map(|file| arguments.data.of(file)));
+    if arguments.learner.multi_class.is_some() {
+        return classes::massart(arguments, &settings, page);
+    }
     let (fitted, rows, data) = fit(arguments, &settings)?;
     let mut warnings = Warnings::default();
-    let is_surrogate = arguments.learner.learner == MassartLearner::LeakyRelu;
-    warnings.add(unfinished(&fitted, is_surrogate));
-    warnings.add(unproven(arguments, &settings, rows));
+    warnings.add(unfinished(arguments, fitted.status, fitted.steps));
+    warnings.add(unproven(arguments, &settings, fitted.rows));
     let useless = worthless(&fitted, settings.standardize);
     let missed = missed(&fitted, &settings).filter(|_| useless.is_none());
     warnings.add_useless(useless);
@@ -63,8 +68,6 @@ pub(super) fn massart(
     }
     let exact = exact(registry, arguments, &fitted)?;
     let document = MassartDocument { exact, ..document(arguments, &fitted, rows) };
-    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
-        .with_test(test.as_ref().map(|file| arguments.data.of(file)));
     page.write(
         &title(&arguments.data.name(), "halfspace under Massart noise"),
         || Ok(document.lines()),
@@ -81,16 +84,14 @@ pub(super) fn massart(
 }
 
 /// Returns the warning about a learner that did not finish.
-fn unfinished(fitted: &FittedHalfspace, is_surrogate: bool) -> Option<String> {
+fn unfinished(arguments: &MassartArguments, status: Status, steps: usize) -> Option<String> {
     const NO_MINIMUM: &str = "The LeakyReLU loss was not minimised to a gap of epsilon gamma/4. --epsilon may be too small.";
     const NO_HALFSPACE: &str = "The cutting planes found no halfspace with an error of at most eta + epsilon/2 on the \
          data. eta or gamma may be wrong, or there may be too few rows, or too few dimensions in --project.";
-    match fitted.status {
+    match status {
         Status::RuleMet => None,
-        Status::TimeLimit => {
-            Some(format!("The time limit ended the learner after {} steps.", fitted.steps))
-        }
-        _ if is_surrogate => Some(NO_MINIMUM.to_owned()),
+        Status::TimeLimit => Some(format!("The time limit ended the learner after {steps} steps.")),
+        _ if arguments.learner.learner == MassartLearner::LeakyRelu => Some(NO_MINIMUM.to_owned()),
         _ => Some(NO_HALFSPACE.to_owned()),
     }
 }
@@ -141,29 +142,33 @@ fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<Stri
     })
 }
 
-fn settings(arguments: &MassartArguments) -> Result<HalfspaceSettings, Failure> {
+fn settings(arguments: &MassartArguments, method: HalfspaceMethod) -> HalfspaceSettings {
     let learner = &arguments.learner;
-    let method = match problem(arguments)? {
-        None => HalfspaceMethod::Adaptive { target: target(arguments)? },
-        Some(problem) if learner.learner == MassartLearner::Cuts => {
-            HalfspaceMethod::Cuts { problem, dimensions: learner.project }
-        }
-        Some(problem) => match learner.learner.baseline() {
-            Some(baseline) => HalfspaceMethod::Baseline { problem, baseline },
-            None => {
-                let plan = learner.plan.unwrap_or(PlanName::Practical).plan(&problem);
-                HalfspaceMethod::Gradient { problem, plan }
-            }
-        },
-    };
-    let time_limit = learner.time_limit;
-    Ok(HalfspaceSettings {
+    HalfspaceSettings {
         intercept: !learner.no_intercept,
         standardize: learner.standardize,
         scaling: learner.scale_rows.map(RowScaling::from),
         seed: learner.seed,
-        time_limit,
+        time_limit: learner.time_limit,
         ..HalfspaceSettings::new(method)
+    }
+}
+
+fn method(arguments: &MassartArguments) -> Result<HalfspaceMethod, Failure> {
+    let learner = &arguments.learner;
+    if learner.learner == MassartLearner::Auto {
+        return Ok(HalfspaceMethod::Adaptive { target: target(arguments)? });
+    }
+    let problem = problem(arguments)?;
+    if learner.learner == MassartLearner::Cuts {
+        return Ok(HalfspaceMethod::Cuts { problem, dimensions: learner.project });
+    }
+    Ok(match learner.learner.baseline() {
+        Some(baseline) => HalfspaceMethod::Baseline { problem, baseline },
+        None => {
+            let plan = learner.plan.unwrap_or(PlanName::Practical).plan(&problem);
+            HalfspaceMethod::Gradient { problem, plan }
+        }
     })
 }
 
@@ -173,13 +178,14 @@ fn target(arguments: &MassartArguments) -> Result<Target, Failure> {
     Target::new(epsilon, noise.delta.unwrap_or(default.delta())).map_err(Failure::usage)
 }
 
-/// Returns the problem, if it is known; a learner that needs it has it, as the arguments were checked.
-fn problem(arguments: &MassartArguments) -> Result<Option<Problem>, Failure> {
-    let target = target(arguments)?;
+/// Returns the problem of a learner that has to know it.
+fn problem(arguments: &MassartArguments) -> Result<Problem, Failure> {
+    const UNKNOWN: &str =
+        "--eta and --gamma are required, such as --eta 0.3 --gamma 0.05. Or use --learner auto";
     let known = arguments.noise.eta.zip(arguments.noise.gamma);
-    let known = known.map(|(eta, gamma)| Problem::new(eta, gamma));
-    let known = known.transpose().map_err(Failure::usage)?;
-    Ok(known.map(|problem| problem.with_target(target)))
+    let (eta, gamma) = known.ok_or_else(|| Failure::usage(UNKNOWN))?;
+    let problem = Problem::new(eta, gamma).map_err(Failure::usage)?;
+    Ok(problem.with_target(target(arguments)?))
 }
 
 /// Returns the halfspace with the number of rows that were read for it, and the rows themselves
@@ -269,8 +275,7 @@ fn document<'a>(
         negative_class: &classes[0],
         positive_class: &classes[1],
         solver: name_of(&arguments.learner.learner),
-        plan: (arguments.learner.learner == MassartLearner::Sgd)
-            .then(|| name_of(&arguments.learner.plan.unwrap_or(PlanName::Practical))),
+        plan: arguments.learner.plan_name(),
         eta: problem.noise.get(),
         gamma: problem.margin.get(),
         standardize: member.training.standardize,
@@ -289,10 +294,7 @@ fn document<'a>(
         held_out_error: selection.error,
         chosen_candidate: selection.index + 1,
         candidate_errors: candidate_errors(selection),
-        error_bound: match fitted.evidence {
-            Evidence::ErrorBound { bound, .. } => bound,
-            _ => 1.0,
-        },
+        error_bound: classes::bound_of(&fitted.evidence),
         exact: None,
         intercept: member.intercept,
         coef: &member.coef,

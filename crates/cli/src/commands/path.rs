@@ -2,7 +2,7 @@
 
 use margins::Registry;
 use margins::data::Labels;
-use margins::estimators::regularised::{Path, Regularisation};
+use margins::estimators::regularised::{ClassifierSettings, Path, Regularisation};
 use margins::optim::Status;
 use margins_report::{DataSummary, PathPoint, Profile, Report};
 
@@ -15,8 +15,10 @@ use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::data::DataDocument;
-use crate::output::files::{check_files, inputs, output, report};
+use crate::output::files::{check_files, emit, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
+use crate::output::limit::{LimitDocument, describe_limit};
+use crate::output::model::{coefficients, save_path};
 use crate::output::table::facts;
 use crate::output::warnings::{of_end, refuse_contradiction};
 use crate::output::{VERSION, write_json};
@@ -30,6 +32,7 @@ pub(super) fn path(
     let common = &arguments.common;
     check_files(
         inputs("--data", common.data.file.files())
+            .chain([output("--out", arguments.output.out())])
             .chain([output("--report", arguments.page.path())])
             .chain([output("--checkpoint", arguments.points.checkpoint.as_deref())]),
     )?;
@@ -46,6 +49,10 @@ pub(super) fn path(
     settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(checkpoint);
     let mut rows = task.rows()?;
+    if let Some(exponent) = arguments.limit {
+        let format = arguments.output.format();
+        return limit(&rows, &settings, exponent, &common.data.name(), format);
+    }
     let (bar, observer) = progress();
     settings.progress = observer;
     let path = step("fitting", || rows.path(&settings));
@@ -57,7 +64,11 @@ pub(super) fn path(
     let mut warnings = task.warnings(path.fits.iter().flatten());
     let last = path.fits.last().map_or(f64::NAN, |fits| fits[0].lambda.get());
     warnings.add(of_end(path.fits.len(), arguments.lambdas.lambdas.0.len(), last));
+    if let Some(file) = arguments.output.out() {
+        save_path(&path.models(&settings)?, file)?;
+    }
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
+    let outputs = [arguments.output.out(), arguments.page.path()];
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
@@ -68,9 +79,12 @@ pub(super) fn path(
         &title(&common.data.name(), &kind),
         || Ok(lines()),
         warnings,
-        |report| fill(report, &path, &rows),
+        |report| {
+            report.duals = Profile::spread(&path.duals(&settings)?.unwrap_or_default());
+            fill(report, &path, &rows)
+        },
     )?;
-    match arguments.output.format {
+    match arguments.output.format() {
         OutputFormat::Json => {
             let document = PathDocument {
                 format: "margins-path",
@@ -80,11 +94,11 @@ pub(super) fn path(
                 fits: documents(&path),
                 platt: None,
             };
-            report([page.path], |out| write_json(out, &document))
+            report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
             let table = path_table(&path)?;
-            report([page.path], |out| {
+            report(outputs, |out| {
                 facts(out, &lines())?;
                 writeln!(out)?;
                 table.write(out)?;
@@ -92,6 +106,30 @@ pub(super) fn path(
             })
         }
     }
+}
+
+/// Prints the limit of the path for lambda to 0.
+fn limit(
+    rows: &Rows<Labels>,
+    settings: &ClassifierSettings,
+    exponent: f64,
+    name: &str,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    let Some(data) = rows.in_memory() else {
+        return Err(Failure::usage("--limit is for rows in memory. Use a larger --memory"));
+    };
+    let found = step("finding the limit", || settings.separable_limit(data, exponent))?;
+    let loss = settings.loss.specification();
+    emit(None, |out| match format {
+        OutputFormat::Json => {
+            write_json(out, &LimitDocument::new(name, &rows.summary(), loss, &found))
+        }
+        OutputFormat::Table => {
+            facts(out, &[rows.describe(name), describe_limit(loss, &found)].concat())?;
+            coefficients(data.feature_names(), &found.coef, out)
+        }
+    })
 }
 
 /// Returns the documents on the fits of a path, one per lambda.

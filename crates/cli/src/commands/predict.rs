@@ -22,7 +22,7 @@ use crate::output::predictions::{
 use crate::output::table::facts;
 use crate::output::warnings::{of_no_weights, of_unknown_levels, tell};
 use crate::output::{VERSION, write_json};
-use crate::source::read_model;
+use crate::source::read_model_at;
 use csv_rows::CsvRows;
 use decision::Decision;
 use scored::{Scored, Scorer};
@@ -57,7 +57,7 @@ pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
             .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
     )?;
     check::decision(&arguments.decision)?;
-    let (_, model) = read_model(&arguments.model, registry)?;
+    let (_, model) = read_model_at(&arguments.model, arguments.lambda, registry)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
     let decision = Decision::new(&arguments.decision, &model, &*loss)?;
     let scorer = Scorer { model: &model, loss: &*loss, registry, decision };

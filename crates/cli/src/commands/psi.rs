@@ -1,7 +1,9 @@
 //! The command that evaluates Psi-transforms and the conditional risks behind them.
 
 use margins::Registry;
-use margins::calibration::{PsiTransform, conditional_risk_minimizer, least_conditional_risk};
+use margins::calibration::least_risk::tail_rate;
+use margins::calibration::{PsiTransform, least_conditional_risk};
+use margins::data::digits;
 use margins::losses::MarginLoss;
 
 use crate::arguments::check;
@@ -24,10 +26,23 @@ pub(crate) fn psi(registry: &Registry, arguments: &PsiArguments) -> Result<(), F
         quantity,
         inverse: quantity == Quantity::Inverse,
         values: arguments.at.iter().zip(values).map(|(&at, value)| Value { at, value }).collect(),
+        finite_if: finite_if(&*loss, quantity),
     };
     emit(None, |out| match arguments.output.format {
         OutputFormat::Json => write_json(out, &document),
-        OutputFormat::Table => document.table().write(out),
+        OutputFormat::Table => document.write_table(out),
+    })
+}
+
+/// Returns the condition under which excess surrogate risks are finite; `None` for a loss with a lower
+/// bound, and for quantities that are no excesses.
+fn finite_if(loss: &dyn MarginLoss, quantity: Quantity) -> Option<String> {
+    let is_excess = matches!(quantity, Quantity::Psi | Quantity::Inverse);
+    let rate = tail_rate(loss).filter(|_| is_excess)?;
+    Some(if rate == 0.0 {
+        "the mean of |log odds| is finite".to_owned()
+    } else {
+        format!("the mean of exp({} |log odds|) is finite", digits::number(rate, 6))
     })
 }
 
@@ -51,6 +66,6 @@ fn values(loss: &dyn MarginLoss, quantity: Quantity, at: &[f64]) -> Result<Vec<f
             each(&|at| Ok(transform.inverse(at)))
         }
         Quantity::Risk => each(&|eta| least_conditional_risk(loss, eta)),
-        Quantity::Minimizer => each(&|eta| conditional_risk_minimizer(loss, eta)),
+        Quantity::Minimizer => each(&|eta| Ok(loss.population_minimizer(eta))),
     }
 }

@@ -10,12 +10,12 @@ use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
     ClassifierSettings, IterationObserver, KernelChoice, Observer, Regularisation,
 };
-use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
+use margins::optim::{Fit, Options, Status, StepRule};
 use margins::robust::RobustLearner;
-use margins::{Approximation, ClassCosts, Probabilities, Registry};
+use margins::{Approximation, Probabilities, Registry};
 
 use crate::arguments::regularised::{KernelArguments, RegularisedArguments};
-use crate::arguments::values::{ClassWeight, Probability, name_of};
+use crate::arguments::values::{Probability, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_quiet, is_verbose, to_stderr};
 use crate::output::Lines;
@@ -44,15 +44,9 @@ impl Task<'_> {
         regularisation: Regularisation,
     ) -> Result<ClassifierSettings, Failure> {
         let RegularisedArguments { loss, kernel, penalty, factors, solver, .. } = self.arguments;
-        let (class_weights, costs) = match &loss.class_weight {
-            ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
-            ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
-            ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
-        };
         let maps_blocks =
             self.landmarks().is_some() && self.arguments.source().block_file()?.is_some();
-        Ok(ClassifierSettings {
-            loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
+        let settings = ClassifierSettings {
             learner: self.objective,
             kernels: KernelChoice {
                 specifications: kernel.kernel.iter().cloned().collect(),
@@ -67,8 +61,8 @@ impl Task<'_> {
             intercept: !penalty.no_intercept,
             standardize: penalty.standardize,
             penalty_factors: factors.factors().map_err(Failure::usage)?,
-            class_weights,
-            class_costs: ClassCosts::new(costs)?,
+            class_weights: loss.class_weight.rule(),
+            class_costs: loss.class_weight.costs()?,
             options: Options {
                 solver: solver.solver().solver(solver.seed(), StepRule::default()),
                 tolerance: solver.tolerance(),
@@ -79,7 +73,8 @@ impl Task<'_> {
             time_limit: solver.time_limit,
             iterations: iterations(),
             ..ClassifierSettings::default()
-        })
+        };
+        settings.with_losses(&loss.loss, &[], &[], &registry.losses).map_err(Failure::usage)
     }
 
     /// Returns the number of landmarks, if a kernel is approximated by features that can be made of

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::files::{check_files, input, inputs, output};
 use crate::output::model::lines;
 use crate::output::warnings::Warnings;
-use crate::source::read_model;
+use crate::source::read_model_at;
 
 pub(super) fn report(
     registry: &Registry,
@@ -25,7 +25,7 @@ pub(super) fn report(
         output("--out", arguments.out()),
     ]))?;
     let format = arguments.format()?;
-    let (header, model) = read_model(&arguments.model, registry)?;
+    let (header, model) = read_model_at(&arguments.model, arguments.lambda, registry)?;
     let kind = format!("{} on labelled rows", classifier_of(model.basis().map(Basis::kernel)));
     let data = arguments.file.first().display().to_string();
     let mut report = Report::new(title(&data, &kind), invocation.origin(None));

@@ -4,16 +4,16 @@
 mod in_memory;
 mod one_pass;
 
-use margins::estimators::stream::{StepSchedule, StreamMethod, StreamSettings};
-use margins::optim::ClassWeights;
+use margins::Registry;
+use margins::estimators::stream::{RescaleSteps, StepSchedule, StreamMethod, StreamSettings};
+
 use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
-use margins::{ClassCosts, Registry};
 
 use super::regularised::iterations;
 use crate::arguments::check;
 use crate::arguments::regularised::TOLERANCE;
-use crate::arguments::stream::{MethodName, ScheduleName, StreamArguments};
-use crate::arguments::values::{ClassWeight, name_of};
+use crate::arguments::stream::{MethodName, RescaleStepsName, ScheduleName, StreamArguments};
+use crate::arguments::values::name_of;
 use crate::failure::Failure;
 use crate::output::files::{check_files, inputs, output};
 use crate::output::training::TrainingDocument;
@@ -38,17 +38,13 @@ pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result
 
 fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<StreamSettings, Failure> {
     let StreamArguments { loss, method, memory, penalty, .. } = arguments;
-    let (class_weights, costs) = match &loss.class_weight {
-        ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
-        ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
-        ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
-    };
     Ok(StreamSettings {
         loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
         method: match method.method {
             MethodName::Adaptive => StreamMethod::Adaptive,
             MethodName::Coin => StreamMethod::Coin,
             MethodName::Pegasos => StreamMethod::Pegasos,
+            MethodName::MarginPursuit => StreamMethod::MarginPursuit,
             MethodName::Sgd => StreamMethod::Gradient {
                 schedule: method.schedule.unwrap_or(ScheduleName::Bottou).into(),
                 first: method.step,
@@ -56,11 +52,7 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<StreamSe
         },
         intercept: !penalty.no_intercept,
         epochs: memory.epochs,
-        sampling: if memory.with_replacement {
-            Sampling::WithReplacement
-        } else {
-            Sampling::Shuffled
-        },
+        sampling: memory.with_replacement.then_some(Sampling::WithReplacement),
         batch: method.batch.unwrap_or(1),
         averaging: method.average.unwrap_or_default(),
         projection: method.projection.unwrap_or_default(),
@@ -69,9 +61,14 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<StreamSe
             .hold_out
             .map(|hold_out| EarlyStopping { hold_out, patience: memory.patience.unwrap_or(5) }),
         rescale_at: memory.rescale_at,
+        rescale_steps: match memory.rescale_steps {
+            RescaleStepsName::Divide => RescaleSteps::Divide,
+            RescaleStepsName::Keep => RescaleSteps::Keep,
+        },
+        balanced_rows: memory.balanced_rows,
         standardize: penalty.standardize,
-        class_weights,
-        class_costs: ClassCosts::new(costs)?,
+        class_weights: loss.class_weight.rule(),
+        class_costs: loss.class_weight.costs()?,
         seed: method.seed,
         tolerance: memory.tol.unwrap_or(TOLERANCE),
         history: memory.history.is_some(),

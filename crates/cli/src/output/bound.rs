@@ -30,6 +30,7 @@ pub(crate) struct BoundDocument {
 struct ScaleDocument {
     scale: f64,
     input_second_moment: f64,
+    smallest_eigenvalue: f64,
     operator_norm: f64,
     radius: f64,
     minimizer_norm: f64,
@@ -38,6 +39,8 @@ struct ScaleDocument {
     curvature_at_minimizer: f64,
     gradient_constant: f64,
     approximation_error: f64,
+    #[serde(skip)]
+    outside: bool,
     step: Option<f64>,
     iterations: Option<usize>,
     beta: Option<f64>,
@@ -58,6 +61,7 @@ impl ScaleDocument {
         ScaleDocument {
             scale: found.scale,
             input_second_moment: found.input_second_moment,
+            smallest_eigenvalue: found.smallest_eigenvalue,
             operator_norm: found.operator_norm,
             radius: found.radius,
             minimizer_norm: found.minimizer_norm,
@@ -66,6 +70,7 @@ impl ScaleDocument {
             curvature_at_minimizer: found.curvature_at_minimizer,
             gradient_constant: found.gradient_constant,
             approximation_error: found.approximation_error,
+            outside: found.is_outside(),
             step: of(|terms| terms.quantities.step),
             iterations: found.bound.map(|terms| terms.quantities.iterations),
             beta: of(|terms| terms.published.beta),
@@ -84,6 +89,12 @@ impl ScaleDocument {
     /// Returns the verdict in words.
     fn verdict(&self) -> String {
         match self.sound_misclassification_bound {
+            None if self.outside => {
+                format!("vacuous: A1 fails. Raise --radius above {}", number(self.minimizer_norm))
+            }
+            None if self.smallest_eigenvalue == 0.0 => {
+                "vacuous: A2 fails, as features are linearly dependent. Leave some out".to_owned()
+            }
             None => "vacuous: A2 is not shown. Raise the scale, or lower --radius".to_owned(),
             Some(_) if self.vacuous => "vacuous: it allows any error".to_owned(),
             Some(bound) => {
@@ -117,14 +128,21 @@ impl BoundDocument {
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let found = &self.at_scale;
         let term = |term: Option<f64>| term.map_or("none".to_owned(), number);
-        let stationary = if found.stationary { "inside" } else { "not shown to be inside" };
+        let stationary = match (found.outside, found.stationary) {
+            (true, _) => "outside",
+            (false, true) => "inside",
+            (false, false) => "not shown to be inside",
+        };
+        let approximation = (!found.outside).then_some(found.approximation_error);
+        let approximation = approximation.map(|error| format!("at most {}", number(error)));
+        let eigenvalues = [found.smallest_eigenvalue, found.operator_norm].map(number);
         facts(
             out,
             &[
                 ("data", format!("{}, {} rows, {} columns", self.data, self.rows, self.columns)),
                 ("loss", format!("gamma {}, scale {}", number(self.gamma), number(found.scale))),
                 ("v_X", format!("{}, mean of ||x||^2", number(found.input_second_moment))),
-                ("E xx'", format!("{}, largest eigenvalue", number(found.operator_norm))),
+                ("E xx'", format!("eigenvalues from {} to {}", eigenvalues[0], eigenvalues[1])),
                 ("A0", format!("ball of radius {}", number(found.radius))),
                 ("A1", format!("minimiser of norm {}, {stationary}", number(found.minimizer_norm))),
                 (
@@ -141,7 +159,7 @@ impl BoundDocument {
                 ("statistical error", term(found.statistical_error)),
                 ("excess risk", format!("{}, as published", term(found.excess_over_linear))),
                 ("", format!("{}, corrected", term(found.sound_excess_over_linear))),
-                ("approximation", format!("at most {}", number(found.approximation_error))),
+                ("approximation", approximation.unwrap_or("none".to_owned())),
                 ("probability", format!("{} %", percent(1.0 - 2.0 * self.delta))),
                 ("bound", found.verdict()),
             ],

@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
+use margins::ScaleReport;
 use margins::calibration::location::MarginLocation;
 use margins::data::digits::{self, gap, percent};
-use margins::estimators::regularised;
-use margins::optim::{Certificate, Fit, Lambda, Status};
+use margins::estimators::regularised::{self, ClassifierSettings, FittedClassifier};
+use margins::losses::Interval;
+use margins::optim::certificate::DualSolution;
+use margins::optim::{Certificate, Fit, Lambda, LeaveOneOutBounds, Status};
 use serde::Serialize;
 
 use super::Lines;
 use super::data::DataDocument;
+use super::duals::ConstrainedDocument;
 use super::files::emit;
 use super::table::{Table, number};
 use super::training::{PlattDocument, TrainingDocument};
@@ -35,9 +39,24 @@ pub(crate) struct FitDocument<'a> {
     /// The certificate for the kernel that features approximate, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<ExactDocument>,
+    /// The bound on the share of rows that are wrong if they are left out, of a method that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out_bound: Option<f64>,
     /// The location of the training margins, for a loss that aims at a level.
     #[serde(skip_serializing_if = "Option::is_none")]
     margin_location: Option<MarginLocation>,
+    /// The scale of margin pursuit, if it comes from the training data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<ScaleReport>,
+    /// Bounds on the leave-one-out error, of a fit without an intercept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leave_one_out: Option<[f64; 2]>,
+    /// The ends of the interval of best intercepts, where it is more than a point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best_intercepts: Option<[f64; 2]>,
+    /// The constrained form, where the dual variables are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constrained: Option<ConstrainedDocument>,
     intercept: f64,
     coef: &'a [f64],
 }
@@ -73,7 +92,12 @@ impl<'a> FitDocument<'a> {
             rounds: (report.rounds > 0).then_some(report.rounds),
             converged: report.converged(),
             status: report.status.name(),
+            leave_one_out_bound: report.leave_one_out_bound,
             margin_location: None,
+            scale: None,
+            leave_one_out: None,
+            best_intercepts: None,
+            constrained: None,
             intercept: fit.intercept,
             coef: &fit.coef,
         }
@@ -81,14 +105,69 @@ impl<'a> FitDocument<'a> {
 }
 
 impl FitDocument<'_> {
-    /// Adds the location of the training margins.
-    pub(crate) fn with_location(self, margin_location: Option<MarginLocation>) -> Self {
-        FitDocument { margin_location, ..self }
+    /// Adds what is known of the training margins.
+    pub(crate) fn with_margins(self, found: &OfMargins) -> Self {
+        let leave_one_out = found.leave_one_out.map(|bounds| [bounds.lower, bounds.upper]);
+        let OfMargins { location: margin_location, scale, .. } = *found;
+        FitDocument { margin_location, scale, leave_one_out, ..self }
+    }
+
+    /// Adds the best intercepts.
+    pub(crate) fn with_intercepts(self, best: Option<Interval>) -> Self {
+        FitDocument { best_intercepts: best.map(|best| [best.lower, best.upper]), ..self }
+    }
+
+    /// Adds the constrained form of the dual variables, if there are any.
+    pub(crate) fn with_duals(self, solution: Option<&DualSolution>) -> Self {
+        FitDocument { constrained: solution.and_then(ConstrainedDocument::new), ..self }
     }
 }
 
+/// What is known of the training margins of a fit.
+#[derive(Clone, Copy)]
+pub(crate) struct OfMargins {
+    /// The scale of margin pursuit, if it comes from the training data.
+    scale: Option<ScaleReport>,
+    /// Their location, for a loss that aims at a level.
+    location: Option<MarginLocation>,
+    /// Bounds on the leave-one-out error, without an intercept.
+    leave_one_out: Option<LeaveOneOutBounds>,
+}
+
+impl OfMargins {
+    pub(crate) fn new(
+        fitted: &FittedClassifier,
+        settings: &ClassifierSettings,
+    ) -> Result<Self, Failure> {
+        Ok(OfMargins {
+            scale: fitted.report.scale,
+            location: fitted.margin_location()?,
+            leave_one_out: fitted.leave_one_out_bounds(settings)?,
+        })
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        let bounds = self.leave_one_out.map(|LeaveOneOutBounds { lower, upper }| {
+            let text = format!("{} % to {} %, without refits", percent(lower), percent(upper));
+            ("leave-one-out error", text)
+        });
+        let scale = self.scale.map(scale_line);
+        scale.into_iter().chain(location_line(self.location)).chain(bounds).collect()
+    }
+}
+
+/// Returns the line on the scale from the training data.
+fn scale_line(found: ScaleReport) -> (&'static str, String) {
+    let ScaleReport { scale, k, variance_bound, fits, .. } = found;
+    let [scale, k, v] = [scale, k, variance_bound].map(number);
+    (
+        "scale",
+        format!("{scale} from the data (k {k}, variance of the margins at most {v}, {fits} fits)"),
+    )
+}
+
 /// Returns the line on the location of the training margins, if there is one.
-pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'static str, String)> {
+fn location_line(location: Option<MarginLocation>) -> Option<(&'static str, String)> {
     let found = location?;
     let verb = if found.attained { "attains" } else { "does not attain" };
     let text = format!(
@@ -100,6 +179,12 @@ pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'stati
         number(found.skewness)
     );
     Some(("margin location", text))
+}
+
+/// Returns the line on the best intercepts, if there are several.
+pub(crate) fn intercepts_line(best: Option<Interval>) -> Option<(&'static str, String)> {
+    let best = best?;
+    Some(("best intercepts", format!("{} to {}", number(best.lower), number(best.upper))))
 }
 
 /// The fits of a path, or the only one.
@@ -166,8 +251,12 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     lines.push(("iterations", report.iterations.to_string()));
     // Rows in memory are asked without messages.
     lines.extend((report.rounds > 0).then(|| ("rounds", report.rounds.to_string())));
+    lines.push(("training error", format!("{} %", percent(training_error))));
+    lines.extend(report.leave_one_out_bound.map(|bound| {
+        let most = percent(bound.min(1.0));
+        ("left out", format!("at most {most} % wrong, with the moments of all rows"))
+    }));
     lines.extend([
-        ("training error", format!("{} %", percent(training_error))),
         ("intercept", number(fit.intercept)),
         ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
     ]);

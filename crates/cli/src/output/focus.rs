@@ -1,13 +1,17 @@
 //! Games of focused online learning.
 
+mod classes;
+
 use margins::data::Dataset;
 use margins::data::digits::{self, percent};
-use margins::estimators::focused::{Guarantee, Validation};
+use margins::data::metrics::HeldOutError;
+use margins::estimators::focused::Guarantee;
 use serde::Serialize;
 
 use super::Lines;
 use super::data::{DataDocument, size};
 use super::table::number;
+pub(crate) use classes::{GameDocument, GamesDocument};
 
 /// The end of a game.
 #[derive(Serialize)]
@@ -53,6 +57,8 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) max_loss: f64,
     pub(crate) mean_loss: f64,
     pub(crate) mistakes: usize,
+    /// The share of the rows that the ensemble gets wrong, by weight.
+    pub(crate) training_error: f64,
     /// The share of the rows that always predicting the larger class gets wrong.
     pub(crate) baseline_error: f64,
     /// The losses, one per row.
@@ -77,8 +83,8 @@ pub(crate) struct ValidationDocument {
 }
 
 impl ValidationDocument {
-    pub(crate) fn new(choice: Validation) -> Self {
-        let Validation { rows, candidates, error, bound: error_bound } = choice;
+    pub(crate) fn new(choice: HeldOutError) -> Self {
+        let HeldOutError { rows, candidates, error, bound: error_bound } = choice;
         ValidationDocument { rows, candidates, error, error_bound }
     }
 }
@@ -116,6 +122,11 @@ impl TheoremDocument {
         }
     }
 
+    /// Returns true if the theorem holds for the game with its most steps and its classifiers.
+    fn holds(&self) -> bool {
+        self.failure.is_some_and(|failure| failure <= self.delta)
+    }
+
     /// Returns the lines on the probabilities of failure.
     fn lines(&self) -> Lines {
         let (delta, mistakes) = (self.delta, number(self.mistakes));
@@ -123,8 +134,8 @@ impl TheoremDocument {
         let mut lines = Lines::new();
         if let Some(failure) = self.failure {
             let theorem = format!(
-                "{steps} steps, {outputs} classifiers; at most {mistakes} mistakes; failure \
-                 probability {delta}"
+                "{steps} steps, {outputs} classifiers; failure probability {delta} assuming at most \
+                 {mistakes} mistakes"
             );
             lines.push(("theorem 1", theorem));
             if self.played != (*steps, *outputs) {
@@ -147,9 +158,14 @@ impl TheoremDocument {
 
 impl FocusedDocument<'_> {
     pub(crate) fn lines(&self, name: &str, data: &Dataset) -> Lines {
+        let learned_from_all =
+            self.samples == data.rows() && self.theorem.subsample_failure.is_none();
         let consistent = match (self.consistent, self.steps_to_consistency) {
             (true, Some(steps)) => format!("yes, after {steps} steps"),
             (true, None) => "yes".to_owned(),
+            (false, Some(steps)) if learned_from_all => {
+                format!("no, but every row that is not spared, after {steps} steps")
+            }
             (false, _) => "no".to_owned(),
         };
         let ensemble = match (self.combination, &self.validation) {
@@ -180,7 +196,7 @@ impl FocusedDocument<'_> {
             ),
             ("mean loss", number(self.mean_loss)),
             ("training error", {
-                let error = percent(self.mistakes as f64 / data.rows() as f64);
+                let error = percent(self.training_error);
                 format!("{error} %, {} of {}", self.mistakes, data.rows())
             }),
         ]);

@@ -39,6 +39,8 @@ pub(crate) struct InspectionDocument<'a> {
     pub(crate) raw_columns: Option<Vec<RawColumnDocument>>,
     /// Null for data from a file.
     pub(crate) bayes_error: Option<BayesError>,
+    /// Null but for data from a mixture.
+    pub(crate) least_risk: Option<LeastRiskDocument>,
     pub(crate) features: Vec<Feature>,
 }
 
@@ -59,6 +61,22 @@ pub(crate) struct RawColumnDocument {
 pub(crate) struct BayesError {
     pub(crate) rate: f64,
     pub(crate) error: f64,
+}
+
+/// The lowest risk of a loss over all functions, and the error of that number.
+#[derive(Serialize)]
+pub(crate) struct LeastRiskDocument {
+    pub(crate) loss: String,
+    pub(crate) risk: f64,
+    pub(crate) error: f64,
+    pub(crate) noiseless: Vec<NoiselessShare>,
+}
+
+/// The share of samples whose class probability is within `delta/2` of 0 or 1.
+#[derive(Serialize)]
+pub(crate) struct NoiselessShare {
+    pub(crate) delta: f64,
+    pub(crate) share: f64,
 }
 
 /// The values of a feature.
@@ -170,6 +188,18 @@ impl InspectionDocument<'_> {
         lines.extend(self.bayes_error.as_ref().map(|bayes| {
             ("Bayes error", with_error(100.0 * bayes.rate, 100.0 * bayes.error, " %"))
         }));
+        if let Some(least) = &self.least_risk {
+            let risk = match least.risk.is_finite() {
+                true => with_error(least.risk, least.error, ""),
+                false => "minus infinity".to_owned(),
+            };
+            lines.push(("lowest risk", format!("{risk}, loss {}", least.loss)));
+            let share = |part: &NoiselessShare| {
+                format!("{} % at delta {}", percent(part.share), part.delta)
+            };
+            let shares: Vec<String> = least.noiseless.iter().map(share).collect();
+            lines.push(("without noise", shares.join(", ")));
+        }
         lines
     }
 

@@ -80,7 +80,7 @@ impl LocationDocument {
             median_of_means: MedianOfMeansDocument {
                 estimate: blocks.estimate,
                 blocks: blocks.blocks,
-                half_width: found.variance_bound.map(|v| blocks.half_width(v)),
+                half_width: found.median_of_means_half_width,
                 exceedance: blocks.exceedance(),
             },
         }
@@ -91,11 +91,11 @@ impl LocationDocument {
         let confidence = format!("{} % interval", number(100.0 * (1.0 - self.delta)));
         let interval = match self.interval {
             Some((lower, upper)) => between(lower, upper),
-            None => {
-                "none: too few values, too small a scale, or no bound on the variance".to_owned()
+            None if self.variance_estimated => {
+                "none: pass --variance, an upper bound on the variance".to_owned()
             }
+            None => "none: too few values, or too small a scale".to_owned(),
         };
-        let origin = if self.variance_estimated { "estimated" } else { "given" };
         let changed = match self.changes {
             1 => "1 value changed".to_owned(),
             k => format!("{k} values changed"),
@@ -105,7 +105,8 @@ impl LocationDocument {
             None => "anywhere: half of the values or more".to_owned(),
         };
         let variance = match self.variance_bound {
-            Some(v) => format!("at most {} ({origin})", number(v)),
+            Some(v) if self.variance_estimated => format!("{} (estimated)", number(v)),
+            Some(v) => format!("at most {}", number(v)),
             None => "cannot be estimated".to_owned(),
         };
         let blocks = &self.median_of_means;

@@ -1,5 +1,7 @@
 //! Halfspaces learned under Massart noise.
 
+mod classes;
+
 use margins::data::Counted;
 use margins::data::digits::percent;
 use serde::Serialize;
@@ -7,6 +9,7 @@ use serde::Serialize;
 use super::Lines;
 use super::data::size;
 use super::table::{number, two_classes};
+pub(crate) use classes::{HalfspacesDocument, MemberDocument};
 
 /// A halfspace with its guarantee.
 #[derive(Serialize)]
@@ -69,24 +72,30 @@ pub(crate) struct ExactErrors {
     pub(crate) opt: f64,
 }
 
-impl MassartDocument<'_> {
-    fn learner(&self) -> String {
-        match self.plan.as_deref() {
-            Some("proven") => format!("{}, proven plan", self.solver),
-            _ => self.solver.clone(),
-        }
+/// Returns the name of a learner, with its plan if it is the proven one.
+fn learner(solver: &str, plan: Option<&str>) -> String {
+    match plan {
+        Some("proven") => format!("{solver}, proven plan"),
+        _ => solver.to_owned(),
     }
+}
 
+/// Returns how rows were scaled.
+fn scaling_in_words(standardize: bool, divisor: Option<f64>) -> String {
+    let divided = match divisor {
+        Some(divisor) => format!("divided by the largest norm, {}", number(divisor)),
+        None => "divided by the norm of each".to_owned(),
+    };
+    if standardize { format!("standardised, {divided}") } else { divided }
+}
+
+impl MassartDocument<'_> {
     pub(crate) fn lines(&self) -> Lines {
-        let rows = match self.divisor {
-            Some(divisor) => format!("divided by the largest norm, {}", number(divisor)),
-            None => "divided by the norm of each".to_owned(),
-        };
         let mut lines = vec![
             size(&self.file, self.rows, self.columns),
             ("classes", two_classes(self.positive_class, self.negative_class)),
-            ("learner", self.learner()),
-            ("rows", if self.standardize { format!("standardised, {rows}") } else { rows }),
+            ("learner", learner(&self.solver, self.plan.as_deref())),
+            ("rows", scaling_in_words(self.standardize, self.divisor)),
             ("noise", format!("eta {}", number(self.eta))),
             (
                 "margin",
@@ -216,7 +225,7 @@ impl AuditDocument {
         let (eta, probability) = (number(self.eta_bound), number(1.0 - self.delta));
         let mut lines = vec![
             size(&self.file, self.rows, self.columns),
-            ("margin", format!("gamma {}", number(self.gamma))),
+            ("margin", format!("gamma {}, assumed of some halfspace", number(self.gamma))),
             ("flipped labels", format!("at least {} %", percent(self.flipped))),
             ("noise rate", format!("at least {eta} with probability {probability}")),
             ("status", self.status.to_owned()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use margins::Model;
 use margins::data::Listed;
 use margins::data::digits::{self, gap};
-use margins::model::{Format, Functions, Header, Member, Scheme};
+use margins::model::{self, Format, Functions, Header, Member, ModelPath, Scheme};
 
 use super::Lines;
 use super::files::{emit, is_standard};
@@ -16,32 +16,55 @@ use crate::messages::step;
 
 /// Writes a model: as JSON to standard output, else by the name of the file.
 pub(crate) fn save(model: &Model, path: &Path) -> Result<(), Failure> {
-    if is_standard(path) {
-        let text = model.to_bytes(Format::Json).map_err(Failure::job)?;
-        return emit(Some(path), |out| out.write_all(&text));
-    }
-    step(format!("writing {}", path.display()), || model.save(path)).map_err(Failure::job)
+    save_by(path, |format| model.to_bytes(format), || model.save(path))
 }
 
-/// Writes the page on a model from a file.
+/// Writes the models of a path as [`save`] does a model.
+pub(crate) fn save_path(models: &ModelPath, path: &Path) -> Result<(), Failure> {
+    save_by(path, |format| models.to_bytes(format), || models.save(path))
+}
+
+fn save_by(
+    path: &Path,
+    to_bytes: impl FnOnce(Format) -> Result<Vec<u8>, model::Error>,
+    save: impl FnOnce() -> Result<(), model::Error>,
+) -> Result<(), Failure> {
+    if is_standard(path) {
+        let text = to_bytes(Format::Json).map_err(Failure::job)?;
+        return emit(Some(path), |out| out.write_all(&text));
+    }
+    step(format!("writing {}", path.display()), save).map_err(Failure::job)
+}
+
+/// Writes the page on the models of a file.
 pub(crate) fn write_page(
     out: &mut dyn Write,
     path: &Path,
     header: &Header,
-    model: &Model,
+    models: &ModelPath,
 ) -> std::io::Result<()> {
+    let (model, lambdas) = (models.first(), models.lambdas());
+    if lambdas.len() > 1 {
+        let of_file = vec![("model", path.display().to_string()), ("file", describe(header))];
+        let (largest, smallest) = (lambdas[0], lambdas[lambdas.len() - 1]);
+        let text = format!("{} from {} to {}", lambdas.len(), number(largest), number(smallest));
+        facts(out, &[of_file, description(model), vec![("lambdas", text)]].concat())?;
+        writeln!(out)?;
+        let members: Vec<&Member> = models.steps().flatten().collect();
+        return member_table(&members).write(out);
+    }
     facts(out, &lines(path, header, model))?;
     match model.members() {
-        _ if model.scheme() == Scheme::Majority => Ok(()),
+        _ if model.scheme().is_vote() => Ok(()),
         [member] => {
             if model.basis().is_none() {
-                coefficients(model, member, out)?;
+                coefficients(model.feature_names(), &member.coef, out)?;
             }
             Ok(())
         }
         members => {
             writeln!(out)?;
-            member_table(members).write(out)
+            member_table(&members.iter().collect::<Vec<_>>()).write(out)
         }
     }
 }
@@ -51,7 +74,7 @@ pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
     let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
     lines.extend(description(model));
     match model.members() {
-        members if model.scheme() == Scheme::Majority => {
+        members if model.scheme().is_vote() => {
             let rows = members[0].training.rows.to_string();
             lines.extend([
                 ("members", format!("{}, which vote", members.len())),
@@ -138,7 +161,7 @@ fn member_facts(member: &Member) -> Lines {
     ]
 }
 
-fn member_table(members: &[Member]) -> Table {
+fn member_table(members: &[&Member]) -> Table {
     let mut table =
         Table::new(&["member", "lambda", "rows", "objective", "relative gap", "intercept"]);
     for (m, member) in members.iter().enumerate() {
@@ -154,14 +177,17 @@ fn member_table(members: &[Member]) -> Table {
     table
 }
 
-/// Writes the largest coefficients of a linear classifier.
-fn coefficients(model: &Model, member: &Member, out: &mut dyn Write) -> std::io::Result<()> {
-    let coef = &member.coef;
+/// Writes the largest coefficients of a linear classifier of features with these names.
+pub(crate) fn coefficients(
+    names: Option<&[String]>,
+    coef: &[f64],
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut order: Vec<usize> = (0..coef.len()).collect();
     order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
     let mut table = Table::new(&["column", "name", "coefficient"]);
     for &k in order.iter().take(MOST_LISTED) {
-        let name = model.feature_names().map(|names| name_cell(&names[k])).unwrap_or_default();
+        let name = names.map(|names| name_cell(&names[k])).unwrap_or_default();
         table.row(vec![(k + 1).to_string(), name, number(coef[k])]);
     }
     writeln!(out)?;

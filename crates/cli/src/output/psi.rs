@@ -1,5 +1,7 @@
 //! Values of Psi-transforms and conditional risks.
 
+use std::io::Write;
+
 use serde::Serialize;
 
 use super::table::{Table, number};
@@ -14,6 +16,8 @@ pub(crate) struct PsiDocument {
     pub(crate) quantity: Quantity,
     pub(crate) inverse: bool,
     pub(crate) values: Vec<Value>,
+    /// The condition under which excess surrogate risks are finite; null if they always are.
+    pub(crate) finite_if: Option<String>,
 }
 
 /// The value at a point; null stands for infinity.
@@ -24,7 +28,19 @@ pub(crate) struct Value {
 }
 
 impl PsiDocument {
-    pub(crate) fn table(&self) -> Table {
+    pub(crate) fn write_table(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        self.table().write(out)?;
+        match &self.finite_if {
+            Some(condition) => writeln!(
+                out,
+                "\nThe lowest surrogate risk is finite if and only if {condition};\notherwise every \
+                 excess is infinite and bounds nothing."
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn table(&self) -> Table {
         let mut table = Table::new(&match self.quantity {
             Quantity::Psi => ["excess misclassification risk", "excess surrogate risk"],
             Quantity::Inverse => ["excess surrogate risk", "excess misclassification risk"],

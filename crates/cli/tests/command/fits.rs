@@ -8,6 +8,98 @@ use serde_json::Value;
 
 use crate::{DATA, Workshop, number, text};
 
+/// Lemma 1 and 2 on the command line: the multipliers solve the dual, and the report has both values.
+#[test]
+fn dual_variables_are_written_and_reported() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.02", "--tol", "1e-12"];
+    for kernel in [&[][..], &["--kernel", "gaussian:sigma=0.5"]] {
+        let options = [&fit[..], kernel, &["--duals", "duals.csv"]].concat();
+        let document = workshop.json(&options);
+        let form = &document["fits"][0]["constrained"];
+        let norm = number(&form["norm"]);
+        let text = std::fs::read_to_string(workshop.path("duals.csv")).expect("written");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("sign,weight,margin,dual,multiplier,distance,slack"));
+        let (mut primal, mut balance, mut rows) = (0.0, 0.0, 0);
+        for line in lines {
+            let numbers: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+            let [sign, weight, margin, dual, sigma, distance, slack] = numbers[..] else {
+                panic!("{line}");
+            };
+            assert_eq!(weight, 1.0);
+            assert!(
+                (dual * norm - sigma).abs() < 1e-12
+                    && (margin / norm + slack - distance).abs() < 1e-12
+            );
+            primal += norm * slack - distance.ln();
+            balance += sign * sigma;
+            rows += 1;
+        }
+        assert_eq!(rows, 12);
+        assert!((primal - number(&form["primal"])).abs() < 1e-10 && balance.abs() < 1e-9);
+        assert!(number(&form["gap"]) < 1e-4 && number(&form["violations"]["direction"]) < 1e-2);
+        assert!((number(&form["norm_by_duals"]) / norm - 1.0).abs() < 1e-3);
+        assert!(workshop.output(&options).contains("constrained"), "the line of the report");
+    }
+    let none = ["--duals", "none.csv", "--lambda", "0", "--loss", "logistic"];
+    let refused = workshop.run(&[&["fit", "--data", "data.csv"], &none[..]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--duals"), "{}", text(&refused.stderr));
+}
+
+/// Theorem 3 on the command line: the fits at small lambdas have the direction that is printed.
+#[test]
+fn the_limit_of_separable_classes_is_the_direction_of_fits() {
+    let workshop = Workshop::new();
+    let rows = b"x,z,label\n1,0.2,yes\n0.3,1,yes\n-1,-0.5,no\n-0.2,-0.9,no\n";
+    workshop.write("apart.csv", rows);
+    let path = ["path", "--data", "apart.csv", "--no-intercept"];
+    for loss in ["lhs", "l-r:r=2"] {
+        let limit = workshop.json(&[&path[..], &["--loss", loss, "--limit", "2"]].concat());
+        assert_eq!(limit["format"], "margins-limit");
+        let first = number(&limit["first_lambda"]);
+        let grid = format!("{first}:{}:3", 0.01 * first);
+        let fits = ["--loss", loss, "--tol", "1e-12", "--lambdas", &grid];
+        let fits = workshop.json(&[&path[..], &fits].concat());
+        let direction: Vec<f64> = (0..2).map(|j| number(&limit["coef"][j])).collect();
+        for fit in fits["fits"].as_array().expect("fits") {
+            let coef: Vec<f64> = (0..2).map(|j| number(&fit["coef"][j])).collect();
+            let size = coef[0].hypot(coef[1]);
+            assert!((coef[0] / size - direction[0]).abs() < 1e-5, "{loss} {coef:?} {direction:?}");
+        }
+    }
+    let page = workshop.output(&[&path[..], &["--limit", "1"]].concat());
+    let refused = |options: &[&str]| {
+        let output = workshop.run(&[&["path"], options].concat());
+        assert!(!output.status.success());
+        text(&output.stderr)
+    };
+    let mixed = refused(&["--data", "data.csv", "--no-intercept", "--limit", "2"]);
+    let hinge =
+        refused(&["--data", "apart.csv", "--no-intercept", "--loss", "hinge", "--limit", "2"]);
+    insta::assert_snapshot!([page, mixed, hinge].join("\n"));
+    assert!(refused(&["--data", "apart.csv", "--limit", "2"]).contains("--no-intercept"));
+}
+
+/// Remark 2: a report names all best intercepts where there are several.
+#[test]
+fn several_best_intercepts_are_reported() {
+    let workshop = Workshop::new();
+    workshop.write("four.csv", b"x,label\n-1,no\n1,no\n-1,yes\n1,yes\n");
+    let fit = ["fit", "--data", "four.csv", "--lambda", "0.1"];
+    assert!(
+        workshop.output(&fit).contains("best intercepts  -1 to 1"),
+        "{}",
+        workshop.output(&fit)
+    );
+    let document = workshop.json(&fit);
+    let best = document["fits"][0]["best_intercepts"].as_array().expect("an interval");
+    assert!((number(&best[0]) + 1.0).abs() < 1e-6 && (number(&best[1]) - 1.0).abs() < 1e-6);
+    let document = workshop.json(&["fit", "--data", "data.csv", "--lambda", "0.1"]);
+    assert!(document["fits"][0].get("best_intercepts").is_none());
+}
+
 #[test]
 fn fit_prints_a_certified_fit() {
     let workshop = Workshop::new();
@@ -321,12 +413,121 @@ fn margin_pursuit_prints_where_the_margins_are() {
     let beside = number(&found["mean"]) - number(&found["estimate"]);
     assert!(beside * number(&found["skewness"]) > 0.0 && found["attained"] == false);
     let line = workshop.output(&words);
-    assert!(line.contains("margins at") && line.contains("attain"), "{line}");
+    assert!(line.contains("margin location") && line.contains("attain"), "{line}");
     let cv = ["cv", "--data", "data.csv", "--folds", "3", "--lambdas", "0.1,0.01"];
     let cv = [&cv[..], &["--loss", "margin-pursuit:gamma=1,scale=0.5"]].concat();
     assert!(workshop.json(&cv)["fit"]["margin_location"]["attained"].is_boolean());
     let other = [&fit[..], &["logistic"]].concat();
     assert!(workshop.json(&other)["fits"][0].get("margin_location").is_none());
+}
+
+/// A mixture has a Bayes error, a lowest risk and a share of rows with hardly any label noise; data of
+/// other sizes are drawn like the examples of the paper.
+#[test]
+fn mixtures_are_inspected_with_their_lowest_risk() {
+    let workshop = Workshop::new();
+    let inspect = |data: &str, loss: &[&str]| {
+        let document = workshop.json(&[&["inspect", "--data", data][..], loss].concat());
+        (document["least_risk"].clone(), document["bayes_error"].clone())
+    };
+    let (least, bayes) = inspect("mixture:example=1,n=20", &[]);
+    assert_eq!(least["loss"], "lhs");
+    assert!(number(&least["risk"]) < 0.0 && number(&least["error"]) > 0.0, "{least}");
+    let shares = least["noiseless"].as_array().expect("shares");
+    assert!(number(&shares[0]["share"]) >= number(&shares[1]["share"]));
+    let (logistic, _) = inspect("mixture:example=1,n=20", &["--loss", "logistic"]);
+    assert!((0.0..0.7).contains(&number(&logistic["risk"])), "{logistic}");
+    // The same mixture by its sizes, and by what they are left out for.
+    for same in
+        ["mixture:k=3,p=2,sigma=0.31622776601683794,n=20", "mixture:n=20", "mixture:k=3,n=20"]
+    {
+        assert_eq!(inspect(same, &[]), (least.clone(), bayes.clone()), "{same}");
+    }
+    let document = workshop.json(&["inspect", "--data", "mixture:k=2,p=6,sigma=1,n=30,seed=4"]);
+    assert_eq!((number(&document["rows"]), number(&document["columns"])), (30.0, 6.0));
+    let table = workshop.output(&["inspect", "--data", "mixture:example=2,n=20"]);
+    assert!(table.contains("lowest risk") && table.contains("% at delta 0.01"), "{table}");
+    for (data, options, message) in [
+        ("mixture:p=3,n=20", &[][..], "the number of features is 3, but must be even"),
+        ("mixture:sigma=0", &[][..], "the deviation is 0, but must be from 1e-100 to 1e100"),
+        ("mixture:k=0", &[][..], "k is 0, but must be from 1"),
+        ("mixture:k=100000,p=1000", &[][..], "k p must be at most 10000000"),
+        ("mixture:example=1,k=4", &[][..], "example=1 has its own k and sigma. Leave one out"),
+        ("data.csv", &["--loss", "lhs"][..], "--loss needs class probabilities"),
+    ] {
+        let output = workshop.run(&[&["inspect", "--data", data][..], options].concat());
+        assert!(text(&output.stderr).contains(message), "{data}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn psi_says_when_an_excess_is_finite() {
+    let workshop = Workshop::new();
+    for (loss, condition) in [
+        ("lhs", Some("the mean of |log odds| is finite")),
+        ("l-r:r=3", Some("the mean of exp(0.5 |log odds|) is finite")),
+        ("logistic", None),
+    ] {
+        let psi = ["psi", "--loss", loss, "--at", "0.1"];
+        assert_eq!(workshop.json(&psi)["finite_if"].as_str(), condition);
+        let table = workshop.output(&psi);
+        assert_eq!(table.contains("bounds nothing"), condition.is_some(), "{table}");
+        let risk = [&psi[..], &["--quantity", "risk"]].concat();
+        assert!(workshop.json(&risk)["finite_if"].is_null());
+    }
+}
+
+/// The letters of Zhang and Zhou set lambda, and their bound is printed.
+#[test]
+fn the_letters_of_zhang_and_zhou_set_lambda() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--loss", "hinge", "--objective"];
+    let letters = "margin-distribution:lambda1=1,lambda2=2,lambda3=4";
+    let found = workshop.json(&[&fit[..], &[letters]].concat());
+    let weights = ["margin-distribution:mean=0.5,variance=0.25", "--lambda", "0.125"];
+    let same = workshop.json(&[&fit[..], &weights].concat());
+    assert_eq!(found["fits"], same["fits"]);
+    let bound = number(&found["fits"][0]["leave_one_out_bound"]);
+    assert!(bound > 0.0, "{bound}");
+    let lines = workshop.output(&[&fit[..], &[letters]].concat());
+    assert!(lines.contains("wrong, with the moments of all rows"), "{lines}");
+    for (wrong, told) in [
+        (&[letters, "--lambda", "0.1"][..], "lambda3 sets lambda to 1/(2 lambda3)"),
+        (&["margin-distribution"], "Add --lambda 0.01"),
+    ] {
+        let output = workshop.run(&[&fit[..], wrong].concat());
+        let refusal = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(refusal.contains(told) && output.status.code() != Some(0), "{refusal}");
+    }
+}
+
+/// `scale=auto` takes the scale from the data, and writes it into the model.
+#[test]
+fn the_scale_of_margin_pursuit_comes_from_the_data() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.01", "--out", "model.json", "--loss"];
+    let auto = [&fit[..], &["margin-pursuit:gamma=2,scale=auto,k=4"]].concat();
+    let document = workshop.json(&auto);
+    let (found, loss) = (&document["fits"][0]["scale"], &document["training"]["loss"]);
+    let scale = number(&found["scale"]);
+    assert_eq!(*loss, format!("margin-pursuit:gamma=2,scale={scale}"));
+    assert!(number(&found["required"]) / scale - 1.0 < 0.0101 && found["settled"] == true);
+    let rule = number(&found["variance_bound"]) * 4.0 / 2.0;
+    assert!((number(&found["required"]) / rule - 1.0).abs() < 1e-12);
+    assert_eq!(number(&document["fits"][0]["margin_location"]["scale"]), scale);
+    let line = workshop.output(&auto);
+    assert!(line.contains("from the data (k 4, variance of the margins at most"), "{line}");
+    let given = [&fit[..], &[loss.as_str().expect("a loss")]].concat();
+    let given = workshop.json(&given);
+    assert_eq!(given["fits"][0]["coef"], document["fits"][0]["coef"]);
+    assert!(given["fits"][0].get("scale").is_none());
+    let path = ["path", "--data", "data.csv", "--loss", "margin-pursuit:scale=auto"];
+    let cv = ["cv", "--data", "data.csv", "--loss", "margin-pursuit:scale=auto"];
+    for (command, told) in [(path, "every lambda would have"), (cv, "every fold would have")] {
+        let output = workshop.run(&command);
+        let refusal = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(refusal.contains(told) && output.status.code() != Some(0), "{refusal}");
+    }
 }
 
 #[test]
@@ -622,6 +823,11 @@ fn several_losses_share_the_folds() {
         assert_eq!(error(&tried[chosen]), least);
         assert_eq!(all["fit"], alone[chosen]["fit"]);
     }
+    // Scales stand for the losses with them.
+    let scales = [&cv[..], &["--loss", "margin-pursuit:gamma=2", "--scales", "0.5,2"]].concat();
+    let named = ["margin-pursuit:gamma=2,scale=0.5", "margin-pursuit:gamma=2,scale=2"];
+    let named = [&cv[..], &["--loss", named[0], "--or-loss", named[1]]].concat();
+    assert_eq!(workshop.json(&scales), workshop.json(&named));
     let refused = ["fit", "--data", "data.csv", "--lambda", "1", "--or-loss", "hinge"];
     assert_eq!(workshop.run(&refused).status.code(), Some(2));
 }

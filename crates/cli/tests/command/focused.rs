@@ -144,8 +144,9 @@ fn a_single_classifier_comes_out_with_its_bound() {
         .map(|name| number(&document["validation"][name]));
     let all = number(&document["data"]["rows"]);
     assert_eq!((rows, number(&document["samples"])), ((0.2 * all).round(), all - rows));
-    let expected = error + ((candidates / 0.1).ln() / (2.0 * rows)).sqrt();
-    assert!((bound - expected.min(1.0)).abs() < 1e-12);
+    // Without a mistake (1 - bound)^rows is delta over the number of candidates.
+    let expected = -((0.1 / candidates).ln() / rows).exp_m1();
+    assert!(error == 0.0 && (bound / expected - 1.0).abs() < 1e-12, "{bound} {expected}");
     assert!(workshop.output(&validated).contains("with probability 0.9"));
     let options = ["majority", "--margin", "0.5", "--max-steps", "100000", "--outputs", "20"];
     let limited = [&focus[..], &options].concat();
@@ -259,7 +260,6 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--checkpoint game.json --loss hinge",
         "--checkpoint damaged.json",
         "--checkpoint separable.csv",
-        "--weights-column height",
     ] {
         let command = format!("focus --data separable.csv {options}");
         let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
@@ -277,6 +277,171 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         assert!(!output.status.success(), "{command}");
         let first = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
         report += &format!("$ margins {command}\n{first}\n");
+    }
+    insta::assert_snapshot!(report);
+}
+
+/// Three classes around the corners of a triangle.
+fn triangle() -> String {
+    let mut text = "x,z,label\n".to_owned();
+    for k in 0..90 {
+        let angle = 2.1 * f64::from(k % 3) + 0.4 * (1.3 * f64::from(k)).sin();
+        let label = ["left", "right", "up"][k as usize % 3];
+        text += &format!("{},{},{label}\n", angle.cos(), angle.sin());
+    }
+    text
+}
+
+/// The votes of each class against the rest are a model that decides every row; stumps are none, and
+/// other options exclude several classes.
+#[test]
+fn several_classes_have_a_game_each() {
+    let workshop = Workshop::new();
+    workshop.write("triangle.csv", triangle().as_bytes());
+    let base = ["focus", "--data", "triangle.csv", "--multi-class", "ovr"];
+    for (more, scheme) in [
+        (&[][..], "majority-versus-rest"),
+        (
+            &["--learner", "kernel-perceptron", "--kernel", "gaussian:sigma=1"],
+            "majority-versus-rest",
+        ),
+        (&["--combine", "average"], "one-versus-rest"),
+    ] {
+        let arguments = [&base[..], more, &["--out", "model.mgn"]].concat();
+        let json = [&arguments[..], &["--format", "json"]].concat();
+        let document: Value = serde_json::from_str(&workshop.output(&json)).expect("JSON");
+        assert_eq!(
+            (&document["format"], &document["scheme"]),
+            (&"margins-focus-classes".into(), &scheme.into())
+        );
+        assert_eq!(
+            (&document["consistent"], &document["training_error"]),
+            (&true.into(), &0.0.into())
+        );
+        let games = document["games"].as_array().expect("games");
+        assert_eq!((games.len(), &games[1]["name"]), (3, &"right".into()));
+        assert!(games.iter().all(|game| game["mistakes"] == 0 && game["status"] == "rule-met"));
+        let predict = ["predict", "--model", "model.mgn", "--data", "triangle.csv"];
+        let predicted = workshop.output(&[&predict[..], &["--format", "json"]].concat());
+        let predicted: Value = serde_json::from_str(&predicted).expect("JSON");
+        assert_eq!(predicted["metrics"]["error"], 0.0, "{predicted}");
+        assert_eq!(predicted["scheme"], scheme);
+        let inspected = workshop.output(&["inspect", "--model", "model.mgn"]);
+        assert!(inspected.contains(scheme), "{inspected}");
+        let table = workshop.output(&arguments);
+        for word in ["'up' (30)", "classifiers", "consistent", "failure probability"] {
+            assert!(table.contains(word), "{word}: {table}");
+        }
+    }
+    let stumps =
+        workshop.output(&[&base[..], &["--learner", "stump", "--format", "json"]].concat());
+    let stumps: Value = serde_json::from_str(&stumps).expect("JSON");
+    assert!(stumps["scheme"].is_null() && stumps["games"][2]["members"].as_u64() > Some(0));
+    let refused = workshop.run(&["focus", "--data", "triangle.csv"]);
+    assert!(text(&refused.stderr).contains("add --multi-class ovr"), "{}", text(&refused.stderr));
+    let both = workshop.run(&[&base[..], &["--positive", "up"]].concat());
+    assert!(text(&both.stderr).contains("cannot be used with"), "{}", text(&both.stderr));
+}
+
+/// A row that costs little may be wrong; weights of a column and of a class count.
+#[test]
+fn weights_are_costs_of_rows_and_classes() {
+    let workshop = Workshop::new();
+    let mut rows = separable().lines().map(|line| format!("{line},4\n")).collect::<String>();
+    rows = rows.replacen("label,4", "label,cost", 1);
+    workshop.write("costs.csv", (rows + "19,0,narrow,1\n").as_bytes());
+    let focus = |more: &[&str]| -> Value {
+        let base = ["focus", "--data", "costs.csv", "--weights-column", "cost", "--format", "json"];
+        let output = workshop.run(&[&base[..], more].concat());
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let found = focus(&[]);
+    assert_eq!((&found["status"], &found["mistakes"]), (&"rule-met".into(), &1.into()));
+    let n = found["losses"].as_array().expect("losses").len();
+    assert_eq!(found["losses"][n - 1], 0.25);
+    let error = 1.0 / (4.0 * (n as f64 - 1.0) + 1.0);
+    assert!((number(&found["training_error"]) - error).abs() < 1e-12, "{found}");
+    // Rows of a cheap class are spared.
+    let cheap = focus(&["--class-weight", "wide=0.1"]);
+    assert_eq!(cheap["status"], "rule-met");
+    let losses = cheap["losses"].as_array().expect("losses").iter().map(number);
+    let is_cheap = |loss: f64| [0.0, 0.1, 0.25].iter().any(|cost| (loss - cost).abs() < 1e-12);
+    assert!(losses.clone().all(is_cheap) && losses.sum::<f64>() > 0.25, "{cheap}");
+}
+
+/// The numbers are those that a game prints and uses, and every theorem stands alone.
+#[test]
+fn the_theorems_are_calculated_without_data() {
+    let workshop = Workshop::new();
+    let plan = |options: &str| -> Value {
+        let words: Vec<&str> = options.split(' ').collect();
+        let output = workshop.output(&[&["plan", "--format", "json"][..], &words].concat());
+        serde_json::from_str(&output).expect("JSON")
+    };
+    workshop.write("data.csv", separable().as_bytes());
+    let game = ["focus", "--data", "data.csv", "--mistakes", "50", "--format", "json"];
+    let limits = ["--max-steps", "9000", "--outputs", "40"];
+    let game: Value =
+        serde_json::from_str(&workshop.output(&[&game[..], &limits].concat())).expect("JSON");
+    let rows = game["data"]["rows"].as_u64().expect("a number");
+    let found = plan(&format!("--rows {rows} --mistakes 50 --steps 9000 --outputs 40"));
+    for field in ["steps", "outputs", "failure"] {
+        assert_eq!(found["theorem_1"][field], game["theorem"][field], "{field}");
+    }
+    assert!(found["theorem_2"].is_null() && found["theorem_3"].is_null());
+
+    let typical = "--dimension 10 --epsilon 0.01 --rare-share 0.05 --delta 0.05";
+    let (naive, reduced) =
+        (plan(typical), plan(&format!("{typical} --reduced-dimension 1 --gap 0.2")));
+    let samples = |found: &Value, field: &str| number(&found["theorem_2"][field]);
+    assert_eq!(samples(&naive, "samples"), samples(&naive, "naive_samples"));
+    assert_eq!(samples(&naive, "samples"), samples(&reduced, "naive_samples"));
+    assert!(samples(&reduced, "samples") * 5.0 < samples(&naive, "samples"), "{reduced}");
+
+    let found = plan("--rows 1000000 --outliers 10 --rare 46052 --size 1000");
+    let third = &found["theorem_3"];
+    assert!((number(&third["failure"]) - 0.01005).abs() < 1e-5, "{third}");
+    assert!(number(&third["bound"]) < number(&third["published_bound"]), "{third}");
+    let best = plan("--rows 1000000 --outliers 10 --rare 46052");
+    assert!(number(&best["theorem_3"]["bound"]) <= number(&third["bound"]));
+
+    let table = workshop.output(&["plan", "--rows", "200"]);
+    insta::assert_snapshot!(table);
+    for options in [
+        "",
+        "--dimension 3",
+        "--rows 100 --outliers 3",
+        "--rows 0",
+        "--rows 9 --epsilon 2",
+        "--mistakes 3",
+    ] {
+        let words: Vec<&str> = ["plan"].into_iter().chain(options.split_whitespace()).collect();
+        assert_eq!(workshop.run(&words).status.code(), Some(2), "{options}");
+    }
+}
+
+/// The simulated samples of section 3 are decided by their features, so that a game is right on all of
+/// them; parts out of range are refused.
+#[test]
+fn rare_samples_are_simulated() {
+    let workshop = Workshop::new();
+    for (data, rows) in
+        [("gap:", 1200), ("gap:alpha=0.1,epsilon=0.3,n=50,seed=2", 50), ("rare:n=300,rare=5", 300)]
+    {
+        let output = workshop.output(&["focus", "--data", data, "--format", "json"]);
+        let document: Value = serde_json::from_str(&output).expect("JSON");
+        assert_eq!(
+            (&document["data"]["rows"], &document["mistakes"]),
+            (&rows.into(), &0.into()),
+            "{data}"
+        );
+        let inspected = workshop.output(&["inspect", "--data", data]);
+        assert!(inspected.contains("0.00 %"), "{inspected}");
+    }
+    let mut report = String::new();
+    for data in ["gap:n=3", "gap:alpha=2", "gap:beta=1", "rare:n=5,rare=6", "rare:rare=-1"] {
+        let output = workshop.run(&["focus", "--data", data]);
+        report += &format!("{data}: {}", text(&output.stderr));
     }
     insta::assert_snapshot!(report);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-pub(crate) const COMMANDS: [&str; 17] = [
+pub(crate) const COMMANDS: [&str; 18] = [
     "fit",
     "path",
     "cv",
@@ -19,6 +19,7 @@ pub(crate) const COMMANDS: [&str; 17] = [
     "psi",
     "location",
     "bound",
+    "plan",
     "examples",
     "completions",
     "man",

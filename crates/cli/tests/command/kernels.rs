@@ -8,7 +8,7 @@ use crate::{Workshop, number, text};
 #[test]
 fn a_kernel_model_scores_like_its_fit() {
     let workshop = Workshop::new();
-    let spaces: [&[&str]; 9] = [
+    let spaces: [&[&str]; 11] = [
         &["--kernel", "gaussian"],
         &["--kernel", "gaussian:sigma=0.5+linear", "--standardize"],
         &["--kernel", "poly:degree=2*linear", "--loss", "logistic"],
@@ -18,6 +18,8 @@ fn a_kernel_model_scores_like_its_fit() {
         &["--kernel", "gaussian:sigma=0.2", "--approx", "nystrom:m=6,leverage=0.01"],
         &["--kernel", "gaussian:sigma=0.2", "--approx", "rff:m=64", "--standardize"],
         &["--kernel", "gaussian:sigma=0.2", "--loss", "hinge"],
+        &["--kernel", "bessel:sigma=0.3,order=4", "--standardize"],
+        &["--kernel", "spline"],
     ];
     for space in spaces {
         let fit = ["fit", "--data", "data.csv", "--lambda", "0.01", "--out", "model.json"];
@@ -30,7 +32,9 @@ fn a_kernel_model_scores_like_its_fit() {
         assert!(inspected.contains("kernel"), "{inspected}");
         let table = workshop.output(&[&fit[..5], space].concat());
         let wrong = predictions["metrics"]["error"].as_f64().expect("labels");
-        assert!(table.contains(&format!("training error  {:.2} %", 100.0 * wrong)), "{table}");
+        let words: Vec<&str> = table.split_whitespace().collect();
+        let line = format!("training error {:.2} %", 100.0 * wrong);
+        assert!(words.join(" ").contains(&line), "{table}");
         let cv = [&["cv", "--data", "data.csv", "--lambdas", "1:1e-3:5", "--folds", "3"], space];
         let cv = workshop.json(&cv.concat());
         assert_eq!(cv["all_certified"], true, "{space:?}");
@@ -134,4 +138,55 @@ fn a_precomputed_kernel_is_the_kernel() {
     for (a, b) in scores("one.json", "gram.csv").iter().zip(scores("other.json", "x.csv")) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
     }
+}
+
+/// A kernel that is defined for some samples refuses the others, in training and in prediction.
+#[test]
+fn samples_outside_the_domain_of_a_kernel_are_refused() {
+    let workshop = Workshop::new();
+    let refusal = |arguments: &[&str]| {
+        let output = workshop.run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let rows = "1.0,2.0,no\n0.5,-0.25,yes\n2.0,1.0,yes\n0.5,1.5,no\n3.0,1.0,yes\n0.5,2.5,no\n";
+    workshop.write("below.csv", format!("height,width,label\n{rows}").as_bytes());
+    let below = "kernel 'spline' of rows 1 and ";
+    let advice =
+        "feature 1 is -0.25, but must not be negative. Scale the features to numbers from 0 to 1";
+    let spline = ["--kernel", "spline", "--lambda", "0.01"];
+    let fit = [&["fit", "--data", "data.csv", "--out", "model.json"][..], &spline].concat();
+    workshop.output(&fit);
+    let predict = refusal(&["predict", "--model", "model.json", "--data", "below.csv"]);
+    let fit = refusal(&[&["fit", "--data", "below.csv"][..], &spline].concat());
+    let focus = ["focus", "--data", "below.csv", "--learner", "kernel-perceptron"];
+    let focus = refusal(&[&focus[..], &spline[..2]].concat());
+    for message in [predict, fit, focus] {
+        assert!(message.contains(below) && message.contains(advice), "{message}");
+    }
+    let bessel = ["fit", "--data", "data.csv", "--kernel", "bessel:sigma=1,order=0"];
+    workshop.output(&[&bessel[..], &["--lambda", "0.01"]].concat());
+    workshop.write("three.csv", b"a,b,c,label\n1,2,3,no\n3,1,2,yes\n2,2,1,no\n");
+    let bessel = ["fit", "--data", "three.csv", "--kernel", "bessel:sigma=1,order=0"];
+    let message = refusal(&[&bessel[..], &["--lambda", "0.01"]].concat());
+    assert!(message.contains("at most 2 features, and these are 3. Set order=0.5"), "{message}");
+}
+
+/// The leave-one-out error of refits is between the bounds that a fit without an intercept prints.
+#[test]
+fn leave_one_out_bounds_hold_the_error_of_refits() {
+    let workshop = Workshop::new();
+    let data = ["--data", "data.csv", "--kernel", "gaussian:sigma=0.3"];
+    let fit = [&["fit", "--lambda", "0.1"][..], &data].concat();
+    let without = [&fit[..], &["--no-intercept"]].concat();
+    let bounds = &workshop.json(&without)["fits"][0]["leave_one_out"];
+    let [lower, upper] = [0, 1].map(|k| number(&bounds[k]));
+    let cv = ["cv", "--lambdas", "0.1,0.01", "--leave-one-out", "exact", "--no-intercept"];
+    let document = workshop.json(&[&cv[..], &data].concat());
+    let error = number(&document["lambdas"][0]["mean_error"]);
+    assert!(lower <= error && error <= upper && upper < 1.0, "{lower} {error} {upper}");
+    assert!(document["fit"]["leave_one_out"].is_array());
+    let table = workshop.output(&without);
+    assert!(table.contains("leave-one-out error") && table.contains("without refits"), "{table}");
+    assert!(workshop.json(&fit)["fits"][0].get("leave_one_out").is_none());
 }

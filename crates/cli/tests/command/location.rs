@@ -29,7 +29,10 @@ fn standard_input_gives_the_document_of_a_file() {
     assert!(piped.status.success());
     let file = workshop.output(&["location", "--data", "margins.txt", "--format", "json"]);
     assert_eq!(text(&piped.stdout).replace("standard input", "margins.txt"), file);
-    insta::assert_snapshot!(workshop.output(&["location", "--data", "margins.txt"]));
+    let table = |options: &[&str]| {
+        workshop.output(&[&["location", "--data", "margins.txt"], options].concat())
+    };
+    insta::assert_snapshot!([table(&[]), table(&["--variance", "23000"])].join("\n"));
 }
 
 #[test]
@@ -102,12 +105,25 @@ fn the_bound_of_data_is_printed_term_by_term() {
     let [small, same] = [0, 1].map(|k| &found["scales"][k]);
     assert!(number(&small["strong_convexity"]) == 0.0 && small["statistical_error"].is_null());
     assert_eq!(same["statistical_error"], found["statistical_error"]);
+    assert_eq!(found["scales"].as_array().map(Vec::len), Some(2));
     let sum = number(&found["optimization_error"]) + number(&found["statistical_error"]);
     assert!((sum / number(&found["excess_over_linear"]) - 1.0).abs() < 1e-12);
     let scaled = bound("margin-pursuit:gamma=1,scale=10", &["--standardize", "--delta", "0.1"]);
     assert!((number(&scaled["input_second_moment"]) - 2.0).abs() < 1e-12);
     let narrow = bound("margin-pursuit:gamma=1,scale=10", &["--radius", "0.01"]);
     assert!(narrow["stationary"] == false && narrow["statistical_error"].is_null());
+    let verdict = |data: &str, options: &[&str]| {
+        let fixed = ["bound", "--data", data, "--loss", "margin-pursuit:gamma=1,scale=10"];
+        let table = workshop.output(&[&fixed[..], options].concat());
+        table.lines().find(|line| line.starts_with("bound ")).expect("a verdict").to_owned()
+    };
+    let told = verdict(data[2], &["--radius", "0.01"]);
+    assert!(told.ends_with("A1 fails. Raise --radius above 0.331513"), "{told}");
+    let told = verdict(data[2], &["--radius", "40"]);
+    assert!(told.ends_with("Raise the scale, or lower --radius"), "{told}");
+    workshop.write("twins.csv", b"a,b,label\n1,2,1\n2,4,1\n-1,-2,0\n-3,-6,0\n");
+    let told = verdict("twins.csv", &[]);
+    assert!(told.ends_with("features are linearly dependent. Leave some out"), "{told}");
     insta::assert_snapshot!(
         workshop.output(&[&data[..], &["margin-pursuit:gamma=1,scale=10"]].concat())
     );
@@ -130,10 +146,39 @@ fn the_bound_of_a_linear_model_is_that_of_garg_and_roth() {
     let other = workshop.json(&[&bound[..], &["--seed", "2"]].concat());
     assert_ne!(other["error"], found["error"]);
     assert!(workshop.output(&bound).contains("vacuous: it allows any error"));
-    let refused = workshop.run(&[&bound[..], &["--radius", "2"]].concat());
-    assert_eq!(refused.status.code(), Some(2));
+    for option in [&["--radius", "2"][..], &["--encode"]] {
+        let refused = workshop.run(&[&bound[..], option].concat());
+        assert_eq!(refused.status.code(), Some(2), "{option:?}");
+    }
     let kernel = ["--kernel", "gaussian:sigma=1", "--lambda", "0.1", "--out", "k.json"];
     workshop.output(&[&["fit", "--data", "data.csv"][..], &kernel].concat());
     let refused = workshop.run(&["bound", "--data", "data.csv", "--model", "k.json"]);
     assert!(text(&refused.stderr).contains("the bound is for a linear model of two classes"));
+}
+
+/// The categories are in the order of the training rows, and a missing number is their median.
+#[test]
+fn the_bound_of_a_model_takes_its_encoding() {
+    let workshop = Workshop::new();
+    let rows = |order: [&str; 2], gap: &str| -> String {
+        let row = |i: usize| {
+            let colour = order[i % 2];
+            let label = if colour == "red" { "yes" } else { "no" };
+            format!("{colour},{},{label}\n", if i == 3 { gap.to_owned() } else { i.to_string() })
+        };
+        format!("colour,size,label\n{}", (0..20).map(row).collect::<String>())
+    };
+    workshop.write("train.csv", rows(["red", "blue"], "").as_bytes());
+    workshop.write("test.csv", rows(["blue", "red"], "").as_bytes());
+    let fit = ["fit", "--data", "train.csv", "--encode", "--loss", "logistic", "--lambda", "0.01"];
+    workshop.output(&[&fit[..], &["--out", "m.json"]].concat());
+    let found = workshop.json(&["bound", "--data", "test.csv", "--model", "m.json"]);
+    assert_eq!((number(&found["error"]), number(&found["rows"])), (0.0, 20.0));
+    workshop.write("weights.csv", b"colour,size,w,label\nred,1,2,yes\nblue,,1,no\n");
+    let blocks = ["blocks", "--data", "weights.csv", "--weights-column", "w", "--encode"];
+    workshop.output(&[&blocks[..], &["--out", "weights.mgb"]].concat());
+    let refused = workshop.run(&["bound", "--data", "weights.mgb"]);
+    assert!(text(&refused.stderr).contains("cannot be combined with sample weights"));
+    let refused = workshop.run(&["bound", "--data", "weights.mgb", "--model", "m.json"]);
+    assert!(text(&refused.stderr).contains("does not support sample weights"), "{refused:?}");
 }

@@ -223,6 +223,22 @@ fn the_numbers_of_the_proof_are_calculated() {
     let fit = workshop.run(&[&easy[..], &["--plan", "proven"]].concat());
     let warning = text(&fit.stderr);
     assert!(fit.status.success() && warning.contains("fresh rows, and there are 900"), "{warning}");
+    // Rows of weight 0 are no fresh rows.
+    let weight = |(i, line): (usize, &str)| match i {
+        0 => format!("w,{line}\n"),
+        _ => format!("{},{line}\n", usize::from(i % 3 > 0)),
+    };
+    let weighted: String = noisy_halfspace().lines().enumerate().map(weight).collect();
+    workshop.write("weighted.csv", weighted.as_bytes());
+    let columns = ["--data", "weighted.csv", "--weights-column", "w"];
+    workshop.output(&[&["blocks", "--out", "weighted.blocks"][..], &columns].concat());
+    for data in [&columns.join(" "), "--data weighted.blocks"] {
+        assert_eq!(json(&format!("--eta 0.3 --gamma 0.05 {data}"))["rows"], 600);
+    }
+    let proven =
+        ["massart", "--plan", "proven", "--eta", "0", "--gamma", "0.9", "--epsilon", "0.9"];
+    let fit = workshop.run(&[&proven[..], &columns].concat());
+    assert!(text(&fit.stderr).contains("and there are 600"), "{}", text(&fit.stderr));
     let many = "massart --calculate --data mixture:n=90000 --eta 0 --gamma 0.9 --delta 0.5";
     let table = workshop.output(&many.split(' ').collect::<Vec<_>>());
     assert!(
@@ -285,4 +301,81 @@ fn a_time_limit_ends_learners_and_games() {
         assert_eq!(status(&["--time-limit", "1e-9"]), "time-limit", "{command:?}");
         assert_eq!(status(&[]), "rule-met", "{command:?}");
     }
+}
+
+/// Three sectors of the plane, one label in thirteen that of the next one.
+fn noisy_sectors() -> String {
+    let mut text = String::from("x,z,label\n");
+    for k in 0..600 {
+        let angle = 2.094 * (f64::from(k % 3) + 0.125 * (f64::from(k) * 0.7).sin());
+        let label = ["left", "right", "up"][(k as usize + usize::from(k % 13 == 12)) % 3];
+        text += &format!("{},{},{label}\n", angle.cos(), angle.sin());
+    }
+    text
+}
+
+/// The model decides as the document says, and so do the rows of another file; more than two classes
+/// are an error without the option, and other options exclude it.
+#[test]
+fn several_classes_have_a_halfspace_each() {
+    let workshop = Workshop::new();
+    workshop.write("sectors.csv", noisy_sectors().as_bytes());
+    let of = |learner: &str, more: &[&str]| -> Vec<String> {
+        let base = ["massart", "--data", "sectors.csv", "--learner", learner];
+        [&base[..], more].concat().iter().map(|word| (*word).to_owned()).collect()
+    };
+    let known = ["--eta", "0.1", "--gamma", "0.2", "--epsilon", "0.2"];
+    for (learner, noise) in [
+        ("sgd", &known[..]),
+        ("cuts", &known),
+        ("perceptron", &known),
+        ("auto", &["--epsilon", "0.4"]),
+    ] {
+        let own = ["--multi-class", "ovr", "--no-intercept", "--out", "model.json"];
+        let arguments = of(learner, &[noise, &own].concat());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let json = [&arguments[..], &["--format", "json"]].concat();
+        let document: Value = serde_json::from_str(&workshop.output(&json)).expect("JSON");
+        assert_eq!(document["format"], "margins-massart-classes");
+        let members = document["members"].as_array().expect("members");
+        assert_eq!(members.len(), 3);
+        assert_eq!(
+            (&members[2]["name"], &document["scheme"]),
+            (&"up".into(), &"one-versus-rest".into())
+        );
+        let error = document["training_error"].as_f64().expect("an error");
+        let bound = document["error_bound"].as_f64().expect("a bound");
+        assert!((0.07..0.12).contains(&error), "{learner}: {error}");
+        assert!(
+            document["held_out_error"].as_f64() < Some(bound) && bound < 0.5,
+            "{learner}: {bound}"
+        );
+        let predict = ["predict", "--model", "model.json", "--data", "sectors.csv"];
+        let predicted = workshop.output(&[&predict[..], &["--format", "json"]].concat());
+        let predicted: Value = serde_json::from_str(&predicted).expect("JSON");
+        assert_eq!(predicted["metrics"]["error"].as_f64(), Some(error), "{predicted}");
+        let table = workshop.output(&arguments);
+        for word in ["'left' (199)", "one-versus-rest", "error bound", learner] {
+            assert!(table.contains(word), "{word}: {table}");
+        }
+    }
+    let mut report = String::new();
+    for options in [
+        "--learner auto",
+        "--learner auto --multi-class ovo",
+        "--learner auto --multi-class ovr --positive up",
+        "--multi-class ovr --stream --eta 0.1 --gamma 0.2",
+        "--multi-class ovr --calculate --eta 0.1 --gamma 0.2",
+        "--multi-class ovr --audit --gamma 0.2",
+        "--multi-class ovr --memory 1GB --eta 0.1 --gamma 0.2",
+    ] {
+        let command = format!("massart --data sectors.csv {options}");
+        let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
+        assert!(!output.status.success(), "{options}");
+        let message = text(&output.stderr);
+        let message = message.split("\n\nUsage").next().unwrap_or_default();
+        let message = message.split("\n\nFor more").next().unwrap_or_default().trim_end();
+        report += &format!("$ {options}\n{message}\n");
+    }
+    insta::assert_snapshot!(report);
 }

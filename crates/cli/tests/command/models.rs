@@ -77,6 +77,47 @@ fn a_model_is_the_same_in_either_format() {
     without_versions().bind(|| insta::assert_snapshot!(inspected));
 }
 
+/// One file has the models at all lambdas, each of which predicts as the fit at its lambda alone.
+#[test]
+fn a_path_predicts_at_each_lambda_as_its_fit_does() {
+    let workshop = Workshop::new();
+    let settings = ["--data", "data.csv", "--loss", "logistic", "--tol", "1e-12"];
+    for (functions, name) in [(&[][..], "p.json"), (&["--kernel", "gaussian:sigma=0.5"], "p.mgn")] {
+        let lambdas = ["--lambdas", "1:0.01:3", "--out", name];
+        workshop.output(&[&["path"], &settings[..], functions, &lambdas].concat());
+        for lambda in ["1", "0.1", "0.0100000001"] {
+            let fit = ["--lambda", lambda, "--out", "m.json"];
+            workshop.output(&[&["fit"], &settings[..], functions, &fit].concat());
+            let scores = |options: &[&str]| -> Vec<f64> {
+                let predict = ["predict", "--data", "data.csv"];
+                let document = workshop.json(&[&predict[..], options].concat());
+                let rows = document["predictions"].as_array().expect("a list");
+                rows.iter().map(|row| number(&row["score"])).collect()
+            };
+            let of_path = scores(&["--model", name, "--lambda", lambda]);
+            for (one, other) in of_path.iter().zip(scores(&["--model", "m.json"])) {
+                assert!((one - other).abs() < 1e-4 * (1.0 + other.abs()), "{name} {lambda}");
+            }
+        }
+        let report = ["report", "--model", name, "--data", "data.csv", "--format", "json"];
+        let output = workshop.run(&[&report[..], &["--lambda", "0.1"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        workshop.output(&["convert", "--model", name, "--out", "c.json"]);
+        workshop.output(&["convert", "--model", "c.json", "--out", "c.mgn"]);
+        let inspected = |file| workshop.output(&["inspect", "--model", file, "--format", "json"]);
+        assert_eq!(inspected("c.mgn"), inspected(name));
+    }
+    let refused = |options: &[&str]| {
+        let predict = ["predict", "--model", "p.mgn", "--data", "data.csv"];
+        let output = workshop.run(&[&predict[..], options].concat());
+        assert_eq!(output.status.code(), Some(1));
+        text(&output.stderr)
+    };
+    let inspected = workshop.output(&["inspect", "--model", "p.mgn"]);
+    let page = [inspected, refused(&[]), refused(&["--lambda", "0.03"])].join("\n");
+    without_versions().bind(|| insta::assert_snapshot!(page));
+}
+
 #[test]
 fn a_model_of_several_classes_lists_its_members() {
     let workshop = Workshop::new();

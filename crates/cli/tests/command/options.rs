@@ -1,6 +1,7 @@
 //! No option is ignored: a method uses it, so that the result is another one, or refuses it by
 //! name.
 
+use std::collections::HashMap;
 use std::process::Output;
 
 use serde_json::Value;
@@ -24,12 +25,14 @@ const fn method(
 
 const FIT: &[(&str, &str)] = &[("--loss", "lhs"), ("--lambda", "0.1")];
 const EPOCHS: &[(&str, &str)] = &[("--lambda", "0.1"), ("--epochs", "10")];
+const PURSUIT: &[(&str, &str)] =
+    &[("--loss", "margin-pursuit"), ("--lambda", "0.1"), ("--epochs", "10")];
 const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
 /// So little noise that the first halfspace is not accepted.
 const LITTLE_NOISE: &[(&str, &str)] =
     &[("--eta", "0.01"), ("--gamma", "0.1"), ("--epsilon", "0.02")];
 
-const METHODS: [Method; 24] = [
+const METHODS: [Method; 25] = [
     method("newton", &["fit", "--solver", "newton"], FIT),
     method("mm", &["fit", "--solver", "mm"], FIT),
     method("mm-accelerated", &["fit", "--solver", "mm-accelerated"], FIT),
@@ -53,6 +56,7 @@ const METHODS: [Method; 24] = [
     method("adaptive", &["stream"], EPOCHS),
     method("sgd", &["stream", "--method", "sgd"], EPOCHS),
     method("pegasos", &["stream", "--method", "pegasos", "--loss", "hinge"], EPOCHS),
+    method("margin-pursuit", &["stream", "--method", "margin-pursuit"], PURSUIT),
     method("adaptive in one pass", &["stream"], FIT),
     method("sgd in one pass", &["stream", "--method", "sgd"], FIT),
     method("massart sgd", &["massart"], NOISE),
@@ -65,7 +69,7 @@ const METHODS: [Method; 24] = [
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 53] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 55] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -96,6 +100,12 @@ const OPTIONS: [(&str, &[&str], &[&str]); 53] = [
     ("step", &[], &["--step", "0.01"]),
     ("schedule", &[], &["--schedule", "constant"]),
     ("rescale-at", &["--loss", "margin-pursuit:gamma=1,scale=1"], &["--rescale-at", "3"]),
+    (
+        "rescale-steps",
+        &["--loss", "margin-pursuit:gamma=1,scale=1", "--rescale-at", "3"],
+        &["--rescale-steps", "keep"],
+    ),
+    ("balanced-rows", &[], &["--balanced-rows", "10"]),
     ("epochs", &[], &["--epochs", "2"]),
     ("average", &[], &["--average", "polyak"]),
     ("batch", &[], &["--batch", "3"]),
@@ -156,8 +166,16 @@ fn result(workshop: &Workshop, output: &Output) -> (Value, Vec<String>) {
     (document, written)
 }
 
+/// The results of runs without an option, by their arguments; `None` of one that is refused.
+type Plain = HashMap<String, Option<(Value, Vec<String>)>>;
+
 /// Returns how a run compares to the run without the option.
-fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str {
+fn verdict(
+    workshop: &Workshop,
+    plain: &mut Plain,
+    without: &[&str],
+    with: &[&str],
+) -> &'static str {
     let changed = workshop.run(with);
     if changed.status.code() == Some(2) {
         let message = text(&changed.stderr);
@@ -166,14 +184,17 @@ fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str
     }
     assert!(changed.status.success(), "{with:?}: {}", text(&changed.stderr));
     let changed = result(workshop, &changed);
-    let plain = workshop.run(without);
-    if plain.status.code() == Some(2) {
-        // The option makes a fit of what is refused without it, such as a kernel of gradient
-        // descent.
-        return "used";
-    }
-    assert!(plain.status.success(), "{without:?}: {}", text(&plain.stderr));
-    if result(workshop, &plain) == changed { "same" } else { "used" }
+    let run = || {
+        let plain = workshop.run(without);
+        if plain.status.code() == Some(2) {
+            return None;
+        }
+        assert!(plain.status.success(), "{without:?}: {}", text(&plain.stderr));
+        Some(result(workshop, &plain))
+    };
+    let plain = plain.entry(without.join(" ")).or_insert_with(run);
+    // What is refused without the option, such as a kernel of gradient descent, is another fit with it.
+    if plain.as_ref() == Some(&changed) { "same" } else { "used" }
 }
 
 /// Returns the arguments of a run without and with an option, which takes the place of the method's
@@ -197,12 +218,12 @@ fn arguments<'a>(
 fn every_option_is_used_or_refused_by_every_method() {
     let workshop = Workshop::new();
     workshop.write("samples.csv", samples().as_bytes());
-    let mut table = String::new();
+    let (mut table, mut plain) = (String::new(), Plain::new());
     for (option, base, with) in OPTIONS {
         table += &format!("{option:<17}");
         for method in &METHODS {
             let (without, with) = arguments(method, base, with);
-            let verdict = verdict(&workshop, &without, &with);
+            let verdict = verdict(&workshop, &mut plain, &without, &with);
             let name = method.name;
             assert!(verdict != "same" || PROMISES.contains(&option), "{name} ignores --{option}");
             table += &format!(" {verdict:<4}");
@@ -222,14 +243,16 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
     let cv = ["cv", "--data", "samples.csv", "--lambdas", "1:1e-3:8", "--format", "json"];
     let path = ["path", "--data", "samples.csv", "--lambdas", "1:1e-2:3", "--format", "json"];
     let predict = ["predict", "--model", "model.json", "--data", "samples.csv", "--format", "json"];
+    let drawn = ["inspect", "--data", "mixture:n=20", "--loss", "lhs", "--format", "json"];
     let inspect = ["inspect", "--data", "samples.csv", "--format", "json"];
     let psi = ["psi", "--loss", "lhs", "--at", "0.5", "--format", "json"];
     let kernel = ["--kernel", "gaussian:sigma=1"];
-    let cases: [(&[&str], &[&str], &[&str]); 25] = [
+    let cases: [(&[&str], &[&str], &[&str]); 27] = [
         (&cv, &[], &["--folds", "3"]),
         (&cv, &[], &["--fold-column", "fold"]),
         (&cv, &[], &["--select", "one-se"]),
         (&cv, &[], &["--seed", "2"]),
+        (&cv, &["--loss", "margin-pursuit"], &["--scales", "0.5,2"]),
         (&cv, &kernel, &["--or-kernel", "linear"]),
         (&cv, &["--kernel", "gaussian"], &["--sigmas", "auto:2"]),
         (&cv, &kernel, &["--leave-one-out", "exact"]),
@@ -251,6 +274,7 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
         (&inspect, &[], &["--positive", "no"]),
         (&inspect, &[], &["--weights-column", "weight"]),
         (&inspect, &[], &["--columns", "9"]),
+        (&drawn, &[], &["--loss", "logistic"]),
         (&psi, &[], &["--inverse"]),
         (&psi, &[], &["--quantity", "risk"]),
         (&psi, &[], &["--quantity", "minimizer"]),
@@ -286,6 +310,6 @@ fn verdict_of(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static 
     let output = workshop.run(with);
     match output.status.code() {
         Some(1) => "no",
-        _ => verdict(workshop, without, with),
+        _ => verdict(workshop, &mut Plain::new(), without, with),
     }
 }

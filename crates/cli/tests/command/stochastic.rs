@@ -171,6 +171,27 @@ fn a_stream_needs_no_lambda() {
     assert!(text(&refused.stderr).contains("lambda is -1"), "{}", text(&refused.stderr));
 }
 
+/// The recipe of Holland (2019), section 4, is one method: its steps, ball and draws.
+#[test]
+fn margin_pursuit_is_a_method_of_streams() {
+    let workshop = Workshop::new();
+    let data = ["stream", "--data", "data.csv", "--loss", "margin-pursuit", "--lambda", "0.04"];
+    let recipe =
+        ["--epochs", "20", "--random-start", "1", "--no-intercept", "--balanced-rows", "10"];
+    let base = [&data[..], &recipe].concat();
+    let method = [&base[..], &["--method", "margin-pursuit"]].concat();
+    let parts = ["--method", "sgd", "--schedule", "margin-pursuit", "--projection", "5"];
+    let parts = [&base[..], &parts, &["--with-replacement"]].concat();
+    let rescaled = ["--rescale-at", "10", "--rescale-steps", "keep"];
+    for more in [&[][..], &rescaled] {
+        let [method, parts] = [&method, &parts].map(|words| workshop.json(&[words, more].concat()));
+        assert_eq!(method["fits"], parts["fits"]);
+        assert_eq!(method["training"]["loss"], parts["training"]["loss"]);
+        assert_eq!(method["data"]["rows"], 10);
+        assert_eq!(method["data"]["positives"], 5);
+    }
+}
+
 #[test]
 fn gradient_options_are_refused_where_they_mean_nothing() {
     let workshop = Workshop::new();
@@ -197,6 +218,8 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
             refusal("path", &["--solver", "sgd"]),
             refusal("stream", &["--method", "pegasos"]),
             refusal("stream", &["--method", "pegasos", "--loss", "hinge", "--step", "1"]),
+            refusal("stream", &["--method", "margin-pursuit"]),
+            refusal("stream", &["--method", "margin-pursuit", "--schedule", "constant"]),
             refusal("stream", &["--batch", "2"]),
             refusal("stream", &["--method", "coin", "--schedule", "constant"]),
             refusal("stream", &["--projection", "0"]),
@@ -209,6 +232,8 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
             ),
             refusal("stream", &["--rescale-at", "3"]),
             refusal("stream", &[&many[..], &["--rescale-at", "3"]].concat()),
+            refusal("stream", &[&many[..], &["--rescale-steps", "keep"]].concat()),
+            refusal("stream", &[&many[..], &["--balanced-rows", "1"]].concat()),
             refusal("stream", &[&many[..], &["--classes", "no,yes"]].concat()),
             refusal("stream", &["--classes", "no"]),
             refusal("stream", &["--kernel", "gaussian"]),

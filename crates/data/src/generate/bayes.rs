@@ -43,6 +43,22 @@ impl GaussianMixture {
         x.iter().zip(centre).zip(reference).map(term).sum()
     }
 
+    /// Returns the log odds of the positive class at `n` draws of X: [`log_density_ratio`], because both
+    /// classes are equally likely. The draws are those of [`bayes_error_estimate`].
+    ///
+    /// [`log_density_ratio`]: Self::log_density_ratio
+    /// [`bayes_error_estimate`]: Self::bayes_error_estimate
+    pub fn log_odds(&self, n: usize, seed: u64) -> Vec<f64> {
+        let mut random = generator(seed, RandomStream::BayesError);
+        let mut x = Vec::with_capacity(self.columns());
+        let draw = |_| {
+            x.clear();
+            self.draw(if random.random() { 1.0 } else { -1.0 }, &mut random, &mut x);
+            self.log_density_ratio(&x)
+        };
+        (0..n).map(draw).collect()
+    }
+
     /// Returns P(Y = +1 | X = x).
     ///
     /// # Panics
@@ -151,6 +167,15 @@ mod tests {
             let computed = mixture.log_density_ratio(&[1.0 + at * sigma, 1.0]);
             assert!((computed - ratio).abs() < 1e-12, "{computed}");
         }
+    }
+
+    #[test]
+    fn log_odds_are_of_the_draws_of_the_bayes_error() {
+        let mixture = GaussianMixture::example(Example::One, 3).unwrap();
+        let odds = mixture.log_odds(500, 7);
+        let error = |l: &f64| 1.0 / (1.0 + l.abs().exp());
+        let mean = odds.iter().map(error).sum::<f64>() / 500.0;
+        assert!((mean - mixture.bayes_error_estimate(500, 7).unwrap().rate).abs() < 1e-12);
     }
 
     #[test]

@@ -7,9 +7,10 @@ use margins_boost::{Combination, Network, StumpVote};
 use margins_data::Sample;
 use margins_data::{Design, parallel};
 use margins_kernels::KernelRegistry;
-use margins_model::Functions;
-use margins_model::{Basis, Member, Scheme, TrainingSummary};
+use margins_losses::ZeroOne;
+use margins_model::{Basis, Member, Model, Scheme, TrainingSummary};
 use margins_optim::online::{LinearClassifier, Scorer};
+use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -18,8 +19,9 @@ use crate::Error;
 #[cfg(feature = "serde")]
 const KIND: &str = "an ensemble";
 
-/// The classifiers of a game, one variant per kind of learner, which decide together. It has
-/// the traits of serde, so that a program can keep those that no model holds.
+/// The classifiers of a game, one variant per kind of learner, which decide together, or those of the
+/// games of several classes. It has the traits of serde, so that a program can keep those that no model
+/// holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Committee {
@@ -43,6 +45,8 @@ pub enum Committee {
         /// The networks.
         networks: margins_boost::Ensemble<Network>,
     },
+    /// The ensembles of several classes, each against the rest: the largest score decides.
+    Classes(Vec<Committee>),
 }
 
 impl Committee {
@@ -53,6 +57,7 @@ impl Committee {
             Committee::Stumps(ensemble) => ensemble.members().len(),
             Committee::Kernel { sections, .. } => sections.members().len(),
             Committee::Networks { networks, .. } => networks.members().len(),
+            Committee::Classes(classes) => classes.iter().map(Committee::len).sum(),
         }
     }
 
@@ -79,8 +84,16 @@ impl Committee {
         self.len() == 0
     }
 
-    /// Returns the members of a model of the ensemble, each with the end of its training, their
-    /// scheme and their basis; `None` before the first classifier was taken, and of stumps and
+    /// Returns the ensembles of the classes, or this one of two classes.
+    fn classes(&self) -> &[Committee] {
+        match self {
+            Committee::Classes(classes) => classes,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Returns the members of a model of the ensemble for each score, each with the end of its training,
+    /// their scheme and their basis; `None` before the first classifier was taken, and of stumps and
     /// networks, which no model holds.
     ///
     /// # Errors
@@ -91,30 +104,25 @@ impl Committee {
         columns: usize,
         registry: Option<&KernelRegistry>,
     ) -> Result<Option<Parts>, Error> {
-        let (combination, mut members, basis): (_, Vec<Coefficients>, _) = match self {
-            _ if self.is_empty() => return Ok(None),
-            Committee::Linear(ensemble) => {
-                let members = ensemble.members().iter();
-                let members = members.map(|c| (c.intercept, c.coef.clone())).collect();
-                (ensemble.combination(), members, None)
-            }
-            Committee::Kernel { kernel, scales, sections } => {
-                let Some(registry) = registry else { return Ok(None) };
-                let Some((samples, coefs)) = sections.support(columns)? else { return Ok(None) };
-                let functions = Functions::Sections(samples);
-                let basis = Basis::new(&*registry.parse(kernel)?, scales.clone(), functions)?;
-                let members = coefs.into_iter().map(|coef| (0.0, coef)).collect();
-                (sections.combination(), members, Some(basis))
-            }
-            Committee::Stumps(_) | Committee::Networks { .. } => return Ok(None),
+        let classes = self.classes();
+        if classes.iter().any(Committee::is_empty) {
+            return Ok(None);
+        }
+        let Some((combination, all, basis)) = functions(classes, columns, registry)? else {
+            return Ok(None);
         };
-        let scheme = match combination {
-            Combination::Majority => Scheme::Majority,
-            Combination::Average => {
-                members = vec![mean(&members)];
-                Scheme::Binary
-            }
+        let mut all = all.into_iter();
+        let mut groups: Vec<Vec<Coefficients>> =
+            classes.iter().map(|class| all.by_ref().take(class.len()).collect()).collect();
+        let scheme = match (combination, groups.len()) {
+            (Combination::Majority, 1) => Scheme::Majority,
+            (Combination::Majority, _) => Scheme::MajorityVersusRest,
+            (Combination::Average, 1) => Scheme::Binary,
+            (Combination::Average, _) => Scheme::OneVersusRest,
         };
+        if combination == Combination::Average {
+            groups.iter_mut().for_each(|group| *group = vec![mean(group)]);
+        }
         let member = |(intercept, coef)| Member {
             lambda: None,
             intercept,
@@ -122,10 +130,12 @@ impl Committee {
             training: training.clone(),
             platt: None,
         };
-        Ok(Some(Parts { scheme, basis, members: members.into_iter().map(member).collect() }))
+        let members = |group: Vec<Coefficients>| group.into_iter().map(member).collect();
+        Ok(Some(Parts { scheme, basis, members: groups.into_iter().map(members).collect() }))
     }
 
-    /// Returns the scores of samples, of which those above 0 stand for the positive class.
+    /// Returns the scores of samples, samples x 1, of which those above 0 stand for the positive class;
+    /// of several classes, samples x classes.
     ///
     /// # Errors
     /// [`Error::Optim`]: a score that is not finite. [`Error::Kernels`]: a kernel that the registry
@@ -133,7 +143,25 @@ impl Committee {
     ///
     /// # Panics
     /// If the samples have other features than those of the game.
-    pub fn scores(&self, design: &Design, registry: &KernelRegistry) -> Result<Vec<f64>, Error> {
+    pub fn scores(
+        &self,
+        design: &Design,
+        registry: &KernelRegistry,
+    ) -> Result<DMatrix<f64>, Error> {
+        let classes = self.classes();
+        let mut scores = DMatrix::zeros(design.rows(), classes.len());
+        for (mut out, class) in scores.column_iter_mut().zip(classes) {
+            out.copy_from_slice(&class.scores_of_class(design, registry)?);
+        }
+        Ok(scores)
+    }
+
+    /// Returns the scores of samples under the ensemble of a class.
+    fn scores_of_class(
+        &self,
+        design: &Design,
+        registry: &KernelRegistry,
+    ) -> Result<Vec<f64>, Error> {
         let scores = match self {
             Committee::Linear(ensemble) => scores_by(ensemble, design),
             Committee::Stumps(ensemble) => scores_by(ensemble, design),
@@ -148,6 +176,13 @@ impl Committee {
             Committee::Networks { scales, networks } => {
                 scores_by(networks, &scaled(design, scales.as_deref()))
             }
+            Committee::Classes(_) => {
+                return Err(Error::contradiction(
+                    "an ensemble of several classes".to_owned(),
+                    "one of a class".to_owned(),
+                    "a class has classifiers of two classes",
+                ));
+            }
         };
         margins_optim::Error::check_scores(&scores, 0..scores.len())?;
         Ok(scores)
@@ -156,13 +191,73 @@ impl Committee {
 
 /// The members of a model of an ensemble.
 pub(super) struct Parts {
-    pub(super) scheme: Scheme,
-    pub(super) basis: Option<Basis>,
-    pub(super) members: Vec<Member>,
+    scheme: Scheme,
+    basis: Option<Basis>,
+    /// The members for each score.
+    members: Vec<Vec<Member>>,
+}
+
+impl Parts {
+    /// Returns the model for classes of these names.
+    pub(super) fn model(
+        self,
+        classes: Vec<String>,
+        feature_names: Option<Vec<String>>,
+    ) -> Result<Model, margins_model::Error> {
+        let Parts { scheme, basis, members } = self;
+        if scheme == Scheme::MajorityVersusRest {
+            return Model::from_majorities(&ZeroOne, classes, feature_names, basis, members);
+        }
+        let members = members.into_iter().flatten().collect();
+        Model::from_members(&ZeroOne, classes, scheme, feature_names, basis, members)
+    }
 }
 
 /// The intercept of a classifier and its coefficients.
 type Coefficients = (f64, Vec<f64>);
+
+/// How ensembles combine their classifiers, the coefficients of all of them, one class after the other,
+/// and their basis.
+type Functions = (Combination, Vec<Coefficients>, Option<Basis>);
+
+/// Returns the functions of the ensembles of classes; `None` if they are not linear in a basis that a
+/// model holds.
+fn functions(
+    classes: &[Committee],
+    columns: usize,
+    registry: Option<&KernelRegistry>,
+) -> Result<Option<Functions>, Error> {
+    match &classes[0] {
+        Committee::Linear(first) => {
+            let linear = |class: &Committee| match class {
+                Committee::Linear(ensemble) => Some(ensemble.members().to_vec()),
+                _ => None,
+            };
+            let members: Option<Vec<Vec<LinearClassifier>>> = classes.iter().map(linear).collect();
+            let coefficients = |all: Vec<Vec<LinearClassifier>>| {
+                let all = all.into_iter().flatten().map(|c| (c.intercept, c.coef)).collect();
+                (first.combination(), all, None)
+            };
+            Ok(members.map(coefficients))
+        }
+        Committee::Kernel { kernel, scales, sections } => {
+            let Some(registry) = registry else { return Ok(None) };
+            let mut all = Vec::new();
+            for class in classes {
+                let Committee::Kernel { sections, .. } = class else { return Ok(None) };
+                all.extend_from_slice(sections.members());
+            }
+            // Every support vector is stored once for all classes.
+            let all = margins_boost::Ensemble::new(sections.combination(), all);
+            let Some((samples, coefs)) = all.support(columns)? else { return Ok(None) };
+            let stored = margins_model::Functions::Sections(samples);
+            let basis = Basis::new(&*registry.parse(kernel)?, scales.clone(), stored)?;
+            let coefs = coefs.into_iter().map(|coef| (0.0, coef)).collect();
+            Ok(Some((sections.combination(), coefs, Some(basis))))
+        }
+        Committee::Stumps(_) | Committee::Networks { .. } | Committee::Classes(_) => Ok(None),
+    }
+}
 
 /// Returns the mean of classifiers.
 fn mean(classifiers: &[Coefficients]) -> Coefficients {

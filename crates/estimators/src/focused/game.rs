@@ -9,6 +9,7 @@ use margins_boost::{
 };
 use margins_data::Dataset;
 use margins_data::Sample;
+use margins_data::metrics::HeldOutError;
 use margins_kernels::Kernel;
 use margins_optim::Status;
 use margins_optim::method::Limits;
@@ -22,8 +23,9 @@ use serde::de::DeserializeOwned;
 use super::committee::Committee;
 use super::game_file::{GameFile, State};
 use super::learner::FocusedLearner;
-use super::output::{self, Validation};
+use super::output;
 use super::settings::{EnsembleSettings, Guarantee, SlackBudget};
+use super::weights::weighted;
 use crate::Error;
 
 /// A game before its learner is made.
@@ -53,7 +55,7 @@ pub(super) struct Outcome {
     /// What the losses seen say of the learner.
     pub(super) seen: SeenLosses,
     /// The choice of one classifier, if it was made.
-    pub(super) validation: Option<Validation>,
+    pub(super) validation: Option<HeldOutError>,
     /// The classifiers together.
     pub(super) ensemble: Committee,
     /// The slack of the game.
@@ -68,7 +70,8 @@ pub(super) struct Outcome {
     state: Option<State>,
 }
 
-/// What the losses that were seen say of the learner of a game, the evidence of theorem 1.
+/// What the losses that were seen say of the learner, the evidence of theorem 1. Of two games it is of
+/// the one whose classifiers come out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeenLosses {
     /// The mean loss of the samples drawn, under the classifiers of their time.
@@ -210,6 +213,8 @@ impl Table<'_> {
             FocusedLearner::KernelPerceptron { kernel, registry, budget } => {
                 let mut kernel = registry.parse(kernel)?;
                 kernel.adapt_to(self.data.design(), None, self.settings.seed)?;
+                // Refuses samples for which the kernel is not defined; the learner reads values alone.
+                margins_kernel_functions::diagonal(&*kernel, self.data.design())?;
                 self.play_kernel(&*kernel, *budget, opening)
             }
             FocusedLearner::MultilayerPerceptron { hidden, step, loss } => {
@@ -367,7 +372,10 @@ impl Table<'_> {
             ending: game.ending(),
             most: self.guarantee.horizon.rounds(),
             stopped,
-            evaluation: Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
+            evaluation: weighted(
+                Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
+                self.all,
+            )?,
             seen: self.seen(game),
             validation,
             ensemble: keep(ensemble),
@@ -415,7 +423,11 @@ impl Table<'_> {
         let player = Player::new(player, design.rows(), delta)?;
         let game = Game::new(player, learner, design, labels, self.guarantee.horizon, seed)?;
         let game = game.with_loss(&*self.settings.loss);
-        let game = game.with_combination(self.settings.output.combination());
+        let mut game = game.with_combination(self.settings.output.combination());
+        if let Some(weights) = self.data.weights() {
+            // A product may exceed 1 by rounding.
+            game = game.with_weights(weights.iter().map(|weight| weight.min(1.0)).collect())?;
+        }
         let Some(SlackBudget { kind, budget }) = slack else { return Ok(game) };
         let slack = Slack::new(kind, design.rows(), budget, self.guarantee.horizon.rounds())?;
         Ok(game.with_slack(slack)?)

@@ -2,12 +2,14 @@
 //! steps, or one classifier.
 
 use margins_boost::{Combination, Error as BoostError, Evaluation};
-use margins_data::Dataset;
+use margins_data::metrics::HeldOutError;
 use margins_data::split::hold_out_plain;
+use margins_data::{ClassLabels, Dataset, Labels};
 use margins_losses::ZeroOne;
 use margins_optim::method::Limits;
 use margins_optim::online::Scorer;
 
+use super::weights::share_of;
 use crate::Error;
 
 /// Which classifier comes out of a game.
@@ -25,28 +27,28 @@ pub enum Output {
     /// epsilon on every row learned from. Theorem 1 says nothing about it.
     Last,
     /// Of the classifiers taken and the last one, the classifier with the fewest mistakes on a fifth
-    /// of the rows, which are not learned from; the last one of several. See [`Validation`].
+    /// of the rows, which are not learned from; the last one of several. A [`HeldOutError`] bounds its
+    /// error on new rows of the same distribution, with probability `1 - delta`.
     Validated,
 }
 
 impl Output {
-    /// All of them.
-    pub const ALL: [Output; 4] =
-        [Output::Majority, Output::Average, Output::Last, Output::Validated];
+    /// All of them, with their names in settings and files.
+    pub const NAMED: [(&'static str, Output); 4] = [
+        ("majority", Output::Majority),
+        ("average", Output::Average),
+        ("last", Output::Last),
+        ("validated", Output::Validated),
+    ];
 
-    /// Returns the name, as in settings and files.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
-        match self {
-            Output::Majority => "majority",
-            Output::Average => "average",
-            Output::Last => "last",
-            Output::Validated => "validated",
-        }
+        Self::NAMED[self as usize].0
     }
 
     /// Returns the output of a name.
-    pub fn of_name(name: &str) -> Option<Output> {
-        Self::ALL.into_iter().find(|output| output.name() == name)
+    pub fn named(name: &str) -> Option<Output> {
+        Self::NAMED.into_iter().find(|(own, _)| *own == name).map(|(_, output)| output)
     }
 
     /// Returns true if one classifier of the learner comes out.
@@ -63,23 +65,6 @@ impl Output {
     }
 }
 
-/// The choice of a classifier on rows that were not learned from.
-///
-/// As the rows held out are independent of the candidates, the error of the chosen one on new rows of
-/// the same distribution is at most [`bound`](Self::bound) with probability `1 - delta` (Hoeffding's
-/// inequality for each candidate).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Validation {
-    /// The number n of rows held out.
-    pub rows: usize,
-    /// The number c of classifiers to choose from.
-    pub candidates: usize,
-    /// The share of the rows held out that the chosen classifier gets wrong.
-    pub error: f64,
-    /// `error + sqrt(ln(c/delta)/(2 n))`, at most 1.
-    pub bound: f64,
-}
-
 /// The share of the rows that is held out.
 const HELD_OUT: f64 = 0.2;
 
@@ -88,13 +73,29 @@ pub(super) type Split = (Vec<usize>, Vec<usize>);
 
 /// Returns the rows to learn from and those held out, each ascending.
 ///
+/// The rows are drawn without regard to their classes, because the bound is for independent rows.
+///
 /// # Errors
-/// [`Error::Data`]: fewer than two rows.
-pub(super) fn hold_out(rows: usize, seed: u64) -> Result<Split, Error> {
-    Ok(hold_out_plain(rows, HELD_OUT, seed)?)
+/// [`Error::Data`]: fewer than two rows. [`Error::Contradiction`]: no row of a class is left to learn
+/// from.
+pub(super) fn hold_out(labels: &Labels, seed: u64) -> Result<Split, Error> {
+    let (learned, held_out) = hold_out_plain(labels.len(), HELD_OUT, seed)?;
+    let has = |rows: &[usize], class| rows.iter().any(|&row| labels.index(row) == class);
+    let is_lost = |class: &usize| has(&held_out, *class) && !has(&learned, *class);
+    match (0..labels.names().len()).find(is_lost) {
+        None => Ok((learned, held_out)),
+        Some(class) => Err(Error::contradiction(
+            "a validated output".to_owned(),
+            format!(
+                "the seed {seed}, which holds out all rows of the class '{}'",
+                labels.names()[class]
+            ),
+            "there is no row of it to learn from. Choose another seed",
+        )),
+    }
 }
 
-/// Returns the candidate with the fewest mistakes on the rows held out, the last of several.
+/// Returns the candidate with the fewest mistakes on the rows held out, by weight, the last of several.
 ///
 /// # Errors
 /// The errors of [`Evaluation::within`].
@@ -103,18 +104,19 @@ pub(super) fn validated<S: Scorer>(
     held_out: &Dataset,
     delta: f64,
     limits: &Limits<'_>,
-) -> Result<(S, Validation), BoostError> {
+) -> Result<(S, HeldOutError), BoostError> {
     let (design, labels) = (held_out.design(), held_out.labels());
-    let (mut best, mut fewest) = (0, usize::MAX);
+    let (weights, rows) = (held_out.own_weights(), held_out.rows());
+    let (mut best, mut error) = (0, f64::INFINITY);
     for (at, candidate) in candidates.iter().enumerate() {
-        let found = Evaluation::within(candidate, design, labels, &ZeroOne, limits)?.mistakes;
-        if found <= fewest {
-            (best, fewest) = (at, found);
+        let found = Evaluation::within(candidate, design, labels, &ZeroOne, limits)?;
+        let share = share_of(&found.wrong, weights, rows);
+        if share <= error {
+            (best, error) = (at, share);
         }
     }
-    let (count, rows) = (candidates.len(), held_out.rows());
-    let error = fewest as f64 / rows as f64;
-    let deviation = ((count as f64 / delta).ln() / (2.0 * rows as f64)).sqrt();
-    let bound = (error + deviation).min(1.0);
-    Ok((candidates.swap_remove(best), Validation { rows, candidates: count, error, bound }))
+    let ones = vec![1.0; rows];
+    let count = candidates.len();
+    let held_out = HeldOutError::new(error, count, delta, weights.unwrap_or(&ones));
+    Ok((candidates.swap_remove(best), held_out))
 }

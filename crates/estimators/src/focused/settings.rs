@@ -10,20 +10,26 @@ use std::time::Duration;
 use margins_boost::{Horizon, PlayerKind, SlackKind, Stop, Subsample};
 use margins_data::Dataset;
 use margins_losses::{MarginLoss, ZeroOne};
+use margins_optim::ClassWeights;
 
 use super::learner::FocusedLearner;
 use super::output::{self, Output};
 use crate::Error;
 #[cfg(feature = "serde")]
 use crate::checkpoint::digest_of;
-use crate::regularised::IterationObserver;
+use crate::regularised::{ClassCosts, IterationObserver};
 
 /// The settings of a game of focused online learning.
 ///
 /// The default is a perceptron with an intercept, the 0-1 loss, a majority vote, and as many steps and
 /// classifiers as theorem 1 asks for with a learner that makes as many mistakes as there are
 /// samples. The game ends as soon as the ensemble is right on every sample with a loss of at most
-/// [`epsilon`](Self::epsilon). Weights of samples do not count: every sample does.
+/// [`epsilon`](Self::epsilon).
+///
+/// Weights are costs: with the weight of a sample, multiplied by that of its class and divided by the
+/// largest of these products, as v_i, the losses of the game are `v_i l_i`. A sample with
+/// `v_i <= epsilon` need not be right. The errors, the baseline and the rows held out count samples by
+/// their own weights.
 #[derive(Debug, Clone)]
 pub struct EnsembleSettings {
     /// The loss, which is clipped to [0, 1]: the hinge loss becomes the ramp.
@@ -55,6 +61,10 @@ pub struct EnsembleSettings {
     /// The number of outliers that are likely not among the samples learned from, a random part of
     /// all.
     pub subsample: Option<Subsampling>,
+    /// The weights of the classes.
+    pub class_weights: ClassWeights,
+    /// The costs of errors by class, which multiply the weights too.
+    pub class_costs: ClassCosts,
     /// The seed of the player, the outputs, the part of the samples and the learner.
     pub seed: u64,
     /// The time after which no more steps are taken, and the ensemble so far is judged.
@@ -149,6 +159,16 @@ pub struct Checkpointing {
     pub pause_at: Option<u64>,
 }
 
+#[cfg(feature = "serde")]
+impl Checkpointing {
+    /// Returns the file of the game of a class against the rest: `.k` is added to its name, k from 1.
+    pub(super) fn of_class(&self, class: usize) -> Self {
+        let mut path = self.path.clone().into_os_string();
+        path.push(format!(".{}", class + 1));
+        Checkpointing { path: path.into(), ..self.clone() }
+    }
+}
+
 impl Default for EnsembleSettings {
     fn default() -> Self {
         EnsembleSettings {
@@ -165,6 +185,8 @@ impl Default for EnsembleSettings {
             player: PlayerKind::Focused,
             slack: SlackRule::Automatic,
             subsample: None,
+            class_weights: ClassWeights::AsGiven,
+            class_costs: ClassCosts::default(),
             seed: 1,
             time_limit: None,
             iterations: IterationObserver::default(),
@@ -214,8 +236,17 @@ impl EnsembleSettings {
                 return Err(Error::setting(name, &value, "between 0 and 1"));
             }
         }
+        if self.class_weights == ClassWeights::Balanced
+            && let Some((class, cost)) = self.class_costs.first()
+        {
+            return Err(Error::contradiction(
+                "balanced classes".to_owned(),
+                format!("a cost {cost} of class '{class}'"),
+                "balanced weights follow from the data",
+            ));
+        }
         self.check_mistakes()?;
-        self.mean_loss().map(drop)
+        self.mean_loss(1.0).map(drop)
     }
 
     fn check_mistakes(&self) -> Result<(), Error> {
@@ -242,17 +273,29 @@ impl EnsembleSettings {
         }
     }
 
-    /// Returns the mean loss of the classifiers with which their combination reaches epsilon.
-    fn mean_loss(&self) -> Result<f64, Error> {
-        let (loss, epsilon) = (&*self.loss, self.epsilon);
-        Horizon::mean_loss_for(self.output.combination(), loss, epsilon).ok_or_else(|| {
+    /// Returns the mean loss, times the weight of a sample, of the classifiers with which their
+    /// combination has a loss of at most `epsilon/weight` on the sample. The weight is above epsilon.
+    fn mean_loss(&self, weight: f64) -> Result<f64, Error> {
+        let (loss, epsilon) = (&*self.loss, self.epsilon / weight);
+        let mean = Horizon::mean_loss_for(self.output.combination(), loss, epsilon);
+        mean.map(|mean| weight * mean).ok_or_else(|| {
             let unanimous = loss.value(1.0);
             let name = loss.specification();
             let requirement = format!(
                 "more than {unanimous:.4}, the loss '{name}' of a unanimous vote; other outputs than the majority have no such limit"
             );
-            Error::setting("epsilon", &epsilon, requirement)
+            Error::setting("epsilon", &self.epsilon, requirement)
         })
+    }
+
+    /// Returns the mean loss of the game with which no sample exceeds epsilon.
+    fn mean_loss_of(&self, weights: Option<&[f64]>) -> Result<f64, Error> {
+        let mut distinct = weights.unwrap_or_default().to_vec();
+        distinct.sort_unstable_by(f64::total_cmp);
+        distinct.dedup();
+        let above = distinct.into_iter().filter(|&weight| weight > self.epsilon);
+        let means = above.map(|weight| self.mean_loss(weight)).collect::<Result<Vec<_>, _>>()?;
+        means.into_iter().reduce(f64::min).map_or_else(|| self.mean_loss(1.0), Ok)
     }
 
     /// Returns the random part of the samples to learn from, if it is not all of them.
@@ -262,9 +305,9 @@ impl EnsembleSettings {
     }
 
     /// Returns the rows to learn from and those held out, if some are.
-    pub(super) fn held_out(&self, rows: usize) -> Result<Option<output::Split>, Error> {
+    pub(super) fn held_out(&self, data: &Dataset) -> Result<Option<output::Split>, Error> {
         let validated = self.output == Output::Validated;
-        validated.then(|| output::hold_out(rows, self.seed)).transpose()
+        validated.then(|| output::hold_out(data.labels(), self.seed)).transpose()
     }
 
     /// Returns the rule by which a game ends before its last step.
@@ -285,7 +328,7 @@ impl EnsembleSettings {
 
     /// Returns what theorem 1 says of a game on samples, as the learner sees them.
     pub(super) fn guarantee(&self, data: &Dataset) -> Result<Guarantee, Error> {
-        let (m, mean_loss) = (data.rows(), self.mean_loss()?);
+        let (m, mean_loss) = (data.rows(), self.mean_loss_of(data.weights())?);
         let mistakes = match self.mistakes {
             MistakeBound::Samples => m as f64,
             MistakeBound::Mistakes(mistakes) => mistakes,
@@ -300,7 +343,7 @@ impl EnsembleSettings {
         let holds = self.player == PlayerKind::Focused
             && !self.output.is_single()
             && self.slack().is_none();
-        let failure = holds.then(|| horizon.failure(m, mean_loss, mistakes));
+        let failure = holds.then(|| horizon.failure(m, mean_loss, mistakes)).transpose()?;
         Ok(Guarantee { delta: self.delta, mistakes, theory, horizon, failure, of_subsample: None })
     }
 

@@ -1,9 +1,10 @@
 //! Turns the halfspace of a learner into a result for the features as given.
 
+use margins_data::metrics::HeldOutError;
 use margins_losses::LeakyRelu;
-use margins_massart::baselines::{Baseline, LearnedByBaseline};
+use margins_massart::baselines::Baseline;
 use margins_massart::cutting_planes::End;
-use margins_massart::{Adaptive, HeldOut, Learned, LearnedByCuts, Problem, Target};
+use margins_massart::{Adaptive, Learned, LearnedHalfspace, Problem, Target};
 use margins_model::TrainingSummary;
 use margins_optim::Status;
 
@@ -39,29 +40,26 @@ impl Answer {
     pub(super) fn by_cuts(
         problem: Problem,
         dimensions: Option<usize>,
-        (learned, held_out): (LearnedByCuts, HeldOut),
+        learned: (LearnedHalfspace, HeldOutError),
     ) -> Self {
-        let LearnedByCuts { classifier, end, calls, .. } = learned;
-        let found = LearnedByBaseline { classifier, end, calls };
-        Answer { dimensions, ..Self::tested(problem, problem.noise.get(), found, &held_out) }
+        Answer { dimensions, ..Self::tested(problem, problem.noise.get(), learned) }
     }
 
     /// Returns the answer of an earlier learner. The perceptron descends on LeakyReLU of the slope 0.
     pub(super) fn by_baseline(
         problem: Problem,
         baseline: Baseline,
-        (learned, held_out): (LearnedByBaseline, HeldOut),
+        learned: (LearnedHalfspace, HeldOutError),
     ) -> Self {
         let slope = if baseline == Baseline::Perceptron { 0.0 } else { problem.noise.get() };
-        Self::tested(problem, slope, learned, &held_out)
+        Self::tested(problem, slope, learned)
     }
 
     /// Returns the answer of a learner without candidates.
     fn tested(
         problem: Problem,
         slope: f64,
-        learned: LearnedByBaseline,
-        held_out: &HeldOut,
+        (learned, held_out): (LearnedHalfspace, HeldOutError),
     ) -> Self {
         let status = match learned.end {
             End::Accepted => Status::RuleMet,
@@ -93,7 +91,7 @@ impl Answer {
     }
 
     pub(super) fn by_gradient(problem: Problem, learned: Learned) -> Self {
-        let (bound, delta) = (learned.error_bound, problem.target.delta());
+        let (bound, delta) = (learned.held_out.bound, problem.target.delta());
         Answer {
             halfspace: learned.classifier.coef,
             slope: problem.noise.get(),
@@ -101,7 +99,7 @@ impl Answer {
             problem,
             selection: Selection {
                 candidates: learned.selected.candidates,
-                held_out: learned.held_out,
+                held_out: learned.held_out.rows,
                 error: learned.selected.error,
                 index: learned.selected.index,
                 candidate_errors: learned.candidate_errors,
@@ -132,6 +130,7 @@ impl Answer {
             evidence: self.evidence,
             problem: self.problem,
             selection: self.selection,
+            rows,
             steps: self.steps,
             dimensions: self.dimensions,
             divisor,

@@ -76,7 +76,7 @@ pub(super) fn positive_rows(weights: &[f64]) -> Option<Vec<usize>> {
 }
 
 /// Returns the share of the weight of the smaller class.
-pub(super) fn baseline(signs: &[f64], weights: Option<&[f64]>) -> f64 {
+pub(crate) fn baseline(signs: &[f64], weights: Option<&[f64]>) -> f64 {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let of_sign = |positive: bool| -> f64 {
         (0..signs.len()).filter(|&row| (signs[row] > 0.0) == positive).map(weight).sum()

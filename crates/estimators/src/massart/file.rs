@@ -55,7 +55,8 @@ impl HalfspaceSettings {
         };
         let fitted = answer.fitted(&sample.features, source)?;
         let model = fitted.model.with_encoding(file.encoding().cloned())?;
-        Ok(FittedHalfspace { model, training_error, ..fitted })
+        let rows = sample.weights.iter().filter(|&&weight| weight > 0.0).count();
+        Ok(FittedHalfspace { model, training_error, rows, ..fitted })
     }
 
     fn learn_from_parts(

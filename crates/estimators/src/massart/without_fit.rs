@@ -24,7 +24,7 @@ pub struct NoiseAudit {
     pub suspects: Vec<(usize, f64)>,
     /// The number that all samples were divided by; `None` if each was divided by its norm.
     pub divisor: Option<f64>,
-    /// [`Status::RuleMet`], or the limit that ended the minimisation.
+    /// [`Status::RuleMet`], or the reason why the minimisation ended before its gap was small.
     pub status: Status,
 }
 
@@ -34,7 +34,7 @@ impl HalfspaceSettings {
     ///
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled, delta out of range. [`Error::Data`]: a
-    /// feature that overflows when it is scaled.
+    /// feature that overflows when it is scaled, or copies that do not fit in memory.
     pub fn audit(
         &self,
         data: &Dataset,
@@ -42,11 +42,11 @@ impl HalfspaceSettings {
         delta: f64,
     ) -> Result<NoiseAudit, Error> {
         let rows = positive_rows(data.weights().unwrap_or_default());
-        let chosen = rows.as_ref().map(|rows| data.select(rows));
+        let chosen = self.weighted_rows(data)?;
         let data = chosen.as_ref().unwrap_or(data);
         let (_, design, divisor) = self.prepared(data)?;
         let signs = data.labels().signs();
-        let sample = sample_of(data, &design, divisor)?;
+        let sample = sample_of(&design, data.labels().signs(), data.weights(), divisor)?;
         let found = audit(margin, delta, &sample, &self.iterations.limits(self.time_limit))?;
         let scores = sample.points().scores(&found.halfspace);
         let wrong = (0..signs.len()).filter(|&i| signs[i] * scores[i] < 0.0);
@@ -63,18 +63,20 @@ impl HalfspaceSettings {
     }
 
     /// Returns the seconds that a step of algorithm 1 takes on this machine: the mean of steps on rows
-    /// in a scattered order, for a tenth of a second.
+    /// of positive weight in a scattered order, for a tenth of a second.
     ///
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled. [`Error::Data`]: a feature that overflows when
-    /// it is scaled.
+    /// it is scaled, or copies that do not fit in memory.
     pub fn seconds_per_step(&self, data: &Dataset, problem: &Problem) -> Result<f64, Error> {
         const AT_LEAST: Duration = Duration::from_millis(100);
         const STEPS: usize = 1000;
         // Prime, and so far apart that rows are seldom in the cache.
         const STRIDE: usize = 1_000_003;
+        let chosen = self.weighted_rows(data)?;
+        let data = chosen.as_ref().unwrap_or(data);
         let (_, design, divisor) = self.prepared(data)?;
-        let sample = sample_of(data, &design, divisor)?;
+        let sample = sample_of(&design, data.labels().signs(), data.weights(), divisor)?;
         let step = problem.margin.get().powi(2) * problem.target.epsilon();
         let mut sgd = Sgd::new(*problem, sample.columns(), step)?;
         let (started, mut steps) = (Instant::now(), 0);

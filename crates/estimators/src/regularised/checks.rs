@@ -27,7 +27,7 @@ impl ClassifierSettings {
                 let reason = "several losses need cross-validation, even at a single lambda";
                 return Err(Error::contradiction(self.regularisation.describe(), losses, reason));
             }
-            return self.with_each_loss().iter().try_for_each(Self::check);
+            return self.with_each_loss().iter().try_for_each(|settings| settings.check());
         }
         let kernels = self.spaces()?.len();
         let regularisation = &self.regularisation;
@@ -62,6 +62,8 @@ impl ClassifierSettings {
         self.check_penalty_factors()?;
         self.check_memory()?;
         self.check_exact()?;
+        self.check_auto_scale()?;
+        self.check_duals()?;
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
     }
 
@@ -261,6 +263,14 @@ impl ClassifierSettings {
         ];
         if let Some((_, other, reason)) = refused.into_iter().find(|(given, ..)| *given) {
             return Err(Error::contradiction(learner.to_string(), other.to_owned(), reason));
+        }
+        if let Some(own) = learner.lambda()
+            && self.regularisation != Regularisation::Single(own)
+        {
+            let reason =
+                "lambda3 sets lambda to 1/(2 lambda3): leave lambda out, or give mean and variance";
+            let other = self.regularisation.describe();
+            return Err(Error::contradiction(learner.to_string(), other, reason));
         }
         let shifts = matches!(learner, RobustLearner::MarginDistribution(_));
         if shifts && self.loss.probability(0.0).is_some() {

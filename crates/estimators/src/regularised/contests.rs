@@ -91,7 +91,9 @@ impl Contests {
         let count = data.labels().names().len();
         let each: Vec<Contest> = match scheme {
             Scheme::Binary | Scheme::Majority => vec![Contest::Rest(1)],
-            Scheme::OneVersusRest => (0..count).map(Contest::Rest).collect(),
+            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
+                (0..count).map(Contest::Rest).collect()
+            }
             Scheme::OneVersusOne => {
                 Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()
             }

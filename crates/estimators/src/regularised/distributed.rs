@@ -16,7 +16,7 @@ use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Training};
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
 use super::fit::check_time;
-use super::fitted::{Choice, FittedClassifier, Path, TrainingData};
+use super::fitted::{Choice, DistributedData, FittedClassifier, Path, TrainingData};
 use super::landmarks::LandmarkFeatures;
 use super::model::model_of_functions;
 use super::prepared::constant_fits;
@@ -74,7 +74,7 @@ impl ClassifierSettings {
             return Distributed::new(self, workers, table, table.features)?.fitted(None);
         };
         let workers = &mut OnLandmarks::new(workers, features.message());
-        Distributed::new(self, workers, table, features.count())?.fitted(Some(&features))
+        Distributed::new(self, workers, table, features.count())?.fitted(Some(features))
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
@@ -94,8 +94,7 @@ impl ClassifierSettings {
             return Distributed::new(self, workers, table, table.features)?.whole_path(None);
         };
         let workers = &mut OnLandmarks::new(workers, features.message());
-        let search = Distributed::new(self, workers, table, features.count())?;
-        search.whole_path(Some(features.specification()))
+        Distributed::new(self, workers, table, features.count())?.whole_path(Some(features))
     }
 
     /// Refuses what needs the samples here.
@@ -111,10 +110,16 @@ impl ClassifierSettings {
         let refused = [
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
+            (self.options.keep_duals, "keep_duals", "there is one dual for every sample"),
             (
                 !self.or_losses.is_empty(),
                 "several losses",
                 "workers have one: cross-validate each, with the same seed",
+            ),
+            (
+                self.auto_scale.is_some(),
+                "scale=auto",
+                "it needs the margins of all samples: give a scale, or take rows in memory",
             ),
             (
                 is_mapped && self.penalty_factors.is_some(),
@@ -235,32 +240,41 @@ impl<'s> Distributed<'s> {
 
     /// Returns the classifier at the lambda given or selected, linear in these features or those of the
     /// samples.
-    fn fitted(mut self, features: Option<&LandmarkFeatures>) -> Result<FittedClassifier, Error> {
+    fn fitted(mut self, features: Option<LandmarkFeatures>) -> Result<FittedClassifier, Error> {
         let (mut path, curve) = self.run()?;
         let fits = path.pop().unwrap_or_default();
-        let errors = self.training_errors(std::slice::from_ref(&fits))?;
-        let (basis, coefs) = match features {
-            Some(features) => features.basis(&fits)?,
-            None => (None, fits.iter().map(|fit| fit.coef.clone()).collect()),
-        };
-        let choice = Choice { curve, kernels: Vec::new(), folds: self.folds() };
+        let data = self.data(features, std::slice::from_ref(&fits))?;
+        let folds = self.folds();
+        let choice = Choice { curve, losses: Vec::new(), kernels: Vec::new(), folds };
         let Distributed { settings, table, scheme, note, .. } = self;
         let (loss, standardize) = (&*settings.loss, settings.standardize);
-        let kernel = basis.as_ref().map(|basis| basis.kernel().to_owned());
-        let model =
-            model_of_functions(loss, table, scheme, (basis, coefs), standardize, &fits, None)?;
-        let training_data = TrainingData::Distributed { kernel: kernel.clone(), errors };
+        let of: Vec<&Fit> = fits.iter().collect();
+        let functions = data.basis(&of)?;
+        let model = model_of_functions(loss, table, scheme, functions, standardize, &of, None)?;
+        let kernel = model.basis().map(|basis| basis.kernel().to_owned());
+        let training_data = TrainingData::Distributed(Box::new(data));
         let mut fitted =
             FittedClassifier::of_model(settings, model, kernel, fits, choice, training_data);
         fitted.report.notes.extend(note);
         Ok(fitted)
     }
 
-    /// Returns the fits at every lambda of a path, linear in the features of this kernel or the samples.
-    fn whole_path(mut self, kernel: Option<String>) -> Result<Path, Error> {
+    /// Returns the fits at every lambda of a path, linear in these features or those of the samples.
+    fn whole_path(mut self, features: Option<LandmarkFeatures>) -> Result<Path, Error> {
         let (path, _) = self.run()?;
-        let errors = self.training_errors(&path)?;
-        Ok(Path::new(path, TrainingData::Distributed { kernel, errors }))
+        let data = self.data(features, &path)?;
+        Ok(Path::new(path, TrainingData::Distributed(Box::new(data))))
+    }
+
+    /// Returns what is to be known of the samples after these fits, linear in these features or those of
+    /// the samples.
+    fn data(
+        &mut self,
+        features: Option<LandmarkFeatures>,
+        path: &[Vec<Fit>],
+    ) -> Result<DistributedData, Error> {
+        let errors = self.training_errors(path)?;
+        Ok(DistributedData { table: self.table.clone(), scheme: self.scheme, features, errors })
     }
 
     /// Returns the share of all samples that the fits at each lambda misclassify.

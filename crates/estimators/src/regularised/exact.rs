@@ -49,7 +49,7 @@ impl ClassifierSettings {
             return Ok(None);
         }
         let TrainingData::InMemory(here) = training_data else { return Ok(None) };
-        let InMemory { contests, prepared } = &**here;
+        let InMemory { contests, prepared, .. } = &**here;
         let Some(gram) = prepared.approximated() else { return Ok(None) };
         let gram = gram?;
         let training = self.training(contests.classes().rows(), None);

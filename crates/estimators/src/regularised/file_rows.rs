@@ -2,6 +2,7 @@
 //! that are linear in Nystrom features.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use margins_data::blocks::BlockFile;
 use margins_data::{Memory, parallel};
@@ -11,6 +12,7 @@ use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, 
 use super::data_summary::DataSummary;
 use super::fitted::{FittedClassifier, Path};
 use super::landmarks::LandmarkBlocks;
+use super::report::LossReport;
 use super::settings::ClassifierSettings;
 use crate::Error;
 
@@ -157,7 +159,39 @@ impl ClassifierSettings {
     /// ```
     pub fn fit_file(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
         self.check()?;
-        self.on_threads(|| self.best_of_losses(|settings| settings.fit_rows(rows)))
+        self.on_threads(|| self.best_on_file(rows))
+    }
+
+    /// Returns the best classifier of those with each of the losses alone, by the measure of the
+    /// cross-validation. Losses share a limit on time: each gets an equal part of what is left.
+    fn best_on_file(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
+        if self.or_losses.is_empty() {
+            return self.fit_rows(rows);
+        }
+        let began = Instant::now();
+        let all = self.with_each_loss();
+        let late = Error::TimeLimit(self.time_limit.unwrap_or_default());
+        let (mut best, mut losses) = (Err(late), Vec::new());
+        for (place, settings) in all.iter().enumerate() {
+            let left = |limit: Duration| limit.saturating_sub(began.elapsed());
+            let share = |limit| left(limit) / (all.len() - place) as u32;
+            let time_limit = self.time_limit.map(share);
+            let settings = ClassifierSettings { time_limit, ..settings.as_ref().clone() };
+            let fitted = match settings.fit_rows(rows) {
+                Err(Error::TimeLimit(_)) => continue,
+                fitted => fitted?,
+            };
+            if let Some(curve) = fitted.report.curve.clone() {
+                losses.push(LossReport { loss: fitted.report.loss.clone(), curve });
+            }
+            if best.as_ref().is_ok_and(|best| !fitted.is_better_than(best)) {
+                continue;
+            }
+            best = Ok(fitted);
+        }
+        let mut best = best?;
+        best.report.losses = losses;
+        Ok(best)
     }
 
     /// Fits a classifier with one loss to the rows of a block file.

@@ -1,10 +1,8 @@
 //! Fits and paths to data in memory.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use margins_data::{ClassLabels, Classes, Dataset, Memory, parallel};
-use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::Fit;
 
@@ -12,7 +10,7 @@ use super::contests::{Contests, Fitting};
 use super::cross_validation::{DEFAULT_FOLDS, Folds};
 use super::fitted::{Choice, FittedClassifier, InMemory, Path, TrainingData};
 use super::platt::PlattFolds;
-use super::report::LossReport;
+use super::scale_rule::AutoScale;
 use super::search::Selected;
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
 use super::time_limit::TimeLimit;
@@ -66,10 +64,8 @@ impl ClassifierSettings {
             let contests = self.contests(data)?;
             let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
-            let path =
-                Path::new(path, TrainingData::InMemory(Box::new(InMemory { contests, prepared })));
-            let path = path.certified(self)?;
-            Ok(path)
+            let here = Box::new(InMemory { contests, prepared });
+            Path::new(path, TrainingData::InMemory(here)).certified(self)
         })
     }
 
@@ -102,60 +98,7 @@ impl ClassifierSettings {
 
     fn fit_classes(&self, data: &Dataset<Classes>) -> Result<FittedClassifier, Error> {
         self.check()?;
-        self.on_threads(|| self.best_of_losses(|settings| settings.fit_here(data.clone())))
-    }
-
-    /// Returns the settings with each of the losses alone, in the order given.
-    pub(super) fn with_each_loss(&self) -> Vec<Self> {
-        let mut losses = vec![Arc::clone(&self.loss)];
-        for loss in &self.or_losses {
-            if losses.iter().all(|known| known.specification() != loss.specification()) {
-                losses.push(Arc::clone(loss));
-            }
-        }
-        losses.into_iter().map(|loss| self.with_loss(loss)).collect()
-    }
-
-    /// Returns the settings with this loss alone.
-    pub(super) fn with_loss(&self, loss: Arc<dyn MarginLoss>) -> Self {
-        ClassifierSettings { loss, or_losses: Vec::new(), ..self.clone() }
-    }
-
-    /// Returns the best classifier of those with each of the losses alone, by the measure of the
-    /// cross-validation. Losses share a limit on time: each gets an equal part of what is left.
-    pub(super) fn best_of_losses(
-        &self,
-        mut fit: impl FnMut(&Self) -> Result<FittedClassifier, Error>,
-    ) -> Result<FittedClassifier, Error> {
-        if self.or_losses.is_empty() {
-            return fit(self);
-        }
-        let began = Instant::now();
-        let (mut best, mut tried, mut late) = (None::<FittedClassifier>, Vec::new(), None);
-        let all = self.with_each_loss();
-        for (place, settings) in all.iter().enumerate() {
-            let left = |limit: Duration| limit.saturating_sub(began.elapsed());
-            let share = |limit| left(limit) / (all.len() - place) as u32;
-            let time_limit = self.time_limit.map(share);
-            let fitted = match fit(&ClassifierSettings { time_limit, ..settings.clone() }) {
-                Err(error @ Error::TimeLimit(_)) => {
-                    late = Some(error);
-                    continue;
-                }
-                fitted => fitted?,
-            };
-            if let Some(curve) = fitted.report.curve.clone() {
-                tried.push(LossReport { loss: fitted.report.loss.clone(), curve });
-            }
-            if best.as_ref().is_none_or(|best| fitted.is_better_than(best)) {
-                best = Some(fitted);
-            }
-        }
-        let Some(mut best) = best else {
-            return Err(late.unwrap_or(Error::TimeLimit(Duration::ZERO)));
-        };
-        best.report.losses = tried;
-        Ok(best)
+        self.on_threads(|| self.fit_here(data.clone()))
     }
 
     fn fit_here(&self, data: Dataset<Classes>) -> Result<FittedClassifier, Error> {
@@ -165,8 +108,12 @@ impl ClassifierSettings {
         self.check_features(data.feature_names(), data.columns())?;
         let contests = self.contests(data)?;
         let (folds, note_on_folds) = self.folds_and_note(&contests)?.unzip();
-        let Selected { prepared, approach, mut path, curve, kernels } =
-            self.search(&contests, folds.as_ref(), limit)?;
+        self.auto_scale.map_or(Ok(()), |_| AutoScale::check_data(&contests))?;
+        self.check_dual_solutions(&contests)?;
+        let mut selected = self.search(&contests, folds.as_ref(), limit)?;
+        let settle = |rule: AutoScale| rule.settle(&contests, &mut selected, limit);
+        let scale = self.auto_scale.map(settle).transpose()?;
+        let Selected { settings, prepared, approach, mut path, curve, losses, kernels } = selected;
         let fits = path.pop().unwrap_or_default();
         if let (Some(last), Some(wanted)) = (fits.first(), approach.last())
             && last.lambda != *wanted
@@ -177,18 +124,39 @@ impl ClassifierSettings {
         if let Probabilities::Platt { folds } = self.probabilities {
             let folds = PlattFolds::new(contests.classes(), folds, self.seed)?;
             let deadline = limit.and_then(|limit| limit.of_fit());
-            let training = self.training(rows, deadline);
+            let training = settings.training(rows, deadline);
             let fitting = Fitting::unseen(&contests, &prepared, &training);
             platt = Some(fitting.platt(&folds.of_rows, &approach)?);
             note = folds.note;
         }
         let prepared = prepared.into_owned();
-        let choice = Choice { curve, kernels, folds };
+        let choice = Choice { curve, losses, kernels, folds };
         let mut fitted =
-            FittedClassifier::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
-        fitted.report.notes.extend([note, note_on_folds.flatten()].into_iter().flatten());
-        let fitted = fitted.certified(self)?;
-        Ok(fitted)
+            FittedClassifier::new(&settings, (contests, prepared), fits, choice, platt.as_deref())?;
+        let of_scale = scale.and_then(|scale| scale.note());
+        let notes = [note, note_on_folds.flatten(), of_scale];
+        fitted.report.notes.extend(notes.into_iter().flatten());
+        fitted.report.scale = scale;
+        fitted.certified(&settings)
+    }
+
+    /// Refuses contests whose duals cannot be had, before their fits.
+    fn check_dual_solutions(&self, contests: &Contests) -> Result<(), Error> {
+        if !self.options.keep_duals {
+            return Ok(());
+        }
+        if contests.len() > 1 && contests.scheme() == Scheme::OneVersusOne {
+            return Err(Error::contradiction(
+                "keep_duals".to_owned(),
+                "one-versus-one".to_owned(),
+                "take one-versus-rest, whose members have a dual for every row",
+            ));
+        }
+        let training = self.training(contests.classes().rows(), None);
+        contests.datasets()?.iter().try_for_each(|contest| {
+            training.risk(&contest.data)?;
+            Ok(())
+        })
     }
 
     /// Refuses penalty factors of features that the data do not have.
@@ -266,7 +234,9 @@ impl ClassifierSettings {
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
         match (classes, self.scheme) {
             (2, _) => Ok(Scheme::Binary),
-            (_, Some(Scheme::Binary | Scheme::Majority)) => Err(Error::SeveralClasses(classes)),
+            (_, Some(Scheme::Binary | Scheme::Majority | Scheme::MajorityVersusRest)) => {
+                Err(Error::SeveralClasses(classes))
+            }
             (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),
         }
     }

@@ -6,15 +6,21 @@ use std::time::{Duration, Instant};
 use margins_calibration::location::MarginLocation;
 use margins_calibration::probability::PlattScaling;
 use margins_losses::{MarginLoss, SpecialCase};
-use margins_model::Model;
-use margins_optim::{Certificate, ErrorCurve, Fit, Lambda, Report};
+use margins_model::{Basis, Model, ModelPath, Scheme};
+use margins_optim::problem::PenaltyFactors;
+use margins_optim::{
+    Certificate, ErrorCurve, Fit, Lambda, LeaveOneOutBounds, Report, Training, leave_one_out_bounds,
+};
 use nalgebra::DMatrix;
 
+use super::constant_decisions::of_constant_decisions;
 use super::contests::{Contests, Fitting};
 use super::cross_validation::Folds;
-use super::model::model_of_fits;
-use super::prepared::{Prepared, norm};
-use super::report::{KernelReport, TrainingReport, of_ended_paths};
+use super::data_summary::DataSummary;
+use super::landmarks::LandmarkFeatures;
+use super::model::{model_of_fits, models_of_functions};
+use super::prepared::{Prepared, duals_of_coefficients, norm};
+use super::report::{KernelReport, LossReport, TrainingReport, of_ended_paths};
 use super::settings::ClassifierSettings;
 use crate::certificate::evidence;
 use crate::{Error, Evidence};
@@ -39,7 +45,7 @@ pub struct FittedClassifier {
     /// The certificates of the fits for the kernel that their features approximate, one per member,
     /// if they were asked for.
     pub exact: Option<Vec<Certificate>>,
-    training_data: TrainingData,
+    pub(super) training_data: TrainingData,
 }
 
 /// The fits at every lambda of a path.
@@ -67,18 +73,35 @@ pub(super) struct InMemory {
 pub(super) enum TrainingData {
     /// The data.
     InMemory(Box<InMemory>),
-    /// The errors on distributed training data, of classifiers that are linear in features.
-    Distributed {
-        /// The kernel whose features the fits are linear in, if there is one.
-        kernel: Option<String>,
-        /// The share of training samples whose class is not decided, at each lambda.
-        errors: Vec<f64>,
-    },
+    /// Distributed training data of classifiers that are linear in features.
+    Distributed(Box<DistributedData>),
+}
+
+/// What is known of distributed training data after the fits.
+#[derive(Debug)]
+pub(super) struct DistributedData {
+    pub(super) table: DataSummary,
+    pub(super) scheme: Scheme,
+    /// The features that take the place of those of the samples.
+    pub(super) features: Option<LandmarkFeatures>,
+    /// The share of training samples whose class is not decided, at each lambda.
+    pub(super) errors: Vec<f64>,
+}
+
+impl DistributedData {
+    /// Returns the functions that a model of fits has to hold, and the coefficients of every fit.
+    pub(super) fn basis(&self, fits: &[&Fit]) -> Result<(Option<Basis>, Vec<Vec<f64>>), Error> {
+        match &self.features {
+            Some(features) => features.basis(fits),
+            None => Ok((None, fits.iter().map(|fit| fit.coef.clone()).collect())),
+        }
+    }
 }
 
 /// The choice that a cross-validation has made, for the report.
 pub(super) struct Choice {
     pub(super) curve: Option<ErrorCurve>,
+    pub(super) losses: Vec<LossReport>,
     pub(super) kernels: Vec<KernelReport>,
     pub(super) folds: Option<Folds>,
 }
@@ -95,9 +118,11 @@ impl FittedClassifier {
         let (classes, scheme) = (contests.classes(), contests.scheme());
         let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
         let kernel = prepared.kernel_specification();
+        let constant = of_constant_decisions(settings, &contests, &prepared, &fits)?;
         let training_data = TrainingData::InMemory(Box::new(InMemory { contests, prepared }));
         let mut fitted =
             FittedClassifier::of_model(settings, model, kernel, fits, choice, training_data);
+        fitted.report.warnings.extend(constant);
         if settings.options.solver.ends_paths() {
             let curve = fitted.report.curve.as_ref();
             fitted.report.notes = curve.and_then(of_ended_paths).into_iter().collect();
@@ -116,11 +141,20 @@ impl FittedClassifier {
     ) -> Self {
         let reports: Vec<Report> = fits.iter().map(|fit| fit.report.clone()).collect();
         let evidence = evidence(&reports.iter().collect::<Vec<_>>());
-        let Choice { curve, kernels, folds } = choice;
-        let report =
-            TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
+        let Choice { curve, losses, kernels, folds } = choice;
+        let report = TrainingReport::new(&model, kernel, reports, curve);
+        let report = TrainingReport { losses, kernels, ..report };
         let loss = Arc::clone(&settings.loss);
         FittedClassifier { model, evidence, report, fits, loss, folds, exact: None, training_data }
+    }
+
+    /// Returns the settings of fits to data of this number of rows, with the selected loss.
+    pub(super) fn training<'a>(
+        &'a self,
+        settings: &'a ClassifierSettings,
+        rows: usize,
+    ) -> Training<'a, dyn MarginLoss> {
+        Training { loss: &*self.loss, ..settings.training(rows, None) }
     }
 
     /// Returns true if the best lambda of the cross-validation is better here than there.
@@ -174,8 +208,37 @@ impl FittedClassifier {
         Ok(margins.map(of).transpose()?)
     }
 
+    /// Returns [bounds](leave_one_out_bounds) on the leave-one-out error, with the scales, the encoding
+    /// and the kernel of all samples. `None` with an intercept, with features that no penalty acts on,
+    /// without a penalty, for several classes or one, a robust objective, and data that are not in memory.
+    /// `settings` are the settings of the fit.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn leave_one_out_bounds(
+        &self,
+        settings: &ClassifierSettings,
+    ) -> Result<Option<LeaveOneOutBounds>, Error> {
+        let has_free = settings.penalty_factors.as_ref().is_some_and(PenaltyFactors::has_free);
+        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
+        if settings.intercept
+            || has_free
+            || settings.learner.is_some()
+            || contests.first_is_decided()
+        {
+            return Ok(None);
+        }
+        let Some(margins) = contests.margins(prepared, &self.fits)? else { return Ok(None) };
+        let training = self.training(settings, contests.classes().rows());
+        let squares = prepared.squared_norms(&training)?;
+        let risk = training.risk(contests.any())?;
+        let Fit { lambda, report, .. } = &self.fits[0];
+        Ok(leave_one_out_bounds(&risk, *lambda, report.duality_gap, &margins, &squares))
+    }
+
     /// Returns the scores of the training samples from fits to the samples of the other folds, with the
-    /// lambda and the kernel that the cross-validation has chosen: a row per sample, a column per member.
+    /// lambda, the loss and the kernel that the cross-validation has chosen: a row per sample, a column per member.
     /// `None` without a cross-validation of folds of the rows, as of splits or where every sample is a
     /// fold, for data that are not in memory, and with a time limit.
     ///
@@ -198,9 +261,8 @@ impl FittedClassifier {
         let chosen = self.fits[0].lambda;
         let lambdas: Vec<Lambda> =
             curve.lambdas.iter().copied().filter(|lambda| *lambda >= chosen).collect();
-        let settings = settings.with_loss(Arc::clone(&self.loss));
         settings.on_threads(|| {
-            let training = settings.training(rows, None);
+            let training = self.training(settings, rows);
             let fitting = Fitting::unseen(contests, prepared, &training);
             fitting.held_out_scores(&folds.of_rows, &lambdas).map(Some)
         })
@@ -237,6 +299,29 @@ impl Path {
         Ok(self.training_data.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
+    /// Returns the duals of the samples at every lambda, `s_i = -L'(u_i)` at the minimum: as
+    /// `2 n lambda y_i a_i/c_i` for the coefficients `a_i`, which grow as `1/lambda`. For the leaky hockey
+    /// stick they are in [0, 1]: 1 up to the margin 1, and one over the margin beyond. 0 for a sample of
+    /// weight 0. `None` unless the coefficients are those of kernel sections at the samples of two classes.
+    /// `settings` are the settings of the path.
+    ///
+    /// Source: Kwon and Zou, *Leaky hockey stick loss*, JMLR 24 (2023), (18).
+    ///
+    /// # Errors
+    /// The errors of [`Training::risk`].
+    pub fn duals(&self, settings: &ClassifierSettings) -> Result<Option<Vec<Vec<f64>>>, Error> {
+        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
+        let has_several = contests.len() > 1 || contests.first_is_decided();
+        if has_several || !prepared.is_in_sample_space() || settings.learner.is_some() {
+            return Ok(None);
+        }
+        let training = settings.training(contests.classes().rows(), None);
+        let risk = training.risk(contests.any())?;
+        let of = |fits: &Vec<Fit>| duals_of_coefficients(&risk, fits[0].lambda, &fits[0].coef);
+        Ok(Some(self.fits.iter().map(of).collect()))
+    }
+
     /// Returns the norms of the functions at a lambda, given by its index, one per member: `||w||` or
     /// the root of `a'Ka`.
     ///
@@ -249,11 +334,51 @@ impl Path {
         self.fits[at].iter().map(|fit| self.training_data.norm(fit)).collect()
     }
 
+    /// Returns the models at all lambdas, over the functions that any of them has a use for. `settings`
+    /// are the settings of the fits.
+    ///
+    /// ```
+    /// use margins_data::generate::{Example, GaussianMixture};
+    /// use margins_estimators::regularised::{ClassifierSettings, Regularisation};
+    /// use margins_model::Registry;
+    /// use margins_optim::lambda_grid;
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let regularisation = Regularisation::path(lambda_grid(1.0, 1e-3, 4)?)?;
+    /// let settings = ClassifierSettings { regularisation, ..ClassifierSettings::default() };
+    /// let path = settings.path(&data)?;
+    /// let model = path.models(&settings)?.at(0.1)?;
+    /// let scores = model.decision_function(data.design(), &Registry::standard())?;
+    /// assert_eq!(scores, path.fits[1][0].decision_function(data.design()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Model`]: a fit whose numbers overflowed, and that no program could apply.
+    pub fn models(&self, settings: &ClassifierSettings) -> Result<ModelPath, Error> {
+        let fits: Vec<&Fit> = self.fits.iter().flatten().collect();
+        let (loss, standardize) = (&*settings.loss, settings.standardize);
+        match &self.training_data {
+            TrainingData::InMemory(here) => {
+                let InMemory { contests, prepared } = &**here;
+                let (table, functions) =
+                    (DataSummary::of(contests.classes()), prepared.basis(&fits)?);
+                models_of_functions(loss, &table, contests.scheme(), functions, standardize, &fits)
+            }
+            TrainingData::Distributed(there) => {
+                let (table, functions) = (&there.table, there.basis(&fits)?);
+                models_of_functions(loss, table, there.scheme, functions, standardize, &fits)
+            }
+        }
+    }
+
     /// Returns the specification of the kernel; `None` for linear classifiers.
     pub fn kernel_specification(&self) -> Option<String> {
         match &self.training_data {
             TrainingData::InMemory(here) => here.prepared.kernel_specification(),
-            TrainingData::Distributed { kernel, .. } => kernel.clone(),
+            TrainingData::Distributed(there) => {
+                there.features.as_ref().map(LandmarkFeatures::specification)
+            }
         }
     }
 
@@ -269,7 +394,7 @@ impl TrainingData {
     fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match self {
             TrainingData::InMemory(here) => here.prepared.norm(fit),
-            TrainingData::Distributed { .. } => Ok(norm(&fit.coef)),
+            TrainingData::Distributed(_) => Ok(norm(&fit.coef)),
         }
     }
 
@@ -277,7 +402,7 @@ impl TrainingData {
     fn dimension(&self, fits: &[Fit]) -> usize {
         match self {
             TrainingData::InMemory(here) => here.prepared.dimension(),
-            TrainingData::Distributed { .. } => fits.first().map_or(0, |fit| fit.coef.len()),
+            TrainingData::Distributed(_) => fits.first().map_or(0, |fit| fit.coef.len()),
         }
     }
 
@@ -293,7 +418,7 @@ impl TrainingData {
             TrainingData::InMemory(here) => {
                 here.contests.training_error(&here.prepared, fits, deadline)
             }
-            TrainingData::Distributed { errors, .. } => Ok(Some(errors[at])),
+            TrainingData::Distributed(there) => Ok(Some(there.errors[at])),
         }
     }
 }

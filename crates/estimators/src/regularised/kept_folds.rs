@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use margins_data::{Classes, Dataset};
+use margins_losses::MarginLoss;
 use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Options};
 use serde::{Deserialize, Serialize};
 
@@ -16,25 +17,25 @@ use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
 
 const GRID: Kind = Kind {
     format: "margins-cv-checkpoint",
-    version: 2,
+    version: 1,
     job: "a cross-validation",
     method: "cross-validation",
 };
 
-/// The folds that are finished in any of the spaces.
+/// The folds that are finished with any of the losses in any of the spaces.
 pub(super) struct KeptFolds<'a> {
     file: CheckpointFile<'a>,
-    loss: String,
     cells: Mutex<Vec<Cell>>,
 }
 
-/// The folds that are finished in one space.
+/// The folds that are finished with one loss in one space.
 pub(super) struct KeptInSpace<'a> {
     kept: &'a KeptFolds<'a>,
+    loss: String,
     space: &'a str,
 }
 
-/// One fold in one space, at all of its lambdas.
+/// One fold with one loss in one space, at all of its lambdas.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cell {
@@ -106,22 +107,23 @@ fn bits(numbers: &[u64], count: usize) -> Option<Vec<bool>> {
 impl<'a> KeptFolds<'a> {
     /// Reads the folds that the file has, and writes it if it is not there: what cannot be written
     /// is refused before the first fit.
-    fn open(
-        path: &'a Path,
-        settings: BTreeMap<String, String>,
-        loss: String,
-    ) -> Result<Self, Error> {
+    fn open(path: &'a Path, settings: BTreeMap<String, String>) -> Result<Self, Error> {
         let file = CheckpointFile { kind: &GRID, path, settings };
         let found: Option<Vec<Cell>> = file.read()?;
         if found.is_none() {
             file.write(&[(); 0])?;
         }
-        Ok(KeptFolds { file, loss, cells: Mutex::new(found.unwrap_or_default()) })
+        Ok(KeptFolds { file, cells: Mutex::new(found.unwrap_or_default()) })
     }
 
-    /// Returns the folds that are finished in the space.
-    pub(super) fn of_space<'k>(&'k self, space: &'k FunctionSpace) -> KeptInSpace<'k> {
-        KeptInSpace { kept: self, space: space.kernel().unwrap_or("linear") }
+    /// Returns the folds that are finished with the loss in the space.
+    pub(super) fn of<'k>(
+        &'k self,
+        loss: &dyn MarginLoss,
+        space: &'k FunctionSpace,
+    ) -> KeptInSpace<'k> {
+        let space = space.kernel().unwrap_or("linear");
+        KeptInSpace { kept: self, loss: loss.specification(), space }
     }
 }
 
@@ -130,7 +132,7 @@ impl FinishedFolds for KeptInSpace<'_> {
         let cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         let is_asked = |cell: &&Cell| {
             let place = (cell.loss.as_str(), cell.space.as_str(), cell.fold);
-            place == (self.kept.loss.as_str(), self.space, fold)
+            place == (self.loss.as_str(), self.space, fold)
                 && cell.lambdas.iter().copied().eq(lambdas.iter().map(|lambda| lambda.get()))
         };
         let cell = cells.iter().find(is_asked)?;
@@ -145,7 +147,7 @@ impl FinishedFolds for KeptInSpace<'_> {
     ) -> Result<(), margins_optim::Error> {
         let mut cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
         cells.push(Cell {
-            loss: self.kept.loss.clone(),
+            loss: self.loss.clone(),
             space: self.space.to_owned(),
             fold,
             rows: outcomes.first().map_or(0, |outcome| outcome.wrong.len()),
@@ -167,8 +169,7 @@ impl ClassifierSettings {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         match (&self.regularisation, folds) {
             (Regularisation::CrossValidated(how), Some(folds)) => {
-                let settings = self.describe(data, how, folds);
-                KeptFolds::open(path, settings, self.loss.specification()).map(Some)
+                KeptFolds::open(path, self.describe(data, how, folds)).map(Some)
             }
             _ => {
                 let other = "a fit in memory without folds".to_owned();

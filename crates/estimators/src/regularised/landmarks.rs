@@ -83,7 +83,7 @@ impl LandmarkFeatures {
     }
 
     /// Returns the functions that a model of fits has to hold, and the coefficients of every fit.
-    pub(super) fn basis(&self, fits: &[Fit]) -> Result<(Option<Basis>, Vec<Vec<f64>>), Error> {
+    pub(super) fn basis(&self, fits: &[&Fit]) -> Result<(Option<Basis>, Vec<Vec<f64>>), Error> {
         let sections = Functions::Sections(self.map.landmarks().clone());
         let basis = Basis::new(&*self.kernel, self.scales.clone(), sections)?;
         Ok((Some(basis), fits.iter().map(|fit| self.map.kernel_coefficients(&fit.coef)).collect()))

@@ -3,7 +3,7 @@
 use margins_kernels::{KernelFit, KernelObjective};
 use margins_losses::MarginLoss;
 use margins_optim::problem::Point;
-use margins_optim::{Lambda, Objective, Observed, Observer, Options};
+use margins_optim::{Lambda, Objective, Observed, Observer, Options, Report};
 use margins_robust::{MarginDistribution, MarginDistributionSolution};
 use nalgebra::DMatrix;
 
@@ -52,7 +52,7 @@ fn lifted<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> KernelFit {
     let (risk, gram) = (objective.risk(), objective.gram());
-    let MarginDistributionSolution { point, duals, ending, passes } = solution;
+    let MarginDistributionSolution { point, duals, ending, passes, leave_one_out_bound } = solution;
     let pulls = machine.pulls(risk, &point, &duals);
     let coef: Vec<f64> = pulls.iter().map(|r| r / (2.0 * lambda.get())).collect();
     let products = gram.multiply(&DMatrix::from_column_slice(coef.len(), 1, &coef));
@@ -67,5 +67,7 @@ fn lifted<L: MarginLoss + ?Sized>(
     let ending = ending.certified_by(certificate, options.tolerance);
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, &products, intercept);
-    KernelFit { lambda, intercept, coef, report: ending.report(passes + 3, options.tolerance) }
+    let report = ending.report(passes + 3, options.tolerance);
+    let report = Report { leave_one_out_bound, ..report };
+    KernelFit { lambda, intercept, coef, report }
 }

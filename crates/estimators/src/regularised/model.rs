@@ -4,7 +4,7 @@ use margins_calibration::probability::PlattScaling;
 use margins_data::{Classes, Dataset};
 use margins_kernels::{Kernel, KernelFit};
 use margins_losses::MarginLoss;
-use margins_model::{Basis, Member, Model, Scheme};
+use margins_model::{Basis, Member, Model, ModelPath, Scheme};
 use margins_optim::Fit;
 
 use super::data_summary::DataSummary;
@@ -67,7 +67,8 @@ pub fn model_of_kernel_fit(
     fit: &KernelFit,
 ) -> Result<Model, Error> {
     check_count(fit.coef.len(), "rows", data.rows())?;
-    let fits = [Fit::from(fit.clone())];
+    let fit = Fit::from(fit.clone());
+    let fits = [&fit];
     let (sections, coefs) = used_sections(data.design(), &fits);
     let functions = (Some(Basis::new(kernel, None, sections)?), coefs);
     model_of_functions(loss, &DataSummary::of(data), Scheme::Binary, functions, false, &fits, None)
@@ -93,8 +94,9 @@ pub(super) fn model_of_fits(
     fits: &[Fit],
     platt: Option<&[PlattScaling]>,
 ) -> Result<Model, Error> {
-    let (table, functions) = (DataSummary::of(data), prepared.basis(fits)?);
-    model_of_functions(loss, &table, scheme, functions, standardize, fits, platt)
+    let fits: Vec<&Fit> = fits.iter().collect();
+    let (table, functions) = (DataSummary::of(data), prepared.basis(&fits)?);
+    model_of_functions(loss, &table, scheme, functions, standardize, &fits, platt)
 }
 
 /// Returns the model of functions, with the coefficients of each member for them.
@@ -104,20 +106,48 @@ pub(super) fn model_of_functions(
     scheme: Scheme,
     (basis, coefs): (Option<Basis>, Vec<Vec<f64>>),
     standardize: bool,
-    fits: &[Fit],
+    fits: &[&Fit],
     platt: Option<&[PlattScaling]>,
 ) -> Result<Model, Error> {
-    let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
+    let mut members = members_of(table, coefs, standardize, fits);
+    for (member, scaling) in members.iter_mut().zip(platt.unwrap_or_default()) {
+        member.platt = Some(*scaling);
+    }
+    let (classes, names) = (table.classes.clone(), table.feature_names.clone());
+    let model = Model::from_members(loss, classes, scheme, names, basis, members)?;
+    Ok(model.with_encoding(table.encoding.clone())?)
+}
+
+/// Returns the models of functions at several lambdas, with the fits lambda after lambda.
+pub(super) fn models_of_functions(
+    loss: &dyn MarginLoss,
+    table: &DataSummary,
+    scheme: Scheme,
+    (basis, coefs): (Option<Basis>, Vec<Vec<f64>>),
+    standardize: bool,
+    fits: &[&Fit],
+) -> Result<ModelPath, Error> {
+    let members = members_of(table, coefs, standardize, fits);
+    let (classes, names) = (table.classes.clone(), table.feature_names.clone());
+    let path = ModelPath::from_members(loss, classes, scheme, names, basis, members)?;
+    Ok(path.try_map(|model| model.with_encoding(table.encoding.clone()))?)
+}
+
+/// Returns the members of fits, with their coefficients for the functions of a model.
+fn members_of(
+    table: &DataSummary,
+    coefs: Vec<Vec<f64>>,
+    standardize: bool,
+    fits: &[&Fit],
+) -> Vec<Member> {
+    let member = |(fit, coef): (&&Fit, Vec<f64>)| Member {
         lambda: Some(fit.lambda.get()),
         intercept: fit.intercept,
         coef,
         training: summary(&fit.report, table.rows(), standardize),
-        platt: platt.map(|scalings| scalings[m]),
+        platt: None,
     };
-    let members = fits.iter().zip(coefs).enumerate().map(member).collect();
-    let (classes, names) = (table.classes.clone(), table.feature_names.clone());
-    let model = Model::from_members(loss, classes, scheme, names, basis, members)?;
-    Ok(model.with_encoding(table.encoding.clone())?)
+    fits.iter().zip(coefs).map(member).collect()
 }
 
 impl Prepared<'_> {

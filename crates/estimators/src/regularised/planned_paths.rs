@@ -2,6 +2,7 @@
 
 use margins_data::{ClassLabels, parallel};
 use margins_kernels::{PlannedPaths, Route};
+use margins_losses::MarginLoss;
 use margins_robust::RobustLearner;
 
 use super::contests::Contests;
@@ -56,9 +57,18 @@ impl ClassifierSettings {
         planned
     }
 
-    /// Returns the route of the paths on a kernel matrix.
+    /// Returns the route of the paths on a kernel matrix; of those with several losses the one that takes
+    /// most memory, since all have the same matrix.
     fn route(&self, leaves_one_out: bool) -> Route {
-        match Route::of(&*self.loss, self.options.solver) {
+        let losses = self.losses();
+        let mut routes = losses.iter().map(|loss| self.route_of(&***loss, leaves_one_out));
+        let other = routes.find(|route| *route != Route::SupportVectors);
+        other.unwrap_or(Route::SupportVectors)
+    }
+
+    /// Returns the route of the paths with a loss.
+    fn route_of(&self, loss: &dyn MarginLoss, leaves_one_out: bool) -> Route {
+        match Route::of(loss, self.options.solver) {
             _ if matches!(self.learner, Some(RobustLearner::MarginDistribution(_))) => {
                 Route::Eigenspace
             }

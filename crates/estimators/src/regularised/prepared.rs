@@ -11,6 +11,7 @@ use margins_data::split::{Splits, fold_indices};
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
+use margins_optim::certificate::DualSolution;
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Training, cross_validate,
 };
@@ -18,7 +19,7 @@ use margins_robust::{RobustLearner, unpenalised, unpenalised_from};
 
 pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
-pub(super) use kernel::{kernel_features, used_sections};
+pub(super) use kernel::{duals_of_coefficients, kernel_features, used_sections};
 
 use super::approximation::Approximation;
 use crate::Error;
@@ -197,6 +198,23 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// Returns true if the coefficients of fits are those of kernel sections at all samples.
+    pub(super) fn is_in_sample_space(&self) -> bool {
+        matches!(&self.form, Form::Kernel(form) if form.gram().is_some())
+    }
+
+    /// Returns the squares of the norms of all samples in the space of the functions, by which the scores
+    /// of a function are bounded.
+    pub(super) fn squared_norms<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+    ) -> Result<Vec<f64>, Error> {
+        match &self.form {
+            Form::Linear => Ok(training.squared_norms(&self.data)?),
+            Form::Kernel(form) => form.squared_norms(),
+        }
+    }
+
     /// Returns the matrix of the kernel that Nystrom features approximate, if they do.
     pub(super) fn approximated(&self) -> Option<Result<margins_kernels::Gram, Error>> {
         match &self.form {
@@ -213,11 +231,27 @@ impl<'d> Prepared<'d> {
     /// More features than a model can have.
     pub fn basis(
         &self,
-        fits: &[Fit],
+        fits: &[&Fit],
     ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
         match &self.form {
             Form::Linear => Ok((None, coefs(fits))),
             Form::Kernel(form) => form.basis(fits),
+        }
+    }
+
+    /// Returns the dual variables of a fit with its constrained form.
+    ///
+    /// # Errors
+    /// [`Training::risk`] says which; kernel values that are not finite.
+    pub(super) fn dual_solution<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        data: &Dataset,
+        fit: &Fit,
+    ) -> Result<DualSolution, Error> {
+        match &self.form {
+            Form::Linear => Ok(training.dual_solution(data, fit)?),
+            Form::Kernel(form) => form.dual_solution(training.risk(data)?, fit),
         }
     }
 
@@ -321,7 +355,7 @@ pub(super) fn norm(coef: &[f64]) -> f64 {
     coef.iter().map(|w| w * w).sum::<f64>().sqrt()
 }
 
-fn coefs(fits: &[Fit]) -> Vec<Vec<f64>> {
+fn coefs(fits: &[&Fit]) -> Vec<Vec<f64>> {
     fits.iter().map(|fit| fit.coef.clone()).collect()
 }
 

@@ -25,6 +25,8 @@ impl ClassifierSettings {
             seed,
             // Each fit has one loss.
             or_losses: _,
+            // For fits that keep nothing.
+            auto_scale: _,
             // Described by the caller, or with the data.
             options: _,
             regularisation: _,

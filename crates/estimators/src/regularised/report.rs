@@ -8,6 +8,7 @@ use margins_model::{Member, Model, Scheme, TrainingSummary};
 use margins_optim::{ErrorCurve, Report, Status};
 
 use super::platt::of_constant_probabilities;
+use super::scale_rule::ScaleReport;
 
 /// The report on a fit: what was fitted, and how far from the optimum it can be.
 ///
@@ -35,6 +36,8 @@ pub struct TrainingReport {
     /// lowest error was taken, of several the first. Those for which the time limit left no
     /// certified lambda are missing.
     pub kernels: Vec<KernelReport>,
+    /// The scale of margin pursuit, if it comes from the training data.
+    pub scale: Option<ScaleReport>,
     /// Sentences on what the fit did otherwise than asked.
     pub notes: Vec<String>,
     /// Sentences on what is wrong with the probabilities.
@@ -109,6 +112,7 @@ impl TrainingReport {
             curve,
             losses: Vec::new(),
             kernels: Vec::new(),
+            scale: None,
             notes,
             warnings: of_constant_probabilities(model).into_iter().collect(),
         }
@@ -193,6 +197,13 @@ const MOST_MEMBERS: usize = 20;
 impl fmt::Display for TrainingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "loss            {}", self.loss)?;
+        if let Some(ScaleReport { scale, k, variance_bound, fits, .. }) = self.scale {
+            let [scale, k, v] = [scale, k, variance_bound].map(|x| number(x, 6));
+            writeln!(
+                f,
+                "scale           {scale} from the data: k {k}, variance at most {v}, {fits} fits"
+            )?;
+        }
         if let Some(kernel) = &self.kernel {
             writeln!(f, "kernel          {}", digits::specification(kernel))?;
         }

@@ -1,5 +1,8 @@
-//! The search for lambda, in one space of functions and among several.
+//! The search for lambda, among several spaces of functions and several losses.
 
+mod tried;
+
+use std::borrow::Cow;
 use std::time::Instant;
 
 use margins_data::split::Splits;
@@ -15,14 +18,17 @@ use super::cross_validation::{CrossValidation, Folds};
 use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Count;
-use super::report::KernelReport;
+use super::report::{KernelReport, LossReport};
 use super::settings::{ClassifierSettings, Regularisation};
 use super::space::FunctionSpace;
 use super::time_limit::TimeLimit;
 use crate::Error;
+use tried::{Tried, reports};
 
-/// The space and the lambda that a search has selected.
-pub(super) struct Selected<'d> {
+/// The loss, the space and the lambda that a search has selected.
+pub(super) struct Selected<'s, 'd> {
+    /// The settings with the selected loss alone.
+    pub(super) settings: Cow<'s, ClassifierSettings>,
     /// The data in that space.
     pub(super) prepared: Prepared<'d>,
     /// The lambdas of warm starts; the last is the one selected.
@@ -31,9 +37,14 @@ pub(super) struct Selected<'d> {
     pub(super) path: Vec<Vec<Fit>>,
     /// The error along the lambdas of a cross-validation.
     pub(super) curve: Option<ErrorCurve>,
-    /// The kernels that there were to choose from, if there were several.
+    /// The losses that there were to choose from, if there were several.
+    pub(super) losses: Vec<LossReport>,
+    /// The kernels that there were to choose from with the selected loss, if there were several.
     pub(super) kernels: Vec<KernelReport>,
 }
+
+/// A space with the ends of the searches in it, each with the index of its loss.
+type InSpace<'d> = (Prepared<'d>, Vec<(usize, Found)>);
 
 /// The end of the search for lambda in one space.
 pub(super) struct Found {
@@ -63,27 +74,6 @@ pub(super) trait Search {
     }
 }
 
-impl Found {
-    /// Returns the error at the best lambda.
-    fn least_error(&self) -> Option<f64> {
-        self.curve.as_ref().map(|curve| curve.mean_error[curve.best])
-    }
-
-    /// Returns true if the best lambda is better here than there.
-    fn is_better_than(&self, other: &Found) -> bool {
-        match (&self.curve, &other.curve) {
-            (Some(here), Some(there)) => here.rank(here.best) < there.rank(there.best),
-            _ => false,
-        }
-    }
-
-    /// Returns the report on the kernel of the space, if it has one and was cross-validated.
-    fn report_on(&self, prepared: &Prepared<'_>) -> Option<KernelReport> {
-        let (kernel, curve) = (prepared.kernel_specification()?, self.curve.clone()?);
-        Some(KernelReport { kernel, curve })
-    }
-}
-
 /// The search for lambda in one space, on rows in memory.
 struct InMemory<'a> {
     /// The fits, with the deadline of the last one.
@@ -94,9 +84,11 @@ struct InMemory<'a> {
     limit: Option<TimeLimit>,
 }
 
-/// The data that the searches in all spaces share.
+/// The data that the searches in all spaces with all losses share.
 struct Common<'a, 'd> {
     settings: &'a ClassifierSettings,
+    /// The settings with each loss alone.
+    alone: &'a [Cow<'a, ClassifierSettings>],
     contests: &'d Contests,
     folds: Option<&'a Folds>,
     /// The names of the contests.
@@ -113,15 +105,16 @@ struct Common<'a, 'd> {
 }
 
 impl<'d> Common<'_, 'd> {
-    /// Returns the space with the end of the search in it, or nothing if its time is over: another
-    /// kernel may have had the time. The best error is that of the spaces searched before.
+    /// Returns the space with the ends of the searches in it, each with the index of its loss. Searches
+    /// whose time is over are missing, and so is the space if there was no time to prepare it. The best
+    /// error is that of the spaces searched before.
     fn search(
         &self,
         space: &FunctionSpace,
         limit: Option<TimeLimit>,
         best_error: Option<f64>,
-    ) -> Result<Option<(Prepared<'d>, Found)>, Error> {
-        let Common { settings, contests, folds, .. } = *self;
+    ) -> Result<Option<InSpace<'d>>, Error> {
+        let Common { settings, contests, alone, .. } = *self;
         let of_search = |limit: TimeLimit| match settings.regularisation {
             Regularisation::CrossValidated(_) => limit.of_folds(),
             _ => limit.of_fit(),
@@ -134,15 +127,36 @@ impl<'d> Common<'_, 'd> {
                 }
                 prepared => prepared?,
             };
+        let mut ends = Vec::new();
+        for (loss, settings) in alone.iter().enumerate() {
+            let limit = limit.map(|limit| limit.part(loss, alone.len()));
+            match self.search_with(settings, (space, &prepared), limit, best_error) {
+                Ok(found) => ends.push((loss, found)),
+                Err(Error::TimeLimit(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some((prepared, ends)))
+    }
+
+    /// Returns the end of the search with one loss in a space.
+    fn search_with(
+        &self,
+        settings: &ClassifierSettings,
+        (space, prepared): (&FunctionSpace, &Prepared<'d>),
+        limit: Option<TimeLimit>,
+        best_error: Option<f64>,
+    ) -> Result<Found, Error> {
+        let Common { contests, folds, .. } = *self;
         let watcher = |member: usize, made: &Observed<'_>| {
             self.count.show(made, &self.members[member], space.kernel(), best_error);
         };
         #[cfg(feature = "serde")]
-        let kept = self.kept.map(|kept| kept.of_space(space));
+        let kept = self.kept.map(|kept| kept.of(&*settings.loss, space));
         let deadline = limit.and_then(|limit| limit.of_fit());
         let training = &settings.training(contests.any().rows(), deadline);
         let mut search = InMemory {
-            fitting: Fitting { contests, prepared: &prepared, training, watcher: &watcher },
+            fitting: Fitting { contests, prepared, training, watcher: &watcher },
             folds,
             #[cfg(feature = "serde")]
             kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
@@ -150,25 +164,24 @@ impl<'d> Common<'_, 'd> {
             kept: None,
             limit,
         };
-        match search.by(&settings.regularisation) {
-            Ok(found) => Ok(Some((prepared, found))),
-            Err(Error::TimeLimit(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        search.by(&settings.regularisation)
     }
 }
 
 impl ClassifierSettings {
-    /// Returns the best space with the fits at the lambda selected there.
+    /// Returns the best loss and space with the fits at the lambda selected there. Each space is prepared
+    /// once, for all losses.
     pub(super) fn search<'d>(
         &self,
         contests: &'d Contests,
         folds: Option<&Folds>,
         limit: Option<TimeLimit>,
-    ) -> Result<Selected<'d>, Error> {
+    ) -> Result<Selected<'_, 'd>, Error> {
         let spaces = self.spaces_for(contests.any())?;
+        let mut alone = self.with_each_loss();
         let members = contests.scheme().member_names(contests.classes().labels().names());
-        let total = spaces.len() * self.fits_at_most(&spaces, contests.len(), folds);
+        let searches = spaces.len() * alone.len();
+        let total = searches * self.fits_at_most(&spaces, contests.len(), folds);
         #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
         // Measured once: free memory changes while kernels are at work, and with it which matrices are held.
@@ -178,6 +191,7 @@ impl ClassifierSettings {
         let planned = self.planned_paths(contests, folds, others);
         let common = Common {
             settings: self,
+            alone: &alone,
             contests,
             folds,
             members: &members,
@@ -188,19 +202,13 @@ impl ClassifierSettings {
             kept: kept.as_ref(),
         };
         let groups = spaces.len().div_ceil(at_once);
-        let mut best: Option<(Prepared<'d>, Found)> = None;
-        let mut kernels = Vec::new();
+        let mut tried = Tried::new(spaces.len(), alone.len());
         for (place, group) in spaces.chunks(at_once).enumerate() {
             let limit = limit.map(|limit| limit.part(place, groups));
-            let best_error = best.as_ref().and_then(|(_, found)| found.least_error());
+            let best_error = tried.best.as_ref().and_then(|(_, (_, found))| found.least_error());
             let searched =
                 parallel::try_map(0..group.len(), |i| common.search(&group[i], limit, best_error))?;
-            for (prepared, found) in searched.into_iter().flatten() {
-                kernels.extend(found.report_on(&prepared).filter(|_| spaces.len() > 1));
-                if best.as_ref().is_none_or(|(_, best)| found.is_better_than(best)) {
-                    best = Some((prepared, found));
-                }
-            }
+            searched.into_iter().flatten().for_each(|(prepared, ends)| tried.add(prepared, ends));
         }
         let late = || match self.regularisation {
             Regularisation::CrossValidated(_) => {
@@ -208,7 +216,16 @@ impl ClassifierSettings {
             }
             _ => Error::Unprepared(self.time_limit.unwrap_or_default()),
         };
-        self.selected(contests, limit, best.ok_or_else(late)?, kernels)
+        let (prepared, (loss, Found { approach, path, curve })) = tried.best.ok_or_else(late)?;
+        let losses =
+            if self.or_losses.is_empty() { Vec::new() } else { reports(&alone, tried.curves) };
+        let settings = alone.swap_remove(loss);
+        let path = match path {
+            Some(path) => path,
+            None => vec![settings.last_fits(contests, &prepared, limit, &approach)?],
+        };
+        let kernels = tried.kernels.swap_remove(loss);
+        Ok(Selected { settings, prepared, approach, path, curve, losses, kernels })
     }
 
     /// Returns the number of kernels that are searched at the same time: so many that their folds and
@@ -233,22 +250,8 @@ impl ClassifierSettings {
         wanted.min((memory.bytes() / matrix).saturating_sub(1 + threads))
     }
 
-    /// Returns the best space with its fits on all rows, which are made if the search has made none.
-    fn selected<'d>(
-        &self,
-        contests: &Contests,
-        limit: Option<TimeLimit>,
-        (prepared, found): (Prepared<'d>, Found),
-        kernels: Vec<KernelReport>,
-    ) -> Result<Selected<'d>, Error> {
-        let Found { approach, path, curve, .. } = found;
-        let last = || self.last_fits(contests, &prepared, limit, &approach);
-        let path = path.map_or_else(|| Ok(vec![last()?]), Ok::<_, Error>)?;
-        Ok(Selected { prepared, approach, path, curve, kernels })
-    }
-
     /// Returns the fits on all rows at the last of the lambdas.
-    fn last_fits(
+    pub(super) fn last_fits(
         &self,
         contests: &Contests,
         prepared: &Prepared<'_>,

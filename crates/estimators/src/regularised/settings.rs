@@ -13,6 +13,7 @@ use margins_robust::RobustLearner;
 use super::class_costs::ClassCosts;
 use super::cross_validation::CrossValidation;
 use super::progress::{IterationObserver, Observer};
+use super::scale_rule::AutoScale;
 use super::space::FunctionSpace;
 use super::space::KernelChoice;
 use crate::Error;
@@ -31,6 +32,9 @@ pub struct ClassifierSettings {
     /// Further losses to choose from by cross-validation, on the same folds: that of the lowest error
     /// is taken, of several the first.
     pub or_losses: Vec<Arc<dyn MarginLoss>>,
+    /// The rule by which the scale of margin pursuit follows from the training data, instead of the scale
+    /// of the loss: for fits at one lambda to unweighted samples of two classes in memory.
+    pub auto_scale: Option<AutoScale>,
     /// A robust learner with an objective of its own, instead of the regularised risk.
     pub learner: Option<RobustLearner>,
     /// The candidate kernels; empty for a linear classifier.
@@ -138,6 +142,7 @@ impl Default for ClassifierSettings {
         ClassifierSettings {
             loss: Arc::new(LeakyHockeyStick),
             or_losses: Vec::new(),
+            auto_scale: None,
             learner: None,
             kernels: KernelChoice::default(),
             certify_exact: false,
@@ -240,7 +245,8 @@ impl ClassifierSettings {
             options: Options {
                 deadline,
                 watch: self.iterations.watch().or(self.options.watch),
-                keep_duals: self.certify_exact && !self.loss.is_differentiable(),
+                keep_duals: self.options.keep_duals
+                    || self.certify_exact && !self.loss.is_differentiable(),
                 ..self.options
             },
             ..Training::new(&*self.loss)

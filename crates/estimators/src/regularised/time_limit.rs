@@ -23,10 +23,12 @@ impl TimeLimit {
         TimeLimit { start: Instant::now(), limit, part: (0, 1) }
     }
 
-    /// Returns the limit on the search at this place, from 0, among `count` that share the time.
+    /// Returns the limit on the search at this place, from 0, among `count` that share the time of this
+    /// one.
     #[must_use]
     pub(super) fn part(self, place: usize, count: usize) -> Self {
-        TimeLimit { part: (place, count.max(1)), ..self }
+        let count = count.max(1);
+        TimeLimit { part: (self.part.0 * count + place, self.part.1 * count), ..self }
     }
 
     /// Returns the time at which the folds must end; `None` for a time beyond the clock.
@@ -79,8 +81,11 @@ mod tests {
         let limit = TimeLimit::new(Duration::MAX);
         assert!(limit.of_fit().is_none() && !limit.is_late());
         assert!(TimeLimit::new(Duration::ZERO).is_late());
-        let half = TimeLimit::new(Duration::from_secs(1000)).part(0, 2);
-        let rest = half.part(1, 2);
+        let whole = TimeLimit::new(Duration::from_secs(1000));
+        let [half, rest] = [0, 1].map(|place| whole.part(place, 2));
         assert!(half.of_folds() < rest.of_folds() && rest.of_folds() < rest.of_fit());
+        assert!(half.part(0, 2).of_folds() < half.of_folds());
+        assert_eq!(half.part(1, 2).of_folds(), half.of_folds());
+        assert!(half.of_folds() < rest.part(0, 2).of_folds());
     }
 }

@@ -2,7 +2,8 @@
 
 use super::setting::{Kind, NONE, Setting};
 use super::shared::{
-    CENTRED, ELAPSED, FIT_INTERCEPT, LOSS, N_JOBS, RANDOM_STATE, TIME_LIMIT, VERBOSE_ELAPSED,
+    CENTRED, CLASS_WEIGHT, ELAPSED, FIT_INTERCEPT, LOSS, N_JOBS, RANDOM_STATE, TIME_LIMIT,
+    VERBOSE_ELAPSED,
 };
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -40,6 +41,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Target for the largest loss of a row, between 0 and 1",
         more: "The game ends when every row is classified correctly with a loss of at most epsilon.",
         ..NONE
+    },
+    Setting {
+        more: "A class weight multiplies the weight of every sample of its class. The losses of the game are \
+               multiplied by the weight of their row divided by the largest one: a row with at most {epsilon} \
+               of the largest weight need not be right. `balanced` gives both classes the same total weight, and is \
+               refused if this would spare all rows of a class.",
+        ..CLASS_WEIGHT
     },
     CENTRED,
     Setting { sentence: "Fix the intercept of a linear learner at 0", ..FIT_INTERCEPT },

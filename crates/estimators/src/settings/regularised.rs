@@ -15,6 +15,7 @@ pub(super) const CLASSIFIER: &[Setting] = &[
     APPROXIMATION,
     MEMORY,
     CERTIFY_EXACT,
+    KEEP_DUALS,
     ENCODE,
     FIT_INTERCEPT,
     STANDARDIZE,
@@ -50,6 +51,7 @@ pub(super) const CROSS_VALIDATED: &[Setting] = &[
         ..LAMBDAS
     },
     KERNELS,
+    SCALES,
     SIGMAS,
     APPROXIMATION,
     MEMORY,
@@ -165,7 +167,9 @@ const OBJECTIVE: Setting = Setting {
     command_default: Some("mean loss"),
     sentence: "Robust objective, such as `catoni:alpha=1`",
     more: "`catoni:alpha=1`, `median-of-means:blocks=11`, `margin-distribution:mean=1,variance=1`, or \
-           `garg-roth:restarts=10` for the loss garg-roth.",
+           `garg-roth:restarts=10` for the loss garg-roth. \
+           `margin-distribution:lambda1=1,lambda2=1,lambda3=1` minimises `||w||^2/2 + lambda1 v - lambda2 m` \
+           plus lambda3 times the mean loss, which sets lambda to `1/(2 lambda3)`.",
     python: "Only the margin distribution has a duality gap. It shifts scores, and therefore needs a loss \
              without probabilities.",
     command: "Each has its own solver, so that --solver does not apply.",
@@ -223,9 +227,9 @@ const KERNEL: Setting = Setting {
     none: "linear classifier",
     sentence: "Kernel, such as `gaussian` or `poly:degree=3`",
     more: "`gaussian` (sigma from the data), `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, \
-           `matern32:length=1`, `matern52:length=1`, `anova:sigma=1`, `sigmoid`, `linear`. Kernels are \
-           combined with `+`, `*` and parentheses. `precomputed` reads a kernel matrix instead of \
-           features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as \
+           `matern32:length=1`, `matern52:length=1`, `anova:sigma=1`, `bessel:sigma=1,order=1`, `spline`, \
+           `sigmoid`, `linear`. Kernels are combined with `+`, `*` and parentheses. `precomputed` reads a \
+           kernel matrix instead of features. The values `scale` and `auto` are the rules of gamma in scikit-learn, such as \
            `gaussian:sigma=scale`.",
     python: "`gaussian:sigma=s` is `exp(-s ||x - z||^2)`, where `SVC` calls s gamma; `rbf` is another name of \
              it. `laplacian:sigma=s` is `exp(-s ||x - z||)`, and `poly:degree=d,scale=a,offset=b` is \
@@ -263,6 +267,23 @@ const SIGMAS: Setting = Setting {
            logarithmic scale. `auto` is for gaussian kernels: it ranges from 10 / q10 down to 0.1 / q90, \
            where q10 and q90 are the 0.1 and 0.9 quantiles of the squared distances between rows.",
     command: "A list is comma-separated.",
+    ..NONE
+};
+
+const SCALES: Setting = Setting {
+    name: "scales",
+    option: Some("scales"),
+    kind: Kind::Other {
+        documented: "array or None",
+        annotation: "Any",
+        native: "list[float] | None",
+    },
+    command_default: Some(""),
+    sentence: "Candidate scales",
+    syntax: ", comma-separated",
+    more: "Each loss given without its scale, such as `margin-pursuit:gamma=1`, is tried with every \
+           candidate, on the same folds. Only the ratio of scale and gamma matters, so that gamma may stay \
+           as it is.",
     ..NONE
 };
 
@@ -329,6 +350,16 @@ const CERTIFY_EXACT: Setting = Setting {
     default: "False",
     sentence: "Compute the duality gap for the exact kernel as well, with the approximation `nystrom`",
     more: "This takes one pass over the kernel matrix, which is never stored.",
+    ..NONE
+};
+
+const KEEP_DUALS: Setting = Setting {
+    name: "keep_duals",
+    kind: Kind::Switch,
+    default: "False",
+    sentence: "Keep the dual variables of the fit and its constrained form",
+    python: "They are `duals_` and `constrained_form_`. The constrained form bounds the norm of the coefficients \
+             instead of penalising it; for the leaky hockey stick it is the problem with slacks of its paper.",
     ..NONE
 };
 

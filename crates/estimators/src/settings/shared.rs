@@ -11,7 +11,9 @@ pub(super) const LOSS: Setting = Setting {
            `log-cosh:gamma=1,scale=1`, `hinge`, `squared-hinge`, `smoothed-hinge:width=1`, \
            `modified-huber`, `dwd:q=1`, `logistic`, `exponential`, `squared`, `leaky-relu:lambda=0.1`, \
            `garg-roth:alpha=1,beta=1`, which is not convex: fit it with the robust objective `garg-roth`, or \
-           from a stream, without a certificate. The parameters shown are the defaults.",
+           from a stream, without a certificate. The parameters shown are the defaults. \
+           `margin-pursuit:gamma=1,scale=auto,k=10` takes the scale from the training data, for a fit at one \
+           lambda.",
     python: "The names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` \
              and `modified_huber`.",
     ..NONE

@@ -31,6 +31,11 @@ pub(super) const SETTINGS: &[Setting] = &[
             ("coin", "Coin betting alone: any loss, no step length"),
             ("sgd", "Stochastic gradient with a step length schedule: any loss"),
             ("pegasos", "Pegasos: the hinge loss"),
+            (
+                "margin-pursuit",
+                "Margin pursuit: that loss, its schedule, the ball of radius 1/sqrt(lambda), and \
+                 independent draws from data in memory",
+            ),
         ]),
         default: "\"adaptive\"",
         sentence: "Algorithm",
@@ -80,6 +85,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Switch,
         default: "False",
         sentence: "Draw samples independently instead of in shuffled epochs",
+        python: "The method margin-pursuit always does.",
         ..NONE
     },
     Setting {
@@ -88,7 +94,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Whole,
         range: ">= 1",
         default: "1",
-        sentence: "Mini-batch size of sgd or pegasos",
+        sentence: "Mini-batch size of sgd, pegasos or margin-pursuit",
         ..NONE
     },
     Setting {
@@ -108,8 +114,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         none: "by method",
         sentence: "Radius to project the coefficients to",
         syntax: ", or none",
-        more: "Coefficients are projected onto the ball after every step. By default, none for sgd and \
-               1/sqrt(2 lambda) for pegasos. The other methods do not project.",
+        more: "Coefficients are projected onto the ball after every step. By default, none for sgd, \
+               1/sqrt(2 lambda) for pegasos and 1/sqrt(lambda) for margin-pursuit. The other methods do not project.",
         python: "Infinity is no projection.",
         ..NONE
     },
@@ -119,7 +125,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         range: "> 0",
         none: "start at 0",
-        sentence: "Norm of random initial coefficients of sgd or pegasos",
+        sentence: "Norm of random initial coefficients of sgd, pegasos or margin-pursuit",
         ..NONE
     },
     Setting {
@@ -146,7 +152,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Whole,
         range: ">= 1",
         sentence: "Step after which the scale of margin-pursuit is set from the data",
-        more: "The scale is set once, and the step lengths are divided by the factor of its increase.",
+        more: "The scale is set once, by the rule of Holland (2019), section 4.",
+        ..NONE
+    },
+    Setting {
+        name: "rescale_steps",
+        option: Some("rescale-steps"),
+        kind: Kind::Choice(&[
+            (
+                "divide",
+                "Divided by the factor of the increase of the scale, as printed in the paper",
+            ),
+            ("keep", "Those of the schedule"),
+        ]),
+        default: "\"divide\"",
+        sentence: "Step lengths after the scale was set",
+        ..NONE
+    },
+    Setting {
+        name: "balanced_rows",
+        option: Some("balanced-rows"),
+        kind: Kind::Whole,
+        range: ">= 2",
+        none: "all rows",
+        sentence: "Number of rows to draw at random and fit to, half of them of each of two classes",
         ..NONE
     },
     STANDARDIZE,
@@ -167,7 +196,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Time limit in seconds; the current epoch is finished first",
         ..TIME_LIMIT
     },
-    Setting { sentence: "Random seed of the sample order and of {start_norm}", ..RANDOM_STATE },
+    Setting { sentence: "Random seed of the sample order and of all draws", ..RANDOM_STATE },
     Setting {
         sentence: "Function that `fit` calls with a dictionary for every epoch",
         python: "Its numbers take as long as one or two more epochs. If it returns True, the fit ends at the \

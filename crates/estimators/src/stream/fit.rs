@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use margins_data::metrics::MistakeTally;
 use margins_data::read::{Chunk, Stream};
+use margins_data::split::balanced_subsample;
 use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Model;
@@ -15,7 +16,7 @@ use margins_optim::{ClassWeights, Fit, Options, Status, Training};
 
 use super::class_order::ClassOrder;
 use super::learner::{State, positive_class, scheme_for, side};
-use super::rescaling::data_driven_scale;
+use super::rescaling::rescaled;
 use super::settings::{StreamSettings, margin_pursuit};
 use crate::certificate::{evidence, summary};
 use crate::linear_model::linear_model_of_classes;
@@ -88,8 +89,30 @@ impl StreamSettings {
         self.fit_classes(data.relabelled(Classes::from(data.labels()))?)
     }
 
+    /// Returns the rows that [`fit`](Self::fit) takes, ascending, of labels of two classes; `None` for all
+    /// of them.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: balanced rows of several classes. [`Error::Data`]: fewer than two rows, or
+    /// more than there are.
+    pub fn drawn_rows<Y: ClassLabels>(&self, labels: &Y) -> Result<Option<Vec<usize>>, Error> {
+        let Some(size) = self.balanced_rows else { return Ok(None) };
+        let labels = Classes::from(labels);
+        let count = labels.names().len();
+        if count > 2 {
+            let reason = "a balanced subsample is of two classes: leave balanced rows out";
+            let one = format!("{size} balanced rows");
+            return Err(Error::contradiction(one, format!("{count} classes"), reason));
+        }
+        Ok(Some(balanced_subsample(&side(&labels, 0), size, self.seed)?))
+    }
+
     fn fit_classes(&self, data: Dataset<Classes>) -> Result<FittedStream, Error> {
         let gradient = self.gradient()?;
+        let data = match self.drawn_rows(data.labels())? {
+            Some(rows) => data.select(&rows),
+            None => data,
+        };
         let classes = data.labels().names().to_vec();
         let (scheme, members) = scheme_for(classes.len(), data.columns())?;
         if members > 1 && self.rescale_at.is_some() {
@@ -167,7 +190,7 @@ impl StreamSettings {
                 "re-scaling is for the loss margin-pursuit",
             ));
         };
-        let rule = data_driven_scale(gamma, scale, self.lambda);
+        let rule = rescaled(gamma, scale, self.lambda, self.rescale_steps);
         let (fit, loss) = training.stochastic_rescaled(data, self.lambda, gradient, at, rule)?;
         Ok(Solved { fit, loss: Arc::from(loss), state: None })
     }
@@ -243,7 +266,7 @@ impl StreamSettings {
     fn check_stream(&self) -> Result<(), Error> {
         refuse_for_streams(&[
             (self.epochs.is_some_and(|epochs| epochs != 1), "several epochs", ONCE),
-            (self.sampling == Sampling::WithReplacement, "sampling with replacement", ONCE),
+            (self.sampling == Some(Sampling::WithReplacement), "sampling with replacement", ONCE),
             (self.history, "a history", ONCE),
         ])
     }
@@ -256,6 +279,7 @@ impl StreamSettings {
             (matches!(self.averaging, Averaging::Suffix(_)), "the mean of a suffix", suffix),
             (self.early_stopping.is_some(), "early stopping", ONCE),
             (self.rescale_at.is_some(), "re-scaling", ONCE),
+            (self.balanced_rows.is_some(), "a balanced subsample", ONCE),
             (self.standardize, "standardisation", ONCE),
             (self.class_weights != ClassWeights::AsGiven, "balanced classes", ONCE),
             (self.class_costs != ClassCosts::default(), "costs of classes", ONCE),

@@ -29,8 +29,8 @@ pub struct StreamSettings {
     pub intercept: bool,
     /// The number of passes over data in memory; by default, set by the method.
     pub epochs: Option<usize>,
-    /// The order of the samples of data in memory.
-    pub sampling: Sampling,
+    /// The order of the samples of data in memory; by default shuffled, or as the method draws them.
+    pub sampling: Option<Sampling>,
     /// The number of samples per step.
     pub batch: usize,
     /// The averaging of iterates that gives the classifier.
@@ -44,6 +44,11 @@ pub struct StreamSettings {
     /// The step after which margin pursuit sets its scale once from the margins of data in memory,
     /// as [`data_driven_scale`](super::data_driven_scale) does it.
     pub rescale_at: Option<u64>,
+    /// The steps after the scale was set.
+    pub rescale_steps: RescaleSteps,
+    /// The number of rows of data in memory of two classes to fit to: drawn at random, half of them of
+    /// each class or as near to half as the classes allow. By default all rows.
+    pub balanced_rows: Option<usize>,
     /// True to scale features of data in memory to unit standard deviation for the fit.
     pub standardize: bool,
     /// The weights of the classes of data in memory.
@@ -82,6 +87,19 @@ pub enum StreamMethod {
     },
     /// The hinge loss, by steps of `1/(2 lambda t)` within the ball of radius `1/sqrt(2 lambda)`.
     Pegasos,
+    /// The margin-pursuit loss, by steps of `1/(scale sqrt(lambda) t)` within the ball of radius
+    /// `1/sqrt(lambda)`, on independent draws from data in memory (Holland 2019, section 4).
+    MarginPursuit,
+}
+
+/// The steps of a run whose scale was set from the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RescaleSteps {
+    /// The lengths are divided by the factor that the scale grows by, as the printed formula does.
+    #[default]
+    Divide,
+    /// The lengths stay those of the schedule.
+    Keep,
 }
 
 /// The schedule of the lengths of the steps t = 1, 2, ... of stochastic gradient.
@@ -121,13 +139,15 @@ impl StreamSettings {
             method: StreamMethod::default(),
             intercept: true,
             epochs: None,
-            sampling: Sampling::Shuffled,
+            sampling: None,
             batch: 1,
             averaging: Averaging::None,
             projection: Projection::default(),
             start: Start::Origin,
             early_stopping: None,
             rescale_at: None,
+            rescale_steps: RescaleSteps::default(),
+            balanced_rows: None,
             standardize: false,
             class_weights: ClassWeights::AsGiven,
             class_costs: ClassCosts::default(),
@@ -142,8 +162,8 @@ impl StreamSettings {
     /// Returns the settings of the solver, checked.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin
-    /// pursuit with another loss or with a step of its own, re-scaling without a schedule, steps that
+    /// [`Error::Contradiction`]: Pegasos with another loss than hinge, margin pursuit or its schedule
+    /// with another loss or with a step of its own, re-scaling without a schedule, steps that
     /// follow from lambda without a penalty.
     /// [`Error::Optim`]: a number outside its range, adaptive steps with a projection, batches or a
     /// random start.
@@ -151,7 +171,7 @@ impl StreamSettings {
         let method = self.of_method()?;
         let gradient = StochasticGradient {
             epochs: self.epochs.unwrap_or(method.epochs),
-            sampling: self.sampling,
+            sampling: self.sampling.unwrap_or(method.sampling),
             batch: self.batch,
             averaging: self.averaging,
             projection: match self.projection {
@@ -199,6 +219,15 @@ impl StreamSettings {
             StreamMethod::Pegasos => {
                 self.check_penalty("pegasos")?;
                 return Ok(StochasticGradient::pegasos(lambda));
+            }
+            StreamMethod::MarginPursuit => {
+                self.check_penalty("the method margin-pursuit")?;
+                let Some((_, scale)) = margin_pursuit(loss) else {
+                    let other = format!("the loss {}", loss.specification());
+                    let reason = "the method is for the loss margin-pursuit: take that loss, or the method sgd";
+                    return refuse("the method margin-pursuit", other, reason);
+                };
+                return Ok(StochasticGradient::margin_pursuit(scale, lambda));
             }
             StreamMethod::Gradient { schedule, first } => (schedule, first),
         };

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset_from};
-use margins_data::{Dataset, Design, Labels, Memory};
+use margins_data::{ClassLabels, Classes, Dataset, Design, Labels, Memory};
 use margins_estimators::massart::{
-    FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling,
+    FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
+use margins_massart::baselines::Baseline;
 use margins_massart::{MarginBound, Problem, Target};
 use margins_model::Registry;
 use margins_optim::Status;
@@ -269,6 +270,30 @@ fn an_audit_names_rows() {
     assert_eq!(late.audit(&plain, margin, 0.05).unwrap().status, Status::TimeLimit);
 }
 
+/// Rows without weight count as none: they are not scaled, and are no fresh rows.
+#[test]
+fn rows_without_weight_are_not_counted() {
+    let plain = data(300);
+    let mut rows: Vec<Vec<f64>> =
+        plain.design().samples().map(|x| vec![x.dot(&[1.0, 0.0]), x.dot(&[0.0, 1.0])]).collect();
+    rows[4] = vec![1e-320, 0.0];
+    let tiny = plain.with_design(Design::from_rows(&rows).unwrap()).unwrap();
+    let settings = on_sphere(HalfspaceMethod::gradient(problem()));
+    let seconds = |data: &Dataset| settings.seconds_per_step(data, &problem());
+    assert!(seconds(&tiny).unwrap_err().to_string().contains("too small to divide by"));
+    let weights: Vec<f64> = (0..300).map(|i| if i % 10 == 4 { 0.0 } else { 2.0 }).collect();
+    let weighted = tiny.with_weights(weights).unwrap();
+    assert!(seconds(&weighted).unwrap() > 0.0);
+    let fitted = settings.fit(&weighted).unwrap();
+    assert_eq!((fitted.rows, fitted.selection.held_out), (270, 54));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.blocks");
+    blocks::write(&weighted, &path, BlockSettings::default()).unwrap();
+    let file = BlockFile::open(&path).unwrap();
+    let from_file = HalfspaceSettings { scaling: None, ..settings };
+    assert_eq!(from_file.fit_file(&file, Memory::from_bytes(1 << 26)).unwrap().rows, 270);
+}
+
 /// A row without weight changes nothing, be it the longest; a factor of all weights changes nothing;
 /// and of contradictory rows the heavier ones decide.
 #[test]
@@ -365,4 +390,81 @@ fn block_files_need_not_be_held() {
     let settings = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
     let too_little = settings.fit_file(&file, Memory::from_bytes(least / 2)).unwrap_err();
     assert!(too_little.to_string().contains("cannot be used in"), "{too_little}");
+}
+
+/// Three sectors of the plane, each with a margin of 0.25 against the others; one label in thirteen is
+/// that of the next sector.
+fn sectors(rows: usize) -> Dataset<Classes> {
+    let third = std::f64::consts::TAU / 3.0;
+    let angle = |i: usize| third * ((i % 3) as f64 + 0.125 * (i as f64 * 0.7).sin());
+    let length = |i: usize| 1.0 + (i % 5) as f64;
+    let points: Vec<[f64; 2]> =
+        (0..rows).map(|i| [length(i) * angle(i).cos(), length(i) * angle(i).sin()]).collect();
+    let names: Vec<String> =
+        (0..rows).map(|i| format!("sector {}", (i + usize::from(i % 13 == 12)) % 3)).collect();
+    Dataset::new(Design::from_rows(&points).unwrap(), Classes::new(&names).unwrap()).unwrap()
+}
+
+/// Every method learns, for each class, the halfspace that it learns for this class against the rest
+/// alone; all rows are held out alike; a decision is wrong only where a halfspace is; and the bound
+/// counts the combinations of candidates.
+#[test]
+fn several_classes_are_learned_against_the_rest() {
+    let target = Target::new(0.2, 0.1).unwrap();
+    let problem = Problem::new(0.1, 0.2).unwrap().with_target(target);
+    let data = sectors(900).with_weights(vec![2.0; 900]).unwrap();
+    for method in [
+        HalfspaceMethod::gradient(problem),
+        HalfspaceMethod::Cuts { problem, dimensions: None },
+        HalfspaceMethod::Baseline { problem, baseline: Baseline::Perceptron },
+        HalfspaceMethod::Adaptive { target: Target::new(0.4, 0.1).unwrap() },
+    ] {
+        let settings = on_sphere(method);
+        let fitted = settings.fit_classes(&data).unwrap();
+        let mut sums = [0.0; 2];
+        for (class, alone) in fitted.classes.iter().enumerate() {
+            let labels = data.labels().against_rest(class);
+            assert_eq!(alone, &settings.fit(&data.relabelled(labels).unwrap()).unwrap());
+            let member = &fitted.model.members()[class];
+            let norm = member.coef.iter().map(|w| w * w).sum::<f64>().sqrt();
+            assert!((norm - 1.0).abs() < 1e-12 && member.intercept == 0.0, "{method:?}: {norm}");
+            assert_eq!(alone.selection.held_out, fitted.held_out);
+            sums[0] += alone.training_error.unwrap();
+            sums[1] += alone.selection.error;
+        }
+        let errors = [fitted.training_error, fitted.held_out_error];
+        assert!(errors[0] < 0.2 && errors[0] > 0.06, "{method:?}: {errors:?}");
+        assert!((0..2).all(|k| errors[k] <= sums[k] + 1e-12), "{method:?}: {errors:?} {sums:?}");
+        let wrong = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
+        let wrong = (0..900).filter(|&row| wrong[row] != data.labels().index(row)).count();
+        assert!((fitted.training_error - wrong as f64 / 900.0).abs() < 1e-12);
+        let Evidence::ErrorBound { bound, delta } = fitted.evidence else { panic!("no bound") };
+        let logs = fitted.classes.iter().map(|c| (c.selection.candidates as f64).ln()).sum::<f64>();
+        let hoeffding = ((logs - delta.ln()) / (2.0 * fitted.held_out as f64)).sqrt();
+        assert!(bound > errors[1] && bound <= errors[1] + hoeffding + 1e-9, "{method:?}: {bound}");
+        assert_eq!((fitted.status, delta), (Status::RuleMet, 0.1));
+        assert!((fitted.baseline - 2.0 / 3.0).abs() < 0.1, "{}", fitted.baseline);
+    }
+}
+
+/// Rows of weight 0 change nothing, nor do threads; the classes share the time.
+#[test]
+fn several_classes_keep_to_weights_threads_and_limits() {
+    let method = HalfspaceMethod::gradient(problem());
+    let settings = HalfspaceSettings { standardize: true, ..HalfspaceSettings::new(method) };
+    let data = sectors(600);
+    let halves: Vec<usize> = (0..600).filter(|row| row % 7 > 0).collect();
+    let weights = (0..600).map(|row| f64::from(u8::from(row % 7 > 0))).collect();
+    let ones = vec![1.0; halves.len()];
+    let alone = settings.fit_classes(&data.select(&halves).with_weights(ones).unwrap()).unwrap();
+    let weighted = settings.fit_classes(&data.clone().with_weights(weights).unwrap()).unwrap();
+    let coefs = |fitted: &FittedHalfspaces| -> Vec<(f64, Vec<f64>)> {
+        fitted.model.members().iter().map(|m| (m.intercept, m.coef.clone())).collect()
+    };
+    assert_eq!(coefs(&weighted), coefs(&alone));
+    assert_eq!(weighted.evidence, alone.evidence);
+    let on = |threads| HalfspaceSettings { threads: Some(threads), ..settings.clone() };
+    assert_eq!(on(1).fit_classes(&data).unwrap(), on(3).fit_classes(&data).unwrap());
+    let late = HalfspaceSettings { time_limit: Some(Duration::ZERO), ..settings };
+    assert_eq!(late.fit_classes(&data).unwrap().status, Status::TimeLimit);
 }

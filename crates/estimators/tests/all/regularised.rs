@@ -8,10 +8,11 @@ use margins_estimators::regularised::{
     FixedParameter, KernelChoice, LeaveOneOut, Probabilities, Regularisation, Sigmas,
 };
 use margins_estimators::{Error, Evidence};
-use margins_kernels::SigmaRange;
-use margins_losses::{GargRoth, Hinge, LeakyHockeyStick, Logistic, MarginLoss};
+use margins_kernels::{Gaussian, SigmaRange, combine};
+use margins_losses::{GargRoth, Hinge, LeakyHockeyStick, Logistic, MarginLoss, PowerHockeyStick};
 use margins_model::{Registry, Scheme};
-use margins_optim::{Lambda, Training, lambda_grid};
+use margins_optim::problem::PenaltyFactors;
+use margins_optim::{ClassWeights, Lambda, Options, Training, lambda_grid};
 use margins_robust::RobustLearner;
 use margins_test_support::plane;
 
@@ -448,4 +449,107 @@ fn more_members_than_fit_in_memory_are_refused() {
         .fit(&data)
         .unwrap_err();
     assert!(matches!(error, Error::Members { .. }), "{error}");
+}
+
+/// `L_r` with r near 1 has a best constant score that exceeds all that features add: the fit says so,
+/// where it overflows as well.
+#[test]
+fn a_huge_best_constant_score_is_warned_of() {
+    let rows: Vec<[f64; 1]> =
+        (0..60).map(|i| [f64::from(i).sin() + if i % 3 == 0 { 0.7 } else { 0.0 }]).collect();
+    let names: Vec<&str> = (0..60).map(|i| if i % 3 == 0 { "rare" } else { "usual" }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let data = Dataset::new(design, Classes::new(&names).unwrap()).unwrap();
+    let settings = |r: f64| ClassifierSettings {
+        loss: Arc::new(PowerHockeyStick::new(r).unwrap()),
+        ..at(0.1)
+    };
+    let warnings = |settings: &ClassifierSettings| settings.fit(&data).unwrap().report.warnings;
+    // Twice as many rows of one class: 2^101.
+    let [warning] = &warnings(&settings(1.01))[..] else { panic!("one warning") };
+    assert!(warning.starts_with("Every training row is decided as class 'usual'."), "{warning}");
+    assert!(warning.contains("loss l-r:r=1.01 the best constant score is 2.54e30"), "{warning}");
+    assert!(warning.contains("differ by the factor 2,"), "{warning}");
+    // 2^1112 is beyond the largest number, 2^477 is not.
+    for (r, is_number) in [(1.0009, false), (1.0021, true)] {
+        let fitted = settings(r).fit(&data).unwrap();
+        assert_eq!(
+            fitted.fits[0].report.converged(),
+            is_number,
+            "{r}: {:?}",
+            fitted.fits[0].report
+        );
+        let warning = &fitted.report.warnings[0];
+        assert_eq!(warning.contains("beyond the largest number"), !is_number, "{warning}");
+    }
+    let balanced = ClassifierSettings { class_weights: ClassWeights::Balanced, ..settings(1.01) };
+    let through_0 = ClassifierSettings { intercept: false, ..settings(1.01) };
+    for quiet in [balanced, through_0, settings(2.0), at(0.1)] {
+        assert!(warnings(&quiet).is_empty(), "{quiet:?}");
+    }
+    let kernel = ClassifierSettings { kernels: kernels(&["gaussian:sigma=1"]), ..settings(1.01) };
+    assert_eq!(warnings(&kernel).len(), 1);
+}
+
+/// Bounds on the leave-one-out error hold the error of refits, of linear classifiers with scaled
+/// features too, and are there only where they are proven.
+#[test]
+fn leave_one_out_bounds_are_of_fits_without_an_intercept() {
+    let data = two();
+    let n = data.rows();
+    let base = ClassifierSettings { intercept: false, standardize: true, ..at(0.05) };
+    let bounds = |settings: &ClassifierSettings| {
+        settings.fit(&data).unwrap().leave_one_out_bounds(settings).unwrap()
+    };
+    let found = bounds(&base).unwrap();
+    let wrong: f64 = (0..n)
+        .map(|k| {
+            let weights = (0..n).map(|i| if i == k { 0.0 } else { 1.0 }).collect();
+            let without = ClassifierSettings {
+                sample_weights: Some(weights),
+                standardize: false,
+                ..base.clone()
+            };
+            let fitted = without.fit(&data).unwrap();
+            let row = data.design().select(&[k]);
+            let score = fitted.model.decision_function(&row, &Registry::standard()).unwrap()[0];
+            f64::from(u8::from(score * data.labels().signs()[k] <= 0.0))
+        })
+        .sum();
+    let unscaled = ClassifierSettings { standardize: false, ..base.clone() };
+    let of_unscaled = bounds(&unscaled).unwrap();
+    let error = wrong / n as f64;
+    assert!(of_unscaled.lower <= error && error <= of_unscaled.upper, "{of_unscaled:?} {error}");
+    assert!(found.lower <= found.upper && found.upper < 1.0, "{found:?}");
+    let free = PenaltyFactors::of_columns(vec![0.0, 1.0]).unwrap();
+    let free = ClassifierSettings { penalty_factors: Some(free), ..base.clone() };
+    for none in [ClassifierSettings { intercept: true, ..base.clone() }, free] {
+        assert_eq!(bounds(&none), None);
+    }
+}
+
+/// The duals of a kernel path are the negative slopes of the loss at the margins of each fit.
+#[test]
+fn duals_along_a_path_are_slopes_of_the_loss() {
+    let data = two();
+    let regularisation = Regularisation::path(lambdas(4)).unwrap();
+    let settings = ClassifierSettings {
+        regularisation,
+        kernels: kernels(&["gaussian:sigma=2"]),
+        class_weights: ClassWeights::Balanced,
+        options: Options { tolerance: 1e-11, ..Options::default() },
+        ..ClassifierSettings::default()
+    };
+    let path = settings.path(&data).unwrap();
+    let duals = path.duals(&settings).unwrap().unwrap();
+    let prepared = Gaussian::new(2.0).unwrap();
+    for (fits, duals) in path.fits.iter().zip(&duals) {
+        let scores = combine(&prepared, data.design(), data.design(), &fits[0].coef).unwrap();
+        for ((score, dual), y) in scores.iter().zip(duals).zip(data.labels().signs()) {
+            let slope = -LeakyHockeyStick.derivative(y * (score + fits[0].intercept));
+            assert!((slope - dual).abs() < 1e-3, "{slope} {dual}");
+        }
+    }
+    let linear = ClassifierSettings { kernels: KernelChoice::default(), ..settings };
+    assert_eq!(linear.path(&data).unwrap().duals(&linear).unwrap(), None);
 }

@@ -94,6 +94,62 @@ fn margin_pursuit_sets_its_scale_from_the_data() {
     assert!(matches!(wrong.fit(&data(60)), Err(Error::Contradiction { .. })));
 }
 
+/// The method margin-pursuit is its schedule with the ball of radius `1/sqrt(lambda)` and independent
+/// draws, to the bit; a setting that is given replaces that of the method.
+#[test]
+fn margin_pursuit_is_a_method() {
+    let loss = Arc::new(MarginPursuit::new(1.0, 2.0).unwrap());
+    let lambda = Lambda::new(0.04).unwrap();
+    let base = StreamSettings { loss, lambda, intercept: false, ..settings() };
+    let method = StreamSettings { method: StreamMethod::MarginPursuit, ..base.clone() };
+    let parts = StreamSettings {
+        method: StreamMethod::Gradient { schedule: StepSchedule::MarginPursuit, first: None },
+        sampling: Some(Sampling::WithReplacement),
+        projection: Projection::Radius(5.0),
+        ..base
+    };
+    let data = data(60);
+    assert_eq!(method.gradient().unwrap(), parts.gradient().unwrap());
+    assert_eq!(method.fit(&data).unwrap().model, parts.fit(&data).unwrap().model);
+    let shuffled = StreamSettings { sampling: Some(Sampling::Shuffled), ..method.clone() };
+    let free = StreamSettings { projection: Projection::None, ..method.clone() };
+    for other in [shuffled, free] {
+        assert_ne!(other.gradient().unwrap(), method.gradient().unwrap());
+    }
+    for refused in [
+        StreamSettings { loss: Arc::new(Hinge), ..method.clone() },
+        StreamSettings { lambda: Lambda::NONE, ..method.clone() },
+    ] {
+        assert!(matches!(refused.gradient(), Err(Error::Contradiction { .. })));
+    }
+    // A stream brings its own draws.
+    method.fit_stream(&mut stream(&text(50))).unwrap();
+}
+
+/// A balanced subsample has as many rows of each class, and the fit is that to these rows.
+#[test]
+fn a_fit_takes_balanced_rows() {
+    let data = data(60);
+    let few: Vec<usize> = (0..60).filter(|row| row % 2 == 0 || row % 6 == 1).collect();
+    let data = data.select(&few);
+    let balanced = StreamSettings { balanced_rows: Some(12), ..settings() };
+    let rows = balanced.drawn_rows(data.labels()).unwrap().unwrap();
+    let signs = data.labels().signs();
+    assert_eq!((rows.len(), rows.iter().map(|&row| signs[row]).sum::<f64>()), (12, 0.0));
+    assert_eq!(settings().drawn_rows(data.labels()).unwrap(), None);
+    let by_hand = settings().fit(&data.select(&rows)).unwrap();
+    assert_eq!(balanced.fit(&data).unwrap().model, by_hand.model);
+    let other = StreamSettings { seed: 2, ..balanced.clone() };
+    assert_ne!(other.drawn_rows(data.labels()).unwrap().unwrap(), rows);
+    let three: Vec<&str> = (0..data.rows()).map(|row| ["a", "b", "c"][row % 3]).collect();
+    let three = data.relabelled(Classes::new(&three).unwrap()).unwrap();
+    assert!(matches!(balanced.fit(&three), Err(Error::Contradiction { .. })));
+    for size in [1, data.rows() + 1] {
+        let wrong = StreamSettings { balanced_rows: Some(size), ..settings() };
+        assert!(matches!(wrong.fit(&data), Err(Error::Data(_))));
+    }
+}
+
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
     let pegasos = StreamSettings { method: StreamMethod::Pegasos, ..settings() };
@@ -112,7 +168,8 @@ fn settings_that_cannot_be_used_are_refused() {
     let early = EarlyStopping { hold_out: 0.2, patience: 3 };
     let refused = [
         StreamSettings { epochs: Some(2), ..settings() },
-        StreamSettings { sampling: Sampling::WithReplacement, ..settings() },
+        StreamSettings { sampling: Some(Sampling::WithReplacement), ..settings() },
+        StreamSettings { balanced_rows: Some(8), ..settings() },
         StreamSettings { averaging: Averaging::Suffix(0.5), ..settings() },
         StreamSettings { early_stopping: Some(early), ..settings() },
         StreamSettings { standardize: true, ..settings() },

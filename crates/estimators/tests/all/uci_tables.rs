@@ -64,7 +64,7 @@ fn fit(data: &Dataset, name: &str, kernel: Option<&str>, solver: Solver, at: f64
     let mut settings =
         ClassifierSettings { loss, kernels, regularisation, ..ClassifierSettings::default() };
     settings.options.solver = solver;
-    settings.options.max_iterations = (solver != Solver::Auto).then_some(200);
+    settings.options.max_iterations = (solver != Solver::Auto).then_some(50);
     let fitted = settings.fit(data).unwrap_or_else(|error| panic!("{name} by {solver:?}: {error}"));
     let report = fitted.fits[0].report.clone();
     assert!(report.converged() || solver != Solver::Auto, "{name}: {report:?}");

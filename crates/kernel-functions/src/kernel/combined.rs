@@ -44,6 +44,9 @@ macro_rules! combine {
             fn is_interrupted(&self) -> bool {
                 self.0.is_interrupted() || self.1.is_interrupted()
             }
+            fn refusal(&self, sample: &Sample<'_>) -> Option<String> {
+                self.0.refusal(sample).or_else(|| self.1.refusal(sample))
+            }
             fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
                 self.0.fill(block, out);
                 let mut other = vec![0.0; out.len()];

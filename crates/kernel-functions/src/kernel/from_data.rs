@@ -134,6 +134,9 @@ impl Kernel for FromData {
     fn needs_data(&self) -> bool {
         !self.rules.is_empty()
     }
+    fn refusal(&self, sample: &Sample<'_>) -> Option<String> {
+        self.kernel.refusal(sample)
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         if self.needs_data() { out.fill(f64::NAN) } else { self.kernel.fill(block, out) }
     }

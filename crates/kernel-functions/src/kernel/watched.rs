@@ -101,6 +101,9 @@ impl<K: Kernel> Kernel for Watched<K> {
     fn is_interrupted(&self) -> bool {
         (self.watch)().is_break() || self.kernel.is_interrupted()
     }
+    fn refusal(&self, sample: &Sample<'_>) -> Option<String> {
+        self.kernel.refusal(sample)
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         self.kernel.fill(block, out);
     }

@@ -3,8 +3,8 @@
 use crate::common::matrix;
 use margins_data::{Design, Sample};
 use margins_kernel_functions::{
-    Anova, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52, Polynomial,
-    SigmaRange, Sigmoid, combine,
+    Anova, Bessel, Gaussian, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
+    Polynomial, Product, SigmaRange, Sigmoid, Spline, Sum, combine, combine_all, diagonal,
 };
 use margins_test_support::{KERNELS, dense, kernel, relatively_close, rows_with_zeros, sparse};
 use nalgebra::DMatrix;
@@ -25,6 +25,7 @@ fn kernels_have_the_formulas_of_their_documentation() {
         ("poly:degree=3,scale=2,offset=0.5", 2.5 * 2.5 * 2.5),
         ("sigmoid:scale=0.5,offset=0.25", 0.75f64.tanh()),
         ("anova:sigma=0.1,degree=2", ((-0.4f64).exp() + (-0.9f64).exp()).powi(2)),
+        ("bessel:sigma=0.3,order=0.5,degree=2", ((0.3 * root).sin() / (0.3 * root)).powi(2)),
         ("linear+linear*poly:degree=1,scale=2,offset=3", 1.0 + 5.0),
     ];
     for (specification, want) in cases {
@@ -43,6 +44,65 @@ fn positive_semidefinite_kernels_have_no_negative_eigenvalue() {
             let trace = gram.trace();
             assert!(least >= -1e-10 * trace, "{specification}: {least} of {trace}");
         }
+    }
+}
+
+/// The points of a cross have a matrix of negative eigenvalues if they are in more than `2 V + 2`
+/// dimensions, and of none in as many.
+#[test]
+fn a_bessel_kernel_is_positive_semidefinite_up_to_twice_its_order_and_two() {
+    let cross = |p: usize| -> Vec<Vec<f64>> {
+        let row = |i: usize, sign: f64| (0..p).map(|j| if i == j { sign } else { 0.0 }).collect();
+        (0..p).flat_map(|i| [row(i, 1.0), row(i, -1.0)]).collect()
+    };
+    for order in [0.0, 0.5, 1.0, 3.0] {
+        let p = (2.0 * order + 2.0) as usize;
+        for sigma in [0.5, 1.0, 2.0, 3.0, 5.0] {
+            let gram = matrix(&Bessel::new(sigma, order, 1.0).unwrap(), &dense(&cross(p))).unwrap();
+            let least = gram.symmetric_eigenvalues().min();
+            assert!(least >= -1e-13, "{order} {sigma}: {least}");
+        }
+    }
+    // sin(t)/t in four dimensions: the sum over the cross is an eigenvalue, 1 + k(2) + 6 k(sqrt 2).
+    let shape = |t: f64| if t == 0.0 { 1.0 } else { t.sin() / t };
+    let least = (1..60).map(|k| {
+        let rows = cross(4);
+        let sigma = 0.1 * f64::from(k);
+        let distance = |i: usize, j: usize| {
+            let square: f64 = rows[i].iter().zip(&rows[j]).map(|(x, z)| (x - z).powi(2)).sum();
+            sigma * square.sqrt()
+        };
+        let gram = DMatrix::from_fn(8, 8, |i, j| shape(distance(i, j)));
+        gram.symmetric_eigenvalues().min()
+    });
+    assert!(least.fold(f64::INFINITY, f64::min) < -0.1);
+}
+
+#[test]
+fn samples_outside_the_domain_are_refused_with_the_reason() {
+    let bessel = kernel("bessel:sigma=1,order=0.5");
+    let four = dense(&rows_with_zeros(6, 4));
+    let message = "kernel 'bessel:sigma=1,order=0.5,degree=1' of rows 0 and 0: the order 0.5 is \
+                   positive semidefinite for at most 3 features, and these are 4. Set order=1 or more.";
+    assert_eq!(matrix(&*bessel, &four).unwrap_err().to_string(), message);
+    assert_eq!(diagonal(&*bessel, &four).unwrap_err().to_string(), message);
+    let rows = vec![vec![0.0, 1.0, 2.0], vec![0.5, 0.0, 0.0], vec![0.0, 3.0, -0.25]];
+    let reason = "feature 2 is -0.25, but must not be negative. Scale the features to numbers from 0 \
+                  to 1, and leave out standardisation.";
+    for design in [dense(&rows), sparse(&rows)] {
+        let error = matrix(&Spline, &design).unwrap_err().to_string();
+        assert_eq!(error, format!("kernel 'spline' of rows 2 and 0: {reason}"));
+        let new = combine(&Spline, &design, &design.select(&[0]), &[1.0]).unwrap_err().to_string();
+        assert_eq!(new, format!("kernel 'spline' of rows 2 and 0: {reason}"));
+        // Whatever holds the kernel refuses the sample as well, and a strip knows its first row.
+        let sum = Sum(Box::new(Linear), Box::new(Product(Box::new(Spline), Box::new(Linear))));
+        let error = diagonal(&sum, &design).unwrap_err().to_string();
+        assert_eq!(error, format!("kernel 'linear+spline*linear' of rows 2 and 2: {reason}"));
+        let many: Vec<usize> = (0..400).map(|i| if i == 300 { 2 } else { i % 2 }).collect();
+        let coef = DMatrix::from_element(1, 1, 1.0);
+        let error = combine_all(&Spline, &design.select(&many), &design.select(&[0]), &coef);
+        let error = error.unwrap_err().to_string();
+        assert_eq!(error, format!("kernel 'spline' of rows 300 and 0: {reason}"));
     }
 }
 
@@ -169,8 +229,18 @@ fn specifications_come_back_as_they_were() {
     }
     let registry = KernelRegistry::default();
     let names: Vec<&str> = registry.names().collect();
-    let known =
-        ["anova", "gaussian", "laplacian", "linear", "matern32", "matern52", "poly", "sigmoid"];
+    let known = [
+        "anova",
+        "bessel",
+        "gaussian",
+        "laplacian",
+        "linear",
+        "matern32",
+        "matern52",
+        "poly",
+        "sigmoid",
+        "spline",
+    ];
     assert_eq!(names, known);
     assert!(format!("{registry:?}").contains("matern52"));
     assert_eq!(KernelRegistry::empty().names().count(), 0);
@@ -189,7 +259,8 @@ fn products_bind_tighter_than_sums() {
 
 #[test]
 fn wrong_specifications_say_what_is_wrong() {
-    let known = "anova, gaussian, laplacian, linear, matern32, matern52, poly, sigmoid";
+    let known =
+        "anova, bessel, gaussian, laplacian, linear, matern32, matern52, poly, sigmoid, spline";
     let syntax = |given: &str, reason: &str| {
         (given.to_owned(), format!("kernel specification '{given}': {reason}"))
     };
@@ -331,6 +402,9 @@ fn parameters_out_of_range_are_refused() {
         (Sigmoid::new(1.0, f64::INFINITY).err(), "sigmoid", "offset", "inf", "a finite number"),
         (Anova::new(0.0, 1.0).err(), "anova", "sigma", "0", positive),
         (Anova::new(1.0, 1001.0).err(), "anova", "degree", "1001", degree),
+        (Bessel::new(0.0, 1.0, 1.0).err(), "bessel", "sigma", "0", positive),
+        (Bessel::new(1.0, 100.5, 1.0).err(), "bessel", "order", "100.5", "a number from 0 to 100"),
+        (Bessel::new(1.0, 1.0, 0.5).err(), "bessel", "degree", "0.5", degree),
     ];
     for (error, kernel, parameter, value, requirement) in cases {
         assert_eq!(
@@ -395,7 +469,7 @@ fn a_kernel_of_ones_own_is_used_like_any_other() {
     assert_eq!(gram[(2, 0)], 17.0);
     let replaced = registry.with("linear", &[], |_| Ok(Box::new(Alike { worth: 1.0 })));
     assert_eq!(replaced.parse("linear").unwrap().specification(), "alike:worth=1");
-    assert_eq!(replaced.names().count(), 9);
+    assert_eq!(replaced.names().count(), 11);
 }
 
 #[test]

@@ -139,9 +139,12 @@ fn a_gaussian_needs_no_square_that_is_a_number() {
 #[test]
 fn a_distance_beyond_the_numbers_names_the_rows() {
     let design = Design::from_rows(&[[-1.7e308], [1.7e308]]).unwrap();
-    for specification in
-        ["laplacian:sigma=1e-308", "matern32:length=1e308", "matern52:length=1e308"]
-    {
+    for specification in [
+        "laplacian:sigma=1e-308",
+        "matern32:length=1e308",
+        "matern52:length=1e308",
+        "bessel:sigma=1e-308",
+    ] {
         let message = matrix(&*kernel(specification), &design).unwrap_err().to_string();
         assert!(message.contains("of rows 1 and 0 is NaN; scale the features first"), "{message}");
     }

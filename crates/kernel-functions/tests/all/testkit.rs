@@ -6,8 +6,9 @@ use margins_kernel_functions::testkit::{self, Reference};
 use margins_kernel_functions::{Block, Kernel, KernelRegistry, Product, Sigmoid, Sum};
 use proptest::prelude::*;
 
-/// Every kernel of the registry with several parameters, sums, products and nested ones.
-const KERNELS: [&str; 27] = [
+/// The kernels of the registry that take every sample, with several parameters, sums, products and
+/// nested ones.
+const KERNELS: [&str; 29] = [
     "linear",
     "gaussian:sigma=0.5",
     "gaussian:sigma=1e-9",
@@ -25,6 +26,8 @@ const KERNELS: [&str; 27] = [
     "anova:sigma=0.3",
     "anova:sigma=1.2,degree=3",
     "anova:sigma=1e-3,degree=7",
+    "bessel:sigma=0.7,order=1",
+    "bessel:sigma=30,order=2.5,degree=3",
     "sigmoid",
     "sigmoid:scale=0.3,offset=-0.2",
     "gaussian:sigma=0.5+linear",
@@ -37,16 +40,33 @@ const KERNELS: [&str; 27] = [
     "sigmoid*(gaussian:sigma=1+sigmoid)",
 ];
 
+/// Kernels of features that are not negative.
+const OF_POSITIVE: [&str; 3] = ["spline", "spline*gaussian:sigma=0.5", "linear+spline*spline"];
+
 #[test]
 fn every_kernel_of_the_registry_conforms() {
     let registry = KernelRegistry::standard();
     for name in registry.names() {
-        let tried = KERNELS.iter().filter(|text| text.contains(name)).count();
+        let tried = KERNELS.iter().chain(&OF_POSITIVE).filter(|text| text.contains(name)).count();
         assert!(tried >= 2, "{name} is to be examined with several parameters");
     }
     for specification in KERNELS {
         let kernel = registry.parse(specification).expect("a kernel of the registry");
         testkit::check_registered(&*kernel, &registry);
+    }
+    let mut rows: Vec<Vec<f64>> = (0..60u32)
+        .map(|i| f64::from(i * i % 7) / 3.0)
+        .collect::<Vec<_>>()
+        .chunks(4)
+        .map(Vec::from)
+        .collect();
+    rows[2] = vec![0.0; 4];
+    rows[9] = rows[4].clone();
+    for specification in OF_POSITIVE {
+        let kernel = registry.parse(specification).expect("a kernel of the registry");
+        let mut found = testkit::violations_on(&*kernel, &rows);
+        found.extend(testkit::text_violations(&*kernel, &registry));
+        assert!(found.is_empty(), "{specification}: {found:?}");
     }
 }
 

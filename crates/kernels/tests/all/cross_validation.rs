@@ -8,8 +8,10 @@ use margins_kernels::{
     one_step_leave_one_out, training_path,
 };
 use margins_losses::MarginLoss;
-use margins_optim::{ClassWeights, Lambda, Options, Solver, Training, lambda_grid};
-use margins_test_support::{close, lambda, loss, on_threads};
+use margins_optim::{
+    ClassWeights, Lambda, Options, Solver, Training, lambda_grid, leave_one_out_bounds,
+};
+use margins_test_support::{close, lambda, loss, losses_of, on_threads};
 
 /// Coarse fits bound how far their errors are from those of fine ones, for every way to solve on a
 /// kernel matrix.
@@ -193,4 +195,67 @@ fn leaving_one_out_is_a_fit_without_it() {
             assert!(step < 0.7 * whole_way, "{case}: {step} {whole_way}");
         }
     }
+}
+
+/// The refits without one sample have an error between the bounds, and each margin moves against its
+/// loss by no more than they allow, for every convex loss, kernel and weights.
+#[test]
+fn leave_one_out_errors_are_within_their_bounds() {
+    let n = 24;
+    let rows: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..3).map(|j| ((i * (j + 2) + j) as f64 * 0.7).sin()).collect()).collect();
+    let signs: Vec<f64> = (0..n)
+        .map(|i| if rows[i][0] * rows[i][1] + 0.2 * rows[i][2] > 0.1 { 1.0 } else { -1.0 })
+        .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(signs.clone()).unwrap();
+    let options = Options { tolerance: 1e-12, ..Options::default() };
+    let given: Vec<f64> = (0..n).map(|i| f64::from(1 + i as u32 % 3)).collect();
+    let (mut narrow, mut wide) = (0, 0);
+    for kernel in ["gaussian:sigma=0.8", "linear", "bessel:sigma=2,order=1"] {
+        let gram = gram(kernel, &design);
+        let all: Vec<usize> = (0..n).collect();
+        for name in losses_of(Solver::Newton) {
+            let loss = loss(name);
+            for (weights, at) in [(vec![1.0; n], 0.1), (given.clone(), 0.1), (given.clone(), 0.01)]
+            {
+                let case = format!("{kernel} {name} {at} {:?}", &weights[..2]);
+                let fit_to = |weights: &[f64]| {
+                    let risk = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+                    let risk = risk.with_weights(weights).unwrap().without_intercept();
+                    let fitted = fit(&risk, lambda(at), &options).unwrap();
+                    (risk.risk().clone(), fitted)
+                };
+                let (risk, whole) = fit_to(&weights);
+                let scores = whole.scores(gram.matrix().unwrap());
+                let margins: Vec<f64> = scores.iter().zip(&signs).map(|(f, y)| y * f).collect();
+                let squares = gram.diagonal();
+                let gap = whole.report.duality_gap;
+                let bounds = leave_one_out_bounds(&risk, lambda(at), gap, &margins, &squares);
+                let bounds = bounds.expect("convex, without an intercept");
+                let mut wrong = 0.0;
+                for k in 0..n {
+                    let mut without = weights.clone();
+                    without[k] = 0.0;
+                    let (_, refit) = fit_to(&without);
+                    let score = refit.scores(&gram.cross_of(&[k], &all))[0];
+                    let drop = margins[k] - signs[k] * score;
+                    let slope = -loss.derivative(margins[k]);
+                    let most = weights[k] * slope.abs() * squares[k] / (2.0 * n as f64 * at);
+                    assert!(drop * slope.signum() >= -1e-4, "{case} {k}: {drop} {slope}");
+                    assert!(drop.abs() <= most + 1e-4, "{case} {k}: {drop} {most}");
+                    wrong += if signs[k] * score <= 0.0 { weights[k] } else { 0.0 };
+                }
+                let error = wrong / weights.iter().sum::<f64>();
+                let within = bounds.lower - 1e-12..=bounds.upper + 1e-12;
+                assert!(within.contains(&error), "{case}: {error} {bounds:?}");
+                narrow += usize::from(bounds.upper < 0.3);
+                wide += usize::from(bounds.lower < bounds.upper);
+            }
+            let risk = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+            let zeros = vec![0.0; n];
+            assert_eq!(leave_one_out_bounds(risk.risk(), lambda(0.1), 0.0, &zeros, &zeros), None);
+        }
+    }
+    assert!(narrow > 5 && wide > 5, "{narrow} {wide}");
 }

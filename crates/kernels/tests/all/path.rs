@@ -446,3 +446,38 @@ fn what_a_matrix_keeps_changes_no_fit() {
         }
     }
 }
+
+/// Remark 5 and A.2 of Kwon and Zou (2023), sharper: without an intercept and with mean weight 1 the
+/// norm is at most `sup |L'| sqrt(sup K)/(2 lambda)`, and every score at most `sup |L'| sup K/(2 lambda)`.
+#[test]
+fn slopes_of_the_loss_bound_norm_and_scores() {
+    let data = circles();
+    let n = data.rows();
+    let weights: Vec<f64> = (0..n).map(|i| [0.5, 1.0, 1.5][i % 3]).collect();
+    let mut nearly = 0;
+    for kernel in ["gaussian:sigma=0.5", "linear", "poly:degree=2,scale=1,offset=0"] {
+        let gram = gram(kernel, data.design());
+        let largest = gram.diagonal().into_iter().fold(0.0, f64::max);
+        for name in losses_of(Solver::Newton) {
+            let loss = loss(name);
+            let Some(slope) = loss.lipschitz() else { continue };
+            for at in [10.0, 0.1, 1e-3] {
+                let objective = KernelObjective::new(&*loss, &gram, data.labels()).unwrap();
+                let objective = objective.with_weights(&weights).unwrap().without_intercept();
+                let fit = fit(&objective, lambda(at), &Options::default()).unwrap();
+                let bound = slope * largest.sqrt() / (2.0 * at);
+                let norm = gram.quadratic_form(&fit.coef).max(0.0).sqrt();
+                // The fit is within sqrt(gap/lambda) of the minimiser.
+                let apart = (fit.report.duality_gap.max(0.0) / at).sqrt();
+                assert!(norm <= bound + apart, "{kernel} {name} {at}: {norm} {bound}");
+                for score in fit.scores(gram.matrix().unwrap()) {
+                    let most = (bound + apart) * largest.sqrt();
+                    assert!(score.abs() <= most * (1.0 + 1e-12), "{kernel} {name} {at}: {score}");
+                }
+                nearly += usize::from(norm > 0.2 * bound);
+            }
+        }
+    }
+    // For large lambdas the bound is nearly attained by kernels of which all samples agree.
+    assert!(nearly > 0);
+}

@@ -6,7 +6,7 @@ use margins_losses::{LeakyRelu, MarginLoss};
 use crate::cuts::search_sample;
 use crate::cutting_planes::Cut;
 use crate::sphere::is_wrong;
-use crate::{CutOptions, LearnedByCuts, Problem, Separation, SphereSample};
+use crate::{CutOptions, LearnedHalfspace, Problem, Separation, SphereSample};
 
 /// Returns the halfspace of cutting planes with the oracle [`separate`] instead of the
 /// reweighted one.
@@ -14,7 +14,7 @@ pub fn learn(
     problem: &Problem,
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
-) -> LearnedByCuts {
+) -> LearnedHalfspace {
     search_sample(problem, options, sample, separate)
 }
 

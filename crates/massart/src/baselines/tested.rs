@@ -1,13 +1,15 @@
 //! Halfspaces of earlier learners, with their errors on rows held out.
 
+use margins_data::metrics::HeldOutError;
 use margins_losses::{LeakyRelu, OutOfRange};
 use margins_optim::method::Limits;
 use margins_optim::online::{Direction, LinearClassifier};
 
 use super::{proper, surrogate};
+use crate::cuts::tested;
 use crate::cutting_planes::{End, Method};
 use crate::split::Split;
-use crate::{CutOptions, Error, HeldOut, Plan, Problem, Sphere, SphereSample};
+use crate::{CutOptions, Error, LearnedHalfspace, Plan, Problem, SphereSample};
 
 /// A learner of halfspaces that is older than algorithm 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,18 +22,6 @@ pub enum Baseline {
     LeakyRelu,
     /// The cutting planes of [`proper`] (Chen, Koehler, Moitra and Yau 2020).
     Proper,
-}
-
-/// A halfspace of an earlier learner.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LearnedByBaseline {
-    /// The halfspace, with the intercept 0.
-    pub classifier: LinearClassifier,
-    /// The reason why the learner ended; a perceptron accepts its last iterate, and a minimum within
-    /// its gap is accepted.
-    pub end: End,
-    /// The number of draws of the perceptron, else of evaluations of all rows.
-    pub calls: usize,
 }
 
 /// Returns the halfspace of an earlier learner from some rows of a sample, with its error on the
@@ -65,34 +55,33 @@ pub fn learn_tested(
     sample: &SphereSample<'_>,
     seed: u64,
     limits: &Limits<'_>,
-) -> Result<(LearnedByBaseline, HeldOut), Error> {
+) -> Result<(LearnedHalfspace, HeldOutError), Error> {
     let plan = Plan::practical(problem);
     let split = Split::new(sample.weights(), plan.selection, seed)?;
-    let training = || sample.clone().with_weights(split.training_weights(sample.weights()));
+    let training = sample.clone().with_weights(split.training_weights(sample.weights()))?;
     let found = match baseline {
         Baseline::Perceptron => {
             let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
-            perceptron(sample.points(), draws, limits)
+            perceptron(&training, draws, limits)
         }
-        Baseline::LeakyRelu => leaky_relu(problem, &training()?, limits)?,
+        Baseline::LeakyRelu => leaky_relu(problem, &training, limits)?,
         Baseline::Proper => {
             let options = CutOptions { limits: *limits, ..CutOptions::default() };
-            let found = proper::learn(problem, &options, &training()?);
-            LearnedByBaseline { classifier: found.classifier, end: found.end, calls: found.calls }
+            proper::learn(problem, &options, &training)
         }
     };
-    let held_out = HeldOut::of(problem, &found.classifier.coef, &split.selection_sample(sample)?);
+    let held_out = tested(problem, &found, &split.selection_sample(sample)?);
     Ok((found, held_out))
 }
 
 fn perceptron(
-    points: &Sphere<'_>,
+    training: &SphereSample<'_>,
     draws: impl Iterator<Item = (usize, f64)>,
     limits: &Limits<'_>,
-) -> LearnedByBaseline {
+) -> LearnedHalfspace {
     /// The number of steps between checks of the limits.
     const STEPS_A_LOOK: usize = 256;
-    let (mut w, mut calls, mut end) = (vec![0.0; points.columns()], 0usize, End::Accepted);
+    let (mut w, mut calls, mut end) = (vec![0.0; training.columns()], 0usize, End::Accepted);
     for (row, y) in draws {
         if calls.is_multiple_of(STEPS_A_LOOK)
             && let Some(status) = limits.reached()
@@ -101,19 +90,19 @@ fn perceptron(
             break;
         }
         calls += 1;
-        let x = points.sample(row);
+        let x = training.points().sample(row);
         if y * x.dot(&w) <= 0.0 {
             x.add_to(y, &mut w);
         }
     }
-    LearnedByBaseline { classifier: LinearClassifier { intercept: 0.0, coef: w }, end, calls }
+    learned(w, training, end, calls)
 }
 
 fn leaky_relu(
     problem: &Problem,
     training: &SphereSample<'_>,
     limits: &Limits<'_>,
-) -> Result<LearnedByBaseline, Error> {
+) -> Result<LearnedHalfspace, Error> {
     let (eta, epsilon) = (problem.noise.get(), problem.target.epsilon());
     let requirement = "greater than 0 for the LeakyReLU loss, which w = 0 minimises otherwise";
     let slope = OutOfRange::check("eta", eta, requirement, |eta| eta > 0.0)?;
@@ -122,11 +111,17 @@ fn leaky_relu(
     let most_calls = CutOptions::default().most_calls(problem, training.columns());
     let method = Method::AnalyticCentre;
     let minimum = surrogate::minimize(method, &loss, 1.0, training, tolerance, most_calls, limits);
-    let end = match minimum.stopped {
-        Some(status) => End::Stopped(status),
-        None if minimum.gap <= tolerance => End::Accepted,
-        None => End::CallLimit,
-    };
-    let classifier = LinearClassifier { intercept: 0.0, coef: minimum.point };
-    Ok(LearnedByBaseline { classifier, end, calls: minimum.calls })
+    let end = minimum.stopped.map_or(End::Accepted, End::Stopped);
+    Ok(learned(minimum.point, training, end, minimum.calls))
+}
+
+/// Returns a halfspace with its error on the rows learned from.
+fn learned(
+    coef: Vec<f64>,
+    training: &SphereSample<'_>,
+    end: End,
+    calls: usize,
+) -> LearnedHalfspace {
+    let error = training.error(&coef);
+    LearnedHalfspace { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }
 }

@@ -23,7 +23,7 @@ pub struct Plan {
 pub enum CandidateRule {
     /// All `T + 1` iterates are candidates, as published.
     All,
-    /// The last iterate and this many at independent uniform times are candidates.
+    /// The last iterate and this many at independent uniform times before it are candidates.
     Random(usize),
 }
 
@@ -126,13 +126,39 @@ impl Plan {
             CandidateRule::All => Box::new(0..=self.steps),
             CandidateRule::Random(count) => {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
+                // The proof is of the mean over the iterates that a step is taken from.
+                let last = self.steps.saturating_sub(1);
                 let mut times: Vec<usize> =
-                    (0..count).map(|_| random.random_range(0..=self.steps)).collect();
+                    (0..count).map(|_| random.random_range(0..=last)).collect();
                 times.push(self.steps);
                 times.sort_unstable();
                 times.dedup();
                 Box::new(times.into_iter())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random candidates are of the iterates before the last one, all equally often, as in the proof of
+    /// [`Plan::proven`]; the last one is a candidate beside them.
+    #[test]
+    fn random_times_are_those_before_the_last_step() {
+        let problem = Problem::new(0.1, 0.2).unwrap();
+        let plan = Plan { steps: 4, ..Plan::practical(&problem) };
+        let plan = Plan { candidates: CandidateRule::Random(1), ..plan };
+        let mut counts = [0.0; 4];
+        for seed in 0..4000 {
+            let times: Vec<usize> = plan.times(seed).collect();
+            assert_eq!((times.len(), times[1]), (2, 4), "{times:?}");
+            counts[times[0]] += 1.0;
+        }
+        // Four standard deviations.
+        assert!(counts.iter().all(|count| (count - 1000.0f64).abs() < 110.0), "{counts:?}");
+        let none = Plan { steps: 0, ..plan };
+        assert_eq!(none.times(1).collect::<Vec<_>>(), [0]);
     }
 }

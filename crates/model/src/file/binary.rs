@@ -17,9 +17,9 @@ use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{self, Frame, PREFIX};
-use super::{Format, Header};
-use crate::error::VERSION;
-use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
+use super::scheme::SchemeInFile;
+use super::{Format, Header, Parts, Steps, check_version};
+use crate::{Basis, Error, Functions, Member, ModelPath, Registry, TrainingSummary};
 
 /// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
 /// transfer as text would change.
@@ -45,7 +45,7 @@ struct Description<'a> {
     crate_version: &'a str,
     loss: &'a str,
     kernel: Option<&'a str>,
-    scheme: Scheme,
+    scheme: SchemeInFile,
     #[serde(borrow)]
     classes: Vec<&'a str>,
     #[serde(borrow)]
@@ -95,7 +95,8 @@ pub(super) fn starts(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC[..4])
 }
 
-pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
+pub(super) fn write(steps: Steps<'_>) -> Result<Vec<u8>, Error> {
+    let model = steps.model;
     let fit = |member: &Member| FitDescription {
         lambda: member.lambda.unwrap_or(0.0),
         training: member.training.clone(),
@@ -107,16 +108,16 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         crate_version: env!("CARGO_PKG_VERSION"),
         loss: model.loss(),
         kernel: model.basis().map(Basis::kernel),
-        scheme: model.scheme(),
+        scheme: SchemeInFile::of(model),
         classes: borrowed(model.classes()),
         feature_names: model.feature_names().map(borrowed),
-        fits: model.members().iter().map(fit).collect(),
+        fits: steps.members().map(fit).collect(),
         encoding: columns.as_deref(),
         label_type: model.label_type(),
     };
     let numbers = Numbers {
-        intercepts: model.members().iter().map(|member| member.intercept).collect(),
-        coefs: model.members().iter().map(|member| Cow::from(&member.coef)).collect(),
+        intercepts: steps.members().map(|member| member.intercept).collect(),
+        coefs: steps.members().map(|member| Cow::from(&member.coef)).collect(),
         scales: model.basis().and_then(Basis::scales).map(Cow::from),
         // A basis has no more features than fit in 32 bits.
         linear: model
@@ -133,7 +134,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         )));
     }
     append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
-    Ok(frame::close(bytes, &MAGIC, VERSION, description_length))
+    Ok(frame::close(bytes, &MAGIC, steps.version(), description_length))
 }
 
 fn borrowed(list: &[String]) -> Vec<&str> {
@@ -153,7 +154,7 @@ fn append<const MOST: usize>(
     written.map(drop).map_err(|error| Error::Invalid(error.to_string()))
 }
 
-pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
+pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, ModelPath), Error> {
     let (frame, [description, numbers]) = split(bytes)?;
     let (stored, computed) = (frame.stored, frame.computed());
     if stored != computed {
@@ -161,12 +162,6 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
     }
     let description: Description<'_> =
         decode("description", description, encoding::<MOST_DESCRIPTION>())?;
-    let columns: Option<Encoding> = description
-        .encoding
-        .map(serde_json::from_str)
-        .transpose()
-        .map_err(|error| Error::NotAModel(format!("its encoding: {error}")))?;
-    let label_type = description.label_type.map(str::to_owned);
     let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
     let header = Header {
         format: Format::Binary,
@@ -175,17 +170,15 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
         length: bytes.len(),
         checksum: Some(stored),
     };
-    let model = model(description, numbers, registry)?.with_encoding(columns)?;
-    Ok((header, model.with_label_type(label_type)))
+    let models = parts(description, numbers, frame.version, registry)?.models()?;
+    Ok((header, models))
 }
 
 /// Returns the frame, and the bytes of description and numbers.
 fn split(bytes: &[u8]) -> Result<(Frame<'_>, [&[u8]; 2]), Error> {
     let frame = Frame::of(bytes, &MAGIC).map_err(Error::NotAModel)?;
     let (version, [description, _]) = (frame.version, frame.lengths);
-    if version != VERSION {
-        return Err(Error::Version { found: version.into() });
-    }
+    check_version(version.into())?;
     if description > MOST_DESCRIPTION as u64 {
         return Err(Error::NotAModel(format!(
             "its description has {description} bytes, more than {MOST_DESCRIPTION}"
@@ -228,11 +221,17 @@ fn explain(error: &DecodeError) -> String {
     }
 }
 
-fn model(
+fn parts(
     description: Description<'_>,
     numbers: Numbers<'_>,
+    version: u32,
     registry: &Registry,
-) -> Result<Model, Error> {
+) -> Result<Parts, Error> {
+    let encoding: Option<Encoding> = description
+        .encoding
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| Error::NotAModel(format!("its encoding: {error}")))?;
     let fits = description.fits.len();
     for (what, found) in
         [("intercepts", numbers.intercepts.len()), ("lists of coefficients", numbers.coefs.len())]
@@ -259,14 +258,17 @@ fn model(
         platt: fit.platt,
     };
     let members = description.fits.into_iter().zip(numbers.intercepts).zip(numbers.coefs);
-    Model::from_members(
-        &*loss,
-        owned(description.classes),
-        description.scheme,
-        description.feature_names.map(owned),
+    Ok(Parts {
+        version,
+        loss,
+        classes: owned(description.classes),
+        scheme: description.scheme,
+        feature_names: description.feature_names.map(owned),
         basis,
-        members.map(member).collect(),
-    )
+        members: members.map(member).collect(),
+        encoding,
+        label_type: description.label_type.map(str::to_owned),
+    })
 }
 
 impl<'a> FunctionNumbers<'a> {

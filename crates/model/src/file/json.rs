@@ -8,9 +8,9 @@ use margins_data::{Design, Sample};
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Format, Header};
-use crate::error::VERSION;
-use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme};
+use super::scheme::SchemeInFile;
+use super::{Format, Header, Parts, Steps, check_version};
+use crate::{Basis, Error, Functions, Member, Model, ModelPath, Registry};
 
 /// The first field of every model in JSON.
 const FORMAT: &str = "margins-model";
@@ -30,7 +30,7 @@ struct Document<'a> {
     version: u32,
     crate_version: Cow<'a, str>,
     loss: Cow<'a, str>,
-    scheme: Scheme,
+    scheme: SchemeInFile,
     classes: Cow<'a, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_type: Option<Cow<'a, str>>,
@@ -71,20 +71,14 @@ impl Serialize for Model {
     /// Writes the document that JSON files contain. It is for self-describing formats such as
     /// JSON; [`to_bytes`](Self::to_bytes) returns a compact form.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let document = Document {
-            format: FORMAT.into(),
-            version: VERSION,
-            crate_version: env!("CARGO_PKG_VERSION").into(),
-            loss: self.loss().into(),
-            scheme: self.scheme(),
-            classes: self.classes().into(),
-            label_type: self.label_type().map(Cow::Borrowed),
-            feature_names: self.feature_names().map(Cow::Borrowed),
-            encoding: self.encoding().map(Cow::Borrowed),
-            basis: self.basis().map(BasisDocument::of),
-            members: self.members().into(),
-        };
-        document.serialize(serializer)
+        Document::of(Steps { model: self, further: &[] }).serialize(serializer)
+    }
+}
+
+impl Serialize for ModelPath {
+    /// Writes the document that JSON files contain, as that of a [`Model`].
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Document::of(Steps::of(self)).serialize(serializer)
     }
 }
 
@@ -103,17 +97,17 @@ impl<'de> DeserializeSeed<'de> for &Registry {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Model, D::Error> {
         let document = Document::deserialize(deserializer)?;
         check(&document.format, Ok(document.version.into()))
-            .and_then(|()| document.model(self))
+            .and_then(|()| document.models(self)?.into_only())
             .map_err(D::Error::custom)
     }
 }
 
-pub(super) fn write(model: &Model, mut out: impl Write) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut out, model)?;
+pub(super) fn write(steps: Steps<'_>, mut out: impl Write) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, &Document::of(steps))?;
     out.write_all(b"\n")
 }
 
-pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
+pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, ModelPath), Error> {
     let refuse = |error: serde_json::Error| Error::NotAModel(error.to_string());
     let missing = |field: &str| Error::NotAModel(format!("it has no field '{field}'"));
     let Preamble { format, version } = serde_json::from_slice(text).map_err(refuse)?;
@@ -127,33 +121,50 @@ pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), 
         length: text.len(),
         checksum: None,
     };
-    Ok((header, document.model(registry)?))
+    Ok((header, document.models(registry)?))
 }
 
 fn check(format: &str, version: Result<u64, Error>) -> Result<(), Error> {
     if format != FORMAT {
         return Err(Error::NotAModel(format!("its format is '{format}', not '{FORMAT}'")));
     }
-    match version? {
-        found if found == u64::from(VERSION) => Ok(()),
-        found => Err(Error::Version { found }),
-    }
+    check_version(version?)
 }
 
-impl Document<'_> {
-    fn model(self, registry: &Registry) -> Result<Model, Error> {
-        let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
-        let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
-        Model::from_members(
-            &*loss,
-            self.classes.into_owned(),
-            self.scheme,
-            self.feature_names.map(Cow::into_owned),
-            basis,
-            self.members.into_owned(),
-        )?
-        .with_encoding(self.encoding.map(Cow::into_owned))
-        .map(|model| model.with_label_type(self.label_type.map(Cow::into_owned)))
+impl<'a> Document<'a> {
+    fn of(steps: Steps<'a>) -> Self {
+        let model = steps.model;
+        Document {
+            format: FORMAT.into(),
+            version: steps.version(),
+            crate_version: env!("CARGO_PKG_VERSION").into(),
+            loss: model.loss().into(),
+            scheme: SchemeInFile::of(model),
+            classes: model.classes().into(),
+            label_type: model.label_type().map(Cow::Borrowed),
+            feature_names: model.feature_names().map(Cow::Borrowed),
+            encoding: model.encoding().map(Cow::Borrowed),
+            basis: model.basis().map(BasisDocument::of),
+            members: match steps.further {
+                [] => model.members().into(),
+                _ => steps.members().cloned().collect(),
+            },
+        }
+    }
+
+    fn models(self, registry: &Registry) -> Result<ModelPath, Error> {
+        Parts {
+            version: self.version,
+            loss: registry.losses.parse(&self.loss).map_err(Error::Loss)?,
+            classes: self.classes.into_owned(),
+            scheme: self.scheme,
+            feature_names: self.feature_names.map(Cow::into_owned),
+            basis: self.basis.map(|basis| basis.basis(registry)).transpose()?,
+            members: self.members.into_owned(),
+            encoding: self.encoding.map(Cow::into_owned),
+            label_type: self.label_type.map(Cow::into_owned),
+        }
+        .models()
     }
 }
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 
-use crate::certificate::{Evaluator, dual};
+use crate::certificate::{DualSolution, Evaluator, dual};
 use crate::method::{Choice, Status};
 use crate::problem::{EmpiricalRisk, MarginSummary, Point};
 use crate::space::InMemory;
-use crate::{Certificate, Lambda};
+use crate::{Certificate, Lambda, Objective};
 
 /// A time that was measured. All such times compare as equal, so that results do not differ by the
 /// time they took.
@@ -67,6 +67,9 @@ pub struct Report {
     /// `sum c_i s_i y_i = 0` to rounding if there is an intercept. They are kept for a linear fit where
     /// [`Options::keep_duals`](crate::Options::keep_duals) asks for them.
     pub duals: Option<Vec<f64>>,
+    /// A bound on the share of rows that are misclassified if they are left out one at a time, for the
+    /// methods that have one, such as the large-margin distribution machine with the hinge.
+    pub leave_one_out_bound: Option<f64>,
 }
 
 impl Report {
@@ -259,6 +262,7 @@ impl Ending {
             choice: None,
             history: self.history,
             duals: None,
+            leave_one_out_bound: None,
         }
     }
 }
@@ -320,6 +324,38 @@ impl Fit {
     /// Returns `b + <w, x>`.
     pub fn score(&self, x: &Sample<'_>) -> f64 {
         self.intercept + x.dot(&self.coef)
+    }
+
+    /// Returns the dual variables of a fit to this objective with its constrained form: by the duals that
+    /// the report [keeps](crate::Options::keep_duals), else by the slopes at the margins, which take one
+    /// side of every kink.
+    ///
+    /// ```
+    /// use margins_data::generate::{Example, GaussianMixture};
+    /// use margins_losses::LeakyHockeyStick;
+    /// use margins_optim::{Lambda, Objective, Options, fit};
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(30, 2)?;
+    /// let objective = Objective::of(&LeakyHockeyStick, &data)?;
+    /// let options = Options { tolerance: 1e-12, ..Options::default() };
+    /// let fit = fit(&objective, Lambda::new(0.05)?, &options)?;
+    /// let form = fit.dual_solution(&objective).constrained.expect("coefficients other than 0");
+    /// // Problems (3) and (4) of Kwon and Zou, whose values differ by n.
+    /// let (c, n) = (form.norm, 30.0);
+    /// let logarithms: f64 = form.multipliers.iter().map(|sigma| sigma.ln()).sum();
+    /// let dual = logarithms - 2.0 * n * 0.05 * c * c;
+    /// assert!((form.primal - dual - n).abs() < 1e-6 * n);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// The method panics if the objective has another number of features.
+    pub fn dual_solution<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+    ) -> DualSolution {
+        let Fit { lambda, intercept, coef, report } = self;
+        objective.dual_solution(*lambda, *intercept, coef, report.duals.as_deref())
     }
 
     /// Returns the scores of all samples.

@@ -8,6 +8,7 @@ use margins_losses::MarginLoss;
 
 use super::held_out::FinishedFolds;
 use super::sensitivity::Sensitivity;
+use crate::certificate::DualSolution;
 use crate::method::Ending;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::{EmpiricalRisk, Penalty, PenaltyFactors};
@@ -191,6 +192,30 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok((fit, loss))
     }
 
+    /// Returns the dual variables of a linear fit to the data with its constrained form, whose norm is the
+    /// one that the penalty has: of the coefficients for features as the training scales them.
+    ///
+    /// # Errors
+    /// The errors of [`Objective::of`]. [`Error::Shape`]: another number of coefficients than of features.
+    pub fn dual_solution(&self, data: &Dataset, fit: &Fit) -> Result<DualSolution, Error> {
+        if fit.coef.len() != data.columns() {
+            return Err(Error::Shape {
+                what: "coefficients, one per feature",
+                expected: data.columns(),
+                found: fit.coef.len(),
+            });
+        }
+        let mut scaled = fit.clone();
+        if let Some(factors) = factors(&self.scalings(data)?) {
+            scaled.coef.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
+        }
+        let (solution, _) = self.on_scaled(data, |data| {
+            let objective = Objective::from_risk(self.risk(data)?, data.design())?;
+            Ok::<_, Error>(scaled.dual_solution(&objective))
+        })?;
+        Ok(solution)
+    }
+
     /// Returns the penalty factors of the features of data.
     ///
     /// # Errors
@@ -229,16 +254,19 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     ) -> Result<Sensitivity, Error> {
         let factors = factors(&self.scalings(rows)?);
         let norms = |design: &Design| -> Vec<f64> {
-            let norm = |sample: Sample<'_>| {
-                let Some(factors) = &factors else { return sample.squared_norm().sqrt() };
-                let mut square = 0.0;
-                sample.for_each(|column, value| square += (factors[column] * value).powi(2));
-                square.sqrt()
-            };
-            design.samples().map(norm).collect()
+            scaled_squares(factors.as_deref(), design).into_iter().map(f64::sqrt).collect()
         };
         let training = norms(rows.design()).into_iter().fold(0.0, f64::max);
         Ok(Sensitivity { held_out: norms(held_out), training })
+    }
+
+    /// Returns the squared norms of the samples of linear fits, in the norm whose dual the penalty is the
+    /// square of: of features divided by the roots of their penalty factors.
+    ///
+    /// # Errors
+    /// The errors of [`PenaltyFactors::on`].
+    pub fn squared_norms(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
+        Ok(scaled_squares(factors(&self.scalings(data)?).as_deref(), data.design()))
     }
 
     /// Applies `solve` to the data, with features scaled if the settings say so; returns its result
@@ -319,6 +347,17 @@ pub(crate) fn factors(scalings: &[Standardizer]) -> Option<Vec<f64>> {
         all.iter_mut().zip(next).for_each(|(factor, next)| *factor *= next);
         all
     })
+}
+
+/// Returns the squared norms of samples whose features are multiplied by factors.
+fn scaled_squares(factors: Option<&[f64]>, design: &Design) -> Vec<f64> {
+    let square = |sample: Sample<'_>| {
+        let Some(factors) = factors else { return sample.squared_norm() };
+        let mut square = 0.0;
+        sample.for_each(|column, value| square += (factors[column] * value).powi(2));
+        square
+    };
+    design.samples().map(square).collect()
 }
 
 /// Takes the coefficients back to the features as given.

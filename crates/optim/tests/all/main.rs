@@ -2,11 +2,13 @@
 
 mod adaptive;
 mod choice;
+mod constrained;
 mod dual;
 mod erm_solutions;
 mod free;
 mod properties;
 mod samples;
 mod scales;
+mod separable;
 mod shards;
 mod stochastic;

@@ -233,6 +233,44 @@ proptest! {
         }
     }
 
+    /// Novikoff (1962): on samples of norm at most R that some unit vector separates with the margin
+    /// gamma, the perceptron makes at most `(R/gamma)^2` mistakes in any order and any number of passes;
+    /// with an intercept, R^2 + 1 for R^2.
+    #[test]
+    fn the_perceptron_makes_no_more_mistakes_than_novikoffs_bound(
+        rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 3), 2..40),
+        direction in prop::collection::vec(-1.0..1.0f64, 3), margin in 0.02..0.3f64, passes in 1usize..200,
+    ) {
+        let norm = |w: &[f64]| w.iter().map(|w| w * w).sum::<f64>().sqrt();
+        prop_assume!(norm(&direction) > 0.1);
+        let best: Vec<f64> = direction.iter().map(|w| w / norm(&direction)).collect();
+        let product = |x: &[f64]| x.iter().zip(&best).map(|(x, w)| x * w).sum::<f64>();
+        // Every sample is moved away from the boundary.
+        let rows: Vec<(Vec<f64>, f64)> = rows
+            .into_iter()
+            .map(|x| {
+                let y = if product(&x) >= 0.0 { 1.0 } else { -1.0 };
+                (x.iter().zip(&best).map(|(x, w)| x + y * margin * w).collect(), y)
+            })
+            .collect();
+        let largest = rows.iter().map(|(x, _)| norm(x)).fold(0.0, f64::max);
+        let gamma = rows.iter().map(|(x, y)| y * product(x)).fold(f64::INFINITY, f64::min);
+        for (mut learner, squared) in [
+            (Perceptron::new(3).without_intercept(), largest * largest),
+            (Perceptron::new(3), largest * largest + 1.0),
+        ] {
+            let mut mistakes = 0;
+            for _ in 0..passes {
+                for (x, y) in &rows {
+                    mistakes += u32::from(y * learner.score(&Sample::Dense(x)) <= 0.0);
+                    learner.step(&Sample::Dense(x), *y).unwrap();
+                }
+            }
+            let bound = squared / (gamma * gamma);
+            prop_assert!(f64::from(mistakes) <= bound * (1.0 + 1e-9), "{} {}", mistakes, bound);
+        }
+    }
+
     #[test]
     fn averaged_perceptron_is_the_mean_of_the_perceptrons((rows, signs) in samples()) {
         let p = rows[0].len();

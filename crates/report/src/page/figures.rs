@@ -142,7 +142,7 @@ fn kernels(selection: &Selection) -> Markup {
     }
 }
 
-pub(super) fn path(path: &[PathPoint], profiles: &[Profile]) -> Vec<Markup> {
+pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) -> Vec<Markup> {
     if path.len() < 2 {
         return Vec::new();
     }
@@ -172,13 +172,23 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile]) -> Vec<Markup> {
         one("path-errors", "Training error", error, |point| point.training_error),
         one("path-norms", "Norm", Axis::log("norm"), |point| point.norm),
     ];
-    charts.extend(coefficients(path, profiles));
+    charts.extend(lines_of(
+        path,
+        profiles,
+        ["path-coefficients", "Largest coefficients", "coefficient"],
+    ));
+    charts.extend(lines_of(path, duals, ["path-duals", "Duals of samples", "dual"]));
     charts.push(gap_chart("path-gaps", along(|point| point.relative_gap), certified));
     charts.iter().map(Chart::figure).collect()
 }
 
-/// Returns the chart of the largest coefficients along a path, if there are any.
-fn coefficients(path: &[PathPoint], profiles: &[Profile]) -> Option<Chart> {
+/// Returns the chart of coefficients or duals along a path, if there are any, with its key, title and
+/// axis.
+fn lines_of(
+    path: &[PathPoint],
+    profiles: &[Profile],
+    [key, title, y]: [&'static str; 3],
+) -> Option<Chart> {
     let last = path.last()?;
     let at_the_end = |profile: &Profile| {
         let coefficient = profile.coef.last().copied().unwrap_or_default();
@@ -190,11 +200,11 @@ fn coefficients(path: &[PathPoint], profiles: &[Profile]) -> Option<Chart> {
     };
     let ends: Vec<String> = profiles.iter().map(at_the_end).collect();
     (!profiles.is_empty()).then(|| Chart {
-        key: "path-coefficients".to_owned(),
-        title: "Largest coefficients along the path".to_owned(),
+        key: key.to_owned(),
+        title: format!("{title} along the path"),
         description: format!("At lambda {} they are {}.", short(last.lambda), ends.join(", ")),
         x: Axis::log(LAMBDA),
-        y: Axis::new("coefficient"),
+        y: Axis::new(y),
         series: profiles.iter().map(line).collect(),
     })
 }

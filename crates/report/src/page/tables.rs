@@ -233,31 +233,17 @@ pub(super) fn hardest(evaluation: &Evaluation) -> Markup {
 pub(super) fn margin_locations(evaluations: &[Evaluation]) -> Option<Markup> {
     let row = |evaluation: &Evaluation| {
         let found = evaluation.location?;
-        let interval = match found.interval {
-            Some((lower, upper)) => format!("{} to {}", short(lower), short(upper)),
-            None => "none".to_owned(),
-        };
         let attained = if found.attained { "yes" } else { "no" };
         let of_moments = [found.mean, found.variance, found.skewness].map(short);
         let of_loss = [found.gamma, found.scale, found.estimate].map(short);
-        let cells = [interval, attained.to_owned()];
+        let attained = [attained.to_owned()];
         let name = [evaluation.data.clone()];
-        Some(name.into_iter().chain(of_loss).chain(cells).chain(of_moments).collect())
+        Some(name.into_iter().chain(of_loss).chain(attained).chain(of_moments).collect())
     };
     let rows: Vec<Vec<String>> = evaluations.iter().filter_map(row).collect();
-    let caption = "Location of the margins at the scale of the loss. The 95\u{a0}% interval, for the mean \
-                   margin, holds for rows that were not fitted.";
-    let header = [
-        "data",
-        "gamma",
-        "scale",
-        "estimate",
-        "interval",
-        "gamma attained",
-        "mean",
-        "variance",
-        "skewness",
-    ];
+    let caption = "Location of the margins at the scale of the loss.";
+    let header =
+        ["data", "gamma", "scale", "estimate", "gamma attained", "mean", "variance", "skewness"];
     (!rows.is_empty()).then(|| table(caption, &header, &rows))
 }
 

@@ -1,8 +1,10 @@
 //! What is known without a fit: the numbers of a plan, and a lower bound on the noise rate.
 
+use margins::data::{Dataset, Labels};
 use margins::estimators::massart::{HalfspaceMethod, HalfspaceSettings};
-use margins::massart::{MarginBound, Plan};
+use margins::massart::{MarginBound, Plan, Problem};
 
+use super::{settings, target};
 use crate::arguments::massart::{MassartArguments, PlanName};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
@@ -16,21 +18,23 @@ use crate::output::{VERSION, write_json};
 pub(super) fn calculate(
     arguments: &MassartArguments,
     settings: &HalfspaceSettings,
+    problem: Problem,
 ) -> Result<(), Failure> {
-    let HalfspaceMethod::Gradient { problem, .. } = settings.method else {
-        return Err(Failure::usage("--calculate needs --eta and --gamma"));
-    };
     let name = arguments.learner.plan.unwrap_or(PlanName::Proven);
     let plan = name.plan(&problem);
     let (mut rows, mut seconds) = (None, None);
     if !arguments.data.file.files().is_empty() {
         let source = arguments.source();
         if let Some(file) = source.block_file()? {
-            rows = Some(file.rows());
+            let weighted = |k| file.read::<Labels>(k).map(|data| weighted_rows(&data));
+            rows = Some(match file.has_weights() {
+                true => (0..file.partitions()).map(weighted).sum::<Result<usize, _>>()?,
+                false => file.rows(),
+            });
         } else {
             let data = source.dataset()?;
             let of_step = step("timing steps", || settings.seconds_per_step(&data, &problem))?;
-            (rows, seconds) = (Some(data.rows()), Some(of_step * plan.steps as f64));
+            (rows, seconds) = (Some(weighted_rows(&data)), Some(of_step * plan.steps as f64));
         }
     }
     let document = PlanDocument {
@@ -56,13 +60,20 @@ pub(super) fn calculate(
     })
 }
 
+/// Returns the number of rows of positive weight.
+fn weighted_rows(data: &Dataset) -> usize {
+    let count = |weights: &[f64]| weights.iter().filter(|&&weight| weight > 0.0).count();
+    data.weights().map_or(data.rows(), count)
+}
+
 /// Prints a lower bound on the noise rate, and the rows that speak for it.
-pub(super) fn audit(
-    arguments: &MassartArguments,
-    settings: &HalfspaceSettings,
-    delta: f64,
-) -> Result<(), Failure> {
-    let margin = MarginBound::new(arguments.noise.gamma.unwrap_or(0.0)).map_err(Failure::usage)?;
+pub(super) fn audit(arguments: &MassartArguments) -> Result<(), Failure> {
+    let lacking = || Failure::usage("--audit needs the margin, such as --gamma 0.05");
+    let gamma = arguments.noise.gamma.ok_or_else(lacking)?;
+    let margin = MarginBound::new(gamma).map_err(Failure::usage)?;
+    let target = target(arguments)?;
+    let (delta, settings) =
+        (target.delta(), settings(arguments, HalfspaceMethod::Adaptive { target }));
     let data = arguments.source().dataset()?;
     let found = step("auditing", || settings.audit(&data, margin, delta))?;
     let suspect = |&(row, term): &(usize, f64)| Suspect {

@@ -1,7 +1,7 @@
 //! The decision between two classes.
 
+use margins::Model;
 use margins::losses::MarginLoss;
-use margins::{Model, Scheme};
 
 use crate::arguments::predict::{Costs, DecisionArguments};
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ impl Decision {
         let has_probabilities = model.probability(loss, 0.0).is_some();
         if matches!(rule, Decision::Probability(_)) && !has_probabilities {
             let whose = match model.scheme() {
-                Scheme::Majority => "a majority".to_owned(),
+                scheme if scheme.is_vote() => "a majority".to_owned(),
                 _ => format!("the loss '{}'", model.loss()),
             };
             return Err(Failure::Usage(format!(

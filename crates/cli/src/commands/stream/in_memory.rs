@@ -26,6 +26,10 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Res
     let StreamArguments { memory, output: to, .. } = arguments;
     let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
+    let data = match settings.drawn_rows(data.labels())? {
+        Some(rows) => data.select(&rows),
+        None => data,
+    };
     let (fit, loss) = (&fitted.fits[0], fitted.loss.specification());
     refuse_contradiction(&loss, &[fit.report.status])?;
     of_stochastic_step(fitted.too_long_step).iter().for_each(|sentence| tell(sentence));
@@ -67,6 +71,10 @@ pub(super) fn fit_several(
 ) -> Result<(), Failure> {
     let to = &arguments.output;
     let data = arguments.source().classes()?;
+    let data = match settings.drawn_rows(data.labels())? {
+        Some(rows) => data.select(&rows),
+        None => data,
+    };
     let table = DataSummary::of(&data);
     table.doubt().iter().for_each(|sentence| tell(sentence));
     let fitted = step("fitting", || settings.fit(&data))?;

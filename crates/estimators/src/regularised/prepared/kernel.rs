@@ -1,5 +1,6 @@
 //! Data prepared for a kernel: scaled features, the matrix or map, and its basis for models.
 
+mod duals;
 mod feature_space;
 mod part;
 mod preparation;
@@ -20,6 +21,7 @@ use margins_optim::{
 use nalgebra::DMatrix;
 
 use feature_space::FeatureSpace;
+pub(in crate::regularised) use feature_space::duals_of_coefficients;
 pub(super) use part::Part;
 pub use preparation::Preparation;
 pub(super) use sections::Sections;
@@ -188,7 +190,7 @@ impl Form {
     }
 
     /// Returns the squares of the norms of all samples in the space of the functions.
-    fn squared_norms(&self) -> Result<Vec<f64>, Error> {
+    pub(super) fn squared_norms(&self) -> Result<Vec<f64>, Error> {
         Ok(match self {
             Form::Gram { gram, .. } => gram.diagonal(),
             // The truncated kernel is at most the kernel.
@@ -323,7 +325,7 @@ impl Form {
 
     pub(super) fn basis(
         &self,
-        fits: &[Fit],
+        fits: &[&Fit],
     ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
         let new = |basis: &KernelBasis, functions| {
             let linear = basis.beside.as_ref().map_or(Vec::new(), |beside| beside.columns.clone());
@@ -339,7 +341,7 @@ impl Form {
             Form::Features(FeatureSpace { map: FeatureMap::Nystrom(map), basis, .. }) => {
                 let sections = Functions::Sections(map.landmarks().clone());
                 let m = basis.count_beside();
-                let coef = |fit: &Fit| {
+                let coef = |fit: &&Fit| {
                     let (beside, of_map) = fit.coef.split_at(m);
                     [beside, &map.kernel_coefficients(of_map)].concat()
                 };

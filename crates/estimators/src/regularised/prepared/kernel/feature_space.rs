@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use margins_data::split::Splits;
 use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
-use margins_losses::MarginLoss;
+use margins_losses::{Interval, MarginLoss};
 use margins_optim::method::Route;
 use margins_optim::problem::{EmpiricalRisk, PenaltyFactors};
 use margins_optim::{
@@ -161,7 +161,7 @@ impl FeatureSpace {
         risk: Option<&EmpiricalRisk<'_, L>>,
     ) -> Fit {
         let KernelFit { lambda, intercept, coef, mut report } = fit;
-        report.duals = risk.map(|risk| hinge_duals(risk, lambda, &coef));
+        report.duals = risk.map(|risk| duals_of_coefficients(risk, lambda, &coef));
         let mut w = vec![0.0; self.features.columns()];
         self.features.multiply_transposed(&coef, &mut w);
         Fit { lambda, intercept, coef: w, report }
@@ -212,19 +212,17 @@ pub(super) fn is_shared(rows: usize, columns: usize) -> bool {
     rows.saturating_mul(columns).saturating_mul(size_of::<f64>()) > LARGE
 }
 
-/// Returns the duals `s_i = 2 lambda a_i y_i / (c_i/n)` of a support vector machine, 0 for a sample that
-/// weighs nothing.
-fn hinge_duals<L: MarginLoss + ?Sized>(
+/// Returns the duals `s_i = 2 lambda a_i y_i / (c_i/n)` of the coefficients of a minimum, in the domain
+/// of the conjugate; 0 for a sample that weighs nothing.
+pub(in crate::regularised) fn duals_of_coefficients<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     lambda: Lambda,
     coef: &[f64],
 ) -> Vec<f64> {
-    let samples = coef.iter().zip(risk.signs()).zip(risk.weights());
-    samples
-        .map(
-            |((a, y), c)| {
-                if *c > 0.0 { (2.0 * lambda.get() * a * y / c).clamp(0.0, 1.0) } else { 0.0 }
-            },
-        )
-        .collect()
+    let domain = risk.loss().conjugate_domain().unwrap_or(Interval::REALS);
+    let dual = |((a, y), c): ((&f64, &f64), &f64)| {
+        let s = 2.0 * lambda.get() * a * y / c;
+        if *c > 0.0 { s.clamp(domain.lower, domain.upper) } else { 0.0 }
+    };
+    coef.iter().zip(risk.signs()).zip(risk.weights()).map(dual).collect()
 }

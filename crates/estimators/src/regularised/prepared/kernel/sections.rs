@@ -62,7 +62,7 @@ impl Form {
 /// Returns the kernel sections that any of the fits has a use for, and the coefficients of each fit.
 pub(in crate::regularised) fn used_sections(
     design: &Design,
-    fits: &[Fit],
+    fits: &[&Fit],
 ) -> (Functions, Vec<Vec<f64>>) {
     let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
     let mut support: Vec<usize> = (0..design.rows()).filter(used).collect();
@@ -70,6 +70,6 @@ pub(in crate::regularised) fn used_sections(
         // Classifiers of no kernel section are constants; one sample keeps the model whole.
         support.push(0);
     }
-    let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
+    let coef = |fit: &&Fit| support.iter().map(|&i| fit.coef[i]).collect();
     (Functions::Sections(design.select(&support)), fits.iter().map(coef).collect())
 }
