@@ -160,7 +160,6 @@ impl Write for Target {
     }
 }
 
-/// Replaces the content of a file by that of another one.
 fn copy(from: &mut File, to: &mut File) -> io::Result<()> {
     from.rewind()?;
     to.set_len(0)?;
@@ -205,7 +204,6 @@ fn hidden_prefix(path: &Path) -> String {
     format!(".{}.", name.chars().take(MOST).collect::<String>())
 }
 
-/// Returns true for the name of a temporary file with this beginning.
 fn is_partial(name: &str, prefix: &str) -> bool {
     let random = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(SUFFIX));
     random.is_some_and(|random| {

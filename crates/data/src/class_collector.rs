@@ -88,13 +88,11 @@ impl ClassCollector {
         self.only_two = false;
     }
 
-    /// Takes the labels of all rows.
     pub(crate) fn take_all<S: AsRef<str>>(mut self, values: &[S]) -> Result<Self, Error> {
         values.iter().try_for_each(|value| self.push(value.as_ref()))?;
         Ok(self)
     }
 
-    /// Takes the label of the next row.
     pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
         let code = match self.labels.spelled(value) {
             Some(code) => code,

@@ -11,7 +11,6 @@ pub fn same_class(a: &str, b: &str) -> bool {
     a == b || ExactDecimal::parse(a).is_some_and(|a| Some(a) == ExactDecimal::parse(b))
 }
 
-/// Refuses two names of one class.
 pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error> {
     if same_class(negative, positive) {
         let requirement = format!("another than the positive class '{positive}'");

@@ -66,7 +66,6 @@ impl Classes {
         Ok(Self::from_parts(indices, names))
     }
 
-    /// Makes labels of indices into names of different classes.
     fn from_parts(indices: Vec<u32>, names: Vec<String>) -> Self {
         Classes { names, indices: Arc::new(indices) }
     }
@@ -141,7 +140,6 @@ impl Classes {
         Labels::from_parts(is_positive, name(negative), name(positive))
     }
 
-    /// Returns which rows are of a class.
     fn are_of(&self, class: usize) -> Vec<bool> {
         (0..self.len()).map(|row| self.index(row) == class).collect()
     }

@@ -13,7 +13,6 @@ pub(crate) struct Codes {
     /// The spellings so far, and the code of each.
     spellings: Words,
     of_spellings: Vec<u32>,
-    /// The codes of the rows.
     rows: Vec<u32>,
 }
 
@@ -28,13 +27,11 @@ impl Codes {
         self.spellings.find(value).map(|spelling| self.of_spellings[spelling as usize])
     }
 
-    /// Takes the value of the next row.
     pub(crate) fn push(&mut self, value: &str) {
         let code = self.code_of(value);
         self.push_code(code);
     }
 
-    /// Takes the code of the value of the next row.
     pub(crate) fn push_code(&mut self, code: u32) {
         self.rows.push(code);
     }
@@ -58,7 +55,6 @@ impl Codes {
         })
     }
 
-    /// Returns the value of every code.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
@@ -73,7 +69,6 @@ impl Codes {
         self.index.get(value)
     }
 
-    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
     }

@@ -9,7 +9,6 @@ pub(crate) const DIGITS: usize = 15;
 const POWERS: [f64; DIGITS + 1] =
     [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Returns the number that a text says.
 #[inline]
 pub(crate) fn parse(text: &str) -> Result<f64, ParseFloatError> {
     match leading(text.as_bytes()) {

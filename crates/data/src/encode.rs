@@ -246,7 +246,6 @@ fn check_columns(options: &EncodeOptions, table: &RawTable) -> Result<(), Error>
     }
 }
 
-/// Refuses columns that have features of the same name.
 fn check_distinct(columns: &[ColumnEncoding]) -> Result<(), Error> {
     let mut owners = HashMap::with_capacity(columns.len());
     for column in columns {

@@ -79,7 +79,6 @@ pub struct GaussianMixture {
     deviation: f64,
 }
 
-/// The independent streams of random numbers that one seed gives.
 #[derive(Clone, Copy)]
 enum RandomStream {
     Centres,

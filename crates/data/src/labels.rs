@@ -12,7 +12,6 @@ use crate::{ClassLabels, Error};
 /// the signs.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// True for the samples of the positive class.
     positive: Arc<Vec<bool>>,
     /// The labels as signs, made where somebody asks for them: signs take eight times the memory.
     signs: Arc<OnceLock<Vec<f64>>>,

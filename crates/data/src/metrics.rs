@@ -217,7 +217,6 @@ fn check_probabilities(probabilities: &[f64], signs: &[f64]) -> Result<(), Error
     check_entries("probability", probabilities, "from 0 to 1", |q| (0.0..=1.0).contains(&q))
 }
 
-/// Refuses samples that count and are of one class.
 fn check_both_classes(signs: &[f64], weights: &Weights<'_>) -> Result<(), Error> {
     let counted: Vec<f64> =
         signs.iter().enumerate().filter(|(i, _)| weights.counts(*i)).map(|(_, y)| *y).collect();

@@ -167,7 +167,6 @@ fn norm(for_each: impl Fn(&mut dyn FnMut(f64))) -> f64 {
     largest * sum.sqrt()
 }
 
-/// Returns all p features of a sparse sample.
 fn densify<'a>(
     p: usize,
     columns: &'a [usize],

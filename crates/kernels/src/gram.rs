@@ -171,7 +171,6 @@ impl Gram {
         Gram { entries, factor, eigenspace, planned: None }
     }
 
-    /// Takes a matrix that is known to be positive semidefinite.
     pub(crate) fn held(matrix: DMatrix<f64>) -> Self {
         Gram::of(Entries::of(matrix))
     }

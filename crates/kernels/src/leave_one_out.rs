@@ -111,10 +111,8 @@ fn of_runs<T: Send>(
 /// The common part of the refits without one sample.
 struct Together<'o, 'a, L: MarginLoss + ?Sized> {
     objective: &'o KernelObjective<'a, L>,
-    /// The kernel matrix.
     matrix: &'o DMatrix<f64>,
     lambda: Lambda,
-    /// The fit to all samples.
     start: &'o Point,
     response: &'o Response,
     /// The matrix `V`.
@@ -124,7 +122,6 @@ struct Together<'o, 'a, L: MarginLoss + ?Sized> {
 
 /// A refit under way.
 struct Refit<'r, L: MarginLoss + ?Sized> {
-    /// The place in the run.
     place: usize,
     sample: usize,
     margins: Margins<'r, L>,

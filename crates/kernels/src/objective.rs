@@ -92,7 +92,6 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         Ok(solver.certify_anew(lambda, &mut point).raised_to(given))
     }
 
-    /// Returns a classifier with its scores.
     pub(crate) fn point(&self, intercept: f64, coef: Vec<f64>) -> Point {
         let mut products = vec![0.0; coef.len()];
         self.gram.entries().multiply(&coef, &mut products);

@@ -211,7 +211,6 @@ impl PivotedCholesky {
 struct Lifted<'r, 'a, L: MarginLoss + ?Sized> {
     risk: &'r EmpiricalRisk<'a, L>,
     fit: Fit,
-    /// The coefficients of the samples.
     coef: Vec<f64>,
     /// The scores of the samples, without intercept.
     scores: Vec<f64>,
@@ -277,14 +276,12 @@ impl<'r, 'a, L: MarginLoss + ?Sized> Lifted<'r, 'a, L> {
     }
 }
 
-/// A factor that grows column by column.
 struct Factorization {
     pivots: Vec<usize>,
     /// The columns of `Z`.
     columns: Vec<Vec<f64>>,
     /// The diagonal of `K - Z Z'`.
     remaining: Vec<f64>,
-    /// The trace of K.
     trace: f64,
     /// The share of the trace that remained before each pivot.
     course: Vec<f64>,

@@ -14,7 +14,6 @@ pub(crate) struct SampleNorms {
 }
 
 impl SampleNorms {
-    /// Returns the norms of the samples whose kernel matrix has this diagonal.
     pub(crate) fn new(diagonal: impl IntoIterator<Item = f64>) -> Self {
         SampleNorms::of_norms(diagonal.into_iter().map(|k| k.max(0.0).sqrt()).collect())
     }
@@ -24,12 +23,10 @@ impl SampleNorms {
         SampleNorms { norms, largest }
     }
 
-    /// Returns the norms of some of the samples.
     pub(crate) fn select(&self, samples: &[usize]) -> Self {
         SampleNorms::of_norms(samples.iter().map(|&i| self.norms[i]).collect())
     }
 
-    /// Returns the largest norm of a sample.
     pub(crate) fn largest(&self) -> f64 {
         self.largest
     }
@@ -82,7 +79,6 @@ impl SampleNorms {
         risk + lambda.get() * self.sum_of_sizes(coef) * error
     }
 
-    /// Returns the norm of sample i.
     pub(crate) fn norm(&self, i: usize) -> f64 {
         self.norms[i]
     }

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The destination of a path.
 pub(super) enum Destination {
     /// Standard output or standard error of this process.
     Stream(File),
@@ -55,7 +54,6 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
 }
 
-/// Returns the folder of a file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -94,13 +92,11 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links"))
 }
 
-/// Returns true for a path in the folder of the descriptors of a process.
 fn is_descriptor(path: &Path) -> bool {
     let Ok(folder) = folder_of(path).canonicalize() else { return false };
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Returns the number of the descriptor of this process that a path leads to.
 pub(super) fn descriptor(path: &Path) -> Option<u32> {
     let path = followed(path).ok()?;
     let number = path.file_name()?.to_str()?.parse().ok()?;
@@ -108,7 +104,6 @@ pub(super) fn descriptor(path: &Path) -> Option<u32> {
     (folder_of(&path).canonicalize().ok()? == own).then_some(number)
 }
 
-/// Returns the stream of this process that a path names.
 #[cfg(unix)]
 fn stream(path: &Path) -> io::Result<Option<File>> {
     use std::os::fd::AsFd;

@@ -9,7 +9,6 @@ impl<'b> Bytes<'b> {
         Bytes(bytes)
     }
 
-    /// Takes this many bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'b [u8], String> {
         let Some((taken, rest)) = self.0.split_at_checked(count) else {
             return Err(format!("{} bytes are left, but {count} are needed", self.0.len()));
@@ -65,7 +64,6 @@ impl<'b> Bytes<'b> {
         self.items(length, item)
     }
 
-    /// Takes so many items.
     pub(super) fn items<T>(
         &mut self,
         count: u64,

@@ -20,7 +20,6 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Returns empty content with capacity for this many rows and stored values.
     pub(super) fn with_room(layout: Layout, rows: usize, stored: usize) -> Self {
         let some = |there: bool, count: usize| if there { count } else { 0 };
         Content {
@@ -37,14 +36,12 @@ impl Content {
         self.labels.len()
     }
 
-    /// Forgets the rows and keeps the memory.
     pub(super) fn clear(&mut self) {
         let Content { labels, weights, folds, lengths, columns, values } = self;
         [labels, folds, lengths, columns].into_iter().for_each(Vec::clear);
         [weights, values].into_iter().for_each(Vec::clear);
     }
 
-    /// Appends the rows as bytes.
     pub(super) fn put(&self, layout: Layout, out: &mut Vec<u8>) {
         put(out, &self.labels, u32::to_le_bytes);
         put(out, &self.folds, u32::to_le_bytes);
@@ -81,7 +78,6 @@ impl Content {
         rest.finish()
     }
 
-    /// Returns the design of the rows.
     pub(super) fn design(
         lengths: &[u32],
         columns: Vec<u32>,

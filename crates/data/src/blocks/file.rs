@@ -23,11 +23,9 @@ pub struct BlockFile {
     index: Arc<Index>,
     /// The names of the classes in order; with two classes the first is the negative one.
     classes: Arc<Vec<String>>,
-    /// The class of every code.
     class_of: Arc<Vec<u32>>,
     /// The names of the folds in order.
     folds: Arc<[String]>,
-    /// The fold of every code.
     fold_of: Arc<Vec<u32>>,
     /// The number of features, which may be larger than that of the file if it is sparse.
     features: usize,
@@ -252,7 +250,6 @@ impl BlockFile {
         })
     }
 
-    /// Returns rows as a data set.
     fn part<Y: ClassLabels>(&self, content: Content) -> Result<Dataset<Y>, Error> {
         let rows = content.rows();
         let Content { labels, weights, folds, lengths, columns, values } = content;
@@ -283,7 +280,6 @@ impl BlockFile {
         )
     }
 
-    /// Appends the rows of a partition.
     fn append(&self, partition: usize, content: &mut Content) -> Result<(), Error> {
         let BlockEntry { offset, head } = self.index.blocks[partition];
         let bytes = self.layout.block_bytes(head.rows, head.stored).unwrap_or(0) as usize;
@@ -326,7 +322,6 @@ impl BlockFile {
         Error::Block { file: self.name(), block, reason: reason.to_owned() }
     }
 
-    /// Returns an error of the whole file.
     pub(crate) fn wrong(&self, reason: String) -> Error {
         wrong(self.name(), reason)
     }

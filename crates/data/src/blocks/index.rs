@@ -6,7 +6,6 @@ use super::layout::{BlockHead, HEAD, INDEX_TAG, Layout};
 use crate::ClassIndex;
 use crate::encode::Encoding;
 
-/// The index at the end of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Index {
     pub(super) blocks: Vec<BlockEntry>,

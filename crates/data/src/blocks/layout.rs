@@ -37,7 +37,6 @@ pub enum Precision {
     Double,
 }
 
-/// The parts of the rows of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) sparse: bool,
@@ -47,7 +46,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Returns the head of a file.
     pub(super) fn head(self) -> [u8; HEAD] {
         let double = self.precision == Precision::Double;
         let bits = [self.sparse, double, self.weights, self.folds];
@@ -61,7 +59,6 @@ impl Layout {
         head
     }
 
-    /// Reads the head of a file.
     pub(super) fn of_head(head: &[u8; HEAD]) -> Result<Self, String> {
         if head[..8] != MAGIC {
             return Err("this is no block file: it does not start as one".to_owned());
@@ -83,7 +80,6 @@ impl Layout {
         Ok(Layout { sparse: bit(0), precision, weights: bit(2), folds: bit(3) })
     }
 
-    /// Returns the bytes of a value.
     pub(super) fn value_bytes(self) -> u64 {
         match self.precision {
             Precision::Single => 4,
@@ -108,25 +104,21 @@ impl Layout {
     }
 }
 
-/// The head of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockHead {
     pub(super) rows: u32,
-    /// The number of stored values.
     pub(super) stored: u64,
     /// The checksum of the other parts of the head and of the content.
     pub(super) checksum: u32,
 }
 
 impl BlockHead {
-    /// Returns the head of a block with its checksum.
     pub(super) fn of(rows: u32, stored: u64, content: &[u8]) -> Self {
         let mut head = BlockHead { rows, stored, checksum: 0 };
         head.checksum = head.expected_checksum(content);
         head
     }
 
-    /// Returns the checksum that the block ought to have.
     pub(super) fn expected_checksum(self, content: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.bytes()[..16]);

@@ -59,7 +59,6 @@ pub(super) fn read_index(file: &mut File, length: u64) -> Result<(Layout, Index)
     Ok((layout, checked.map_err(|reason| format!("index: {reason}"))?))
 }
 
-/// Returns the foot of a file whose index begins at a place.
 pub(super) fn foot(offset: u64, index: &[u8]) -> [u8; FOOT] {
     let mut foot = [0; FOOT];
     foot[..8].copy_from_slice(&offset.to_le_bytes());
@@ -107,7 +106,6 @@ fn last_block(file: &mut File, length: u64) -> Option<(usize, bool)> {
     None
 }
 
-/// Returns an error of the whole file.
 pub(super) fn wrong(file: String, reason: String) -> Error {
     Error::Malformed { place: crate::Place::of_file(file), reason }
 }

@@ -50,7 +50,6 @@ pub(crate) struct RowWriter {
     places: Vec<BlockEntry>,
     rows: u64,
     stored: u64,
-    /// The number of features so far.
     features: usize,
 }
 
@@ -77,12 +76,10 @@ impl RowWriter {
         })
     }
 
-    /// Returns the number of rows so far.
     pub(crate) fn rows(&self) -> usize {
         self.rows as usize + self.pending.rows()
     }
 
-    /// Returns the number of stored values so far.
     pub(crate) fn stored(&self) -> usize {
         self.stored as usize + self.pending.values.len()
     }

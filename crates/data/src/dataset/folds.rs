@@ -9,10 +9,8 @@ use crate::codes::Codes;
 use crate::error::check_count;
 use crate::{ClassLabels, Error};
 
-/// The fold of every row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Folds {
-    /// The number of the fold of every row.
     pub(crate) of_rows: Vec<usize>,
     /// The names of the folds, in the order of their numbers.
     pub(crate) names: Arc<[String]>,
@@ -31,14 +29,12 @@ impl Folds {
         Ok(Folds { of_rows: numbers, names })
     }
 
-    /// Takes the name of the fold of every row.
     pub(crate) fn of_names<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
         let mut codes = Codes::default();
         values.iter().for_each(|value| codes.push(value.as_ref()));
         Self::of_codes(codes)
     }
 
-    /// Takes the folds of the rows by the codes of their names.
     pub(crate) fn of_codes(mut codes: Codes) -> Result<Self, Error> {
         Self::check_two(codes.names())?;
         let order = sorted_order(codes.names());
@@ -106,7 +102,6 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self.in_folds(Folds::of_names(names)?))
     }
 
-    /// Gives every row its fold.
     pub(crate) fn in_folds(mut self, folds: Folds) -> Self {
         self.folds = Some(folds);
         self

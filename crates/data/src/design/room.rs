@@ -69,7 +69,6 @@ impl Design {
         })
     }
 
-    /// Returns the error of a design of this many bytes that the system has refused.
     pub(super) fn no_room(rows: usize, columns: usize, bytes: usize) -> Error {
         let shortage = Shortage { needed: Memory::from_bytes(bytes), free: Memory::free() };
         Error::Memory { rows, columns: Some(columns), shortage }

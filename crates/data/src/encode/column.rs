@@ -49,7 +49,6 @@ impl Kind {
 }
 
 impl ColumnEncoding {
-    /// Learns from some rows of a column.
     pub(super) fn learn(
         column: &RawColumn,
         rows: &[usize],
@@ -104,7 +103,6 @@ impl ColumnEncoding {
         Ok(column)
     }
 
-    /// Refuses an encoding that cannot have been learned.
     pub(super) fn check(&self) -> Result<(), Error> {
         let fault = match &self.kind {
             Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {
@@ -142,7 +140,6 @@ impl ColumnEncoding {
         if 11 * words.len() <= levels.len() { words } else { Vec::new() }
     }
 
-    /// Returns the number of features.
     pub(super) fn width(&self) -> usize {
         self.own_width() + usize::from(self.gaps)
     }
@@ -164,7 +161,6 @@ impl ColumnEncoding {
         names
     }
 
-    /// Returns the features of the cells of a raw column.
     pub(super) fn features<'c>(
         &self,
         column: &'c RawColumn,
@@ -234,7 +230,6 @@ impl ColumnEncoding {
         }
     }
 
-    /// Returns the features of a missing value.
     fn of_gap(&self) -> Entries {
         let indicator = self.gaps.then(|| (self.own_width(), 1.0));
         match self.kind {

@@ -21,7 +21,6 @@ impl Encoded {
         Ok((Encoded { table: Some(Arc::new(table)), encoding }, design))
     }
 
-    /// Takes an encoding whose table was dropped.
     pub(crate) fn without_table(encoding: Encoding) -> Self {
         Encoded { table: None, encoding }
     }

@@ -23,14 +23,12 @@ impl Entries {
         self.0.into_iter().flatten()
     }
 
-    /// Returns the features of a number in a column of one feature.
     #[inline]
     pub(super) fn of_number(number: f64) -> Self {
         Entries([(number != 0.0).then_some((0, number)), None])
     }
 }
 
-/// The cells of a raw column with the encoding of each.
 pub(super) struct ColumnFeatures<'c> {
     pub(super) cells: Source<'c>,
     pub(super) gap: Entries,
@@ -43,7 +41,6 @@ pub(super) enum Source<'c> {
 }
 
 impl ColumnFeatures<'_> {
-    /// Returns the features of a cell.
     #[inline]
     fn of(&self, row: usize) -> Entries {
         let found = match &self.cells {
@@ -131,7 +128,6 @@ impl AllFeatures<'_> {
     }
 }
 
-/// Splits so many items off the front of a slice.
 fn take<'s, T>(slice: &mut &'s mut [T], count: usize) -> &'s mut [T] {
     let (taken, rest) = std::mem::take(slice).split_at_mut(count);
     *slice = rest;

@@ -61,7 +61,6 @@ impl Levels {
         })
     }
 
-    /// Takes in a number as a category.
     fn take_number(&mut self, number: f64) {
         if let Some(&level) = self.numbers.get(&number.to_bits()) {
             self.counts[level] += 1;
@@ -83,7 +82,6 @@ impl EncodingLearner {
         EncodingLearner { options, columns: Vec::new(), rows: 0, again: false }
     }
 
-    /// Takes further rows of the table.
     pub(crate) fn take(&mut self, table: &RawTable) -> Result<(), Error> {
         if self.columns.is_empty() {
             check_columns(&self.options, table)?;
@@ -122,7 +120,6 @@ impl EncodingLearner {
         4 * stored <= self.rows * width
     }
 
-    /// Returns the encoding.
     pub(crate) fn finish(self) -> Result<Encoding, Error> {
         let columns = self.columns.into_iter().map(Column::finish).collect::<Result<_, _>>()?;
         Encoding::from_columns(self.options, columns)
@@ -194,14 +191,12 @@ impl Column {
         !self.codes && !self.words
     }
 
-    /// Returns the rows that are true.
     fn trues(&self) -> u64 {
         let Levels { names, counts, .. } = &self.levels;
         let of = |(name, &count): (&String, &u64)| (truth(name) == Some(1.0)).then_some(count);
         names.iter().zip(counts).filter_map(of).sum()
     }
 
-    /// Returns the median of true and false.
     fn boolean_median(&self) -> f64 {
         let (trues, all) = (self.trues(), self.levels.counts.iter().sum::<u64>());
         match (2 * trues).cmp(&all) {

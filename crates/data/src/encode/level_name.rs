@@ -3,7 +3,6 @@
 use crate::decimal;
 use crate::exact_decimal::ExactDecimal;
 
-/// Returns a number as the name of a category.
 pub(super) fn name_of(number: f64) -> String {
     // Minus zero is zero.
     (number + 0.0).to_string()

@@ -36,7 +36,6 @@ impl Group {
     }
 }
 
-/// Counts of keys in groups of one size.
 #[derive(Debug, Default)]
 struct Groups {
     counts: BTreeMap<u64, u64>,
@@ -77,7 +76,6 @@ impl Groups {
 }
 
 impl Median {
-    /// Takes in a finite number.
     pub(super) fn take(&mut self, number: f64) {
         let key = key(number);
         match self.middles {
@@ -127,7 +125,6 @@ fn key(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Returns the number of a key.
 fn number(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }

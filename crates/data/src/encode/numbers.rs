@@ -41,7 +41,6 @@ impl Numbers {
         }
     }
 
-    /// Takes memory for the numbers of so many further rows.
     pub(super) fn reserve(&mut self, rows: usize) {
         self.cells.reserve(rows);
     }
@@ -51,7 +50,6 @@ impl Numbers {
         self.cells.capacity() - self.cells.len()
     }
 
-    /// Takes in the numbers of further rows.
     pub(super) fn append(&mut self, more: &Numbers) {
         let before = self.cells.len();
         self.cells.extend_from_slice(&more.cells);
@@ -59,7 +57,6 @@ impl Numbers {
         self.digits.extend(digits);
     }
 
-    /// Returns the numbers of some rows.
     pub(super) fn select(&self, indices: &[usize]) -> Self {
         let digits = indices.iter().enumerate().filter_map(|(row, from)| {
             let at = self.digits.binary_search_by_key(from, |&(row, _)| row).ok()?;
@@ -93,7 +90,6 @@ impl Numbers {
         })
     }
 
-    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }

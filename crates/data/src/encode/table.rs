@@ -127,7 +127,6 @@ impl RawColumn {
         }
     }
 
-    /// Returns the first row that has a missing value.
     pub(super) fn first_gap(&self) -> Option<usize> {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().position(|cell| cell.is_none()),
@@ -191,7 +190,6 @@ impl RawColumn {
         Ok(())
     }
 
-    /// Takes in the cells of further rows.
     fn append(&mut self, more: Self) {
         match (&mut self.cells, more.cells) {
             (Cells::Numbers(cells), Cells::Numbers(more)) => cells.append(&more),
@@ -285,12 +283,10 @@ impl RawTable {
         Some(length)
     }
 
-    /// Ends a row of which every column has a cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
     }
 
-    /// Takes memory for so many further rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         for column in &mut self.columns {
             match &mut column.cells {
@@ -310,7 +306,6 @@ impl RawTable {
         Memory::from_bytes(cells.saturating_mul(size_of::<f64>())).check_free()
     }
 
-    /// Takes in further rows of the same columns.
     pub(crate) fn append(&mut self, more: Self) {
         for (column, more) in self.columns.iter_mut().zip(more.columns) {
             column.append(more);

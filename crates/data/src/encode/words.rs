@@ -17,7 +17,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Returns numbers by their names.
     pub(super) fn of_numbers(numbers: &Numbers) -> Self {
         let mut words = Words::default();
         let mut known = HashMap::new();
@@ -37,7 +36,6 @@ impl Words {
         self.cells.push(cell);
     }
 
-    /// Takes memory for the words of so many further rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.cells.reserve(rows);
     }
@@ -60,24 +58,20 @@ impl Words {
         })
     }
 
-    /// Takes in the words of further rows.
     pub(crate) fn append(&mut self, more: &Words) {
         let numbers: Vec<u32> = more.names.iter().map(|word| self.number_of(word)).collect();
         self.cells.extend(more.cells.iter().map(|cell| cell.map(|cell| numbers[cell as usize])));
     }
 
-    /// Returns the words of some rows.
     pub(super) fn select(&self, indices: &[usize]) -> Self {
         let cells = indices.iter().map(|&row| self.cells[row]).collect();
         Words { names: self.names.clone(), index: self.index.clone(), cells }
     }
 
-    /// Returns the words of the rows that have one.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.cells.iter().flatten().map(|&number| self.names[number as usize].as_str())
     }
 
-    /// Returns the words that occur.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }

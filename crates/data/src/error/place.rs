@@ -24,7 +24,6 @@ pub enum RowNumber {
 }
 
 impl Place {
-    /// Returns the whole of a file.
     pub(crate) fn of_file(file: impl Into<String>) -> Self {
         Place { file: file.into(), row: None, column: None }
     }

@@ -76,7 +76,6 @@ pub(crate) fn measurement(value: &str) -> String {
     )
 }
 
-/// Returns the message for a label beside two others.
 pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
     let [value, first, second] = [value, first, second].map(quoted);
     format!(
@@ -93,7 +92,6 @@ pub(crate) fn late_class(value: &str, count: usize) -> String {
     )
 }
 
-/// Returns the message for a label that stands for a missing value.
 pub(crate) fn missing_label(value: &str) -> String {
     format!("label '{value}' is a missing value; drop such rows first")
 }

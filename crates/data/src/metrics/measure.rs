@@ -177,7 +177,6 @@ impl Judged<'_> {
         (total > 0.0).then(|| counted().map(|i| self.weight(i) * of(i)).sum::<f64>() / total)
     }
 
-    /// Returns the mean error rate of the classes that have weight.
     fn balanced_error(&self) -> Option<f64> {
         let mut tallies = vec![MistakeTally::default(); self.count];
         for (i, (&class, &wrong)) in self.classes.iter().zip(self.wrong).enumerate() {

@@ -32,7 +32,6 @@ impl<T: Send> Batch<T> {
         Batch { turns, end: None }
     }
 
-    /// Makes the result of every block.
     fn work(&mut self, turn: impl Fn(Block) -> T + Sync) {
         parallel::for_each_chunk(&mut self.turns, 1, |_, turns| {
             for at in turns {

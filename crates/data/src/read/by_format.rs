@@ -111,7 +111,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the number of rows that were left out so far.
     pub(super) fn dropped(&self) -> usize {
         match self {
             Rows::Csv(rows) => rows.dropped(),

@@ -47,7 +47,6 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Reserves memory for this many further rows with this many features each.
     pub(super) fn reserve(&mut self, rows: usize, features: usize) {
         match self {
             Cells::Numbers(values) => values.reserve(rows.saturating_mul(features)),
@@ -88,7 +87,6 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Ends a row.
     pub(super) fn end_row(&mut self) {
         if let Cells::Raw { table, .. } = self {
             table.end_row();

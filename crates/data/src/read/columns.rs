@@ -57,7 +57,6 @@ impl FeatureColumns {
     }
 }
 
-/// The features of a file.
 pub(super) enum FeatureTable {
     Design { design: Design, names: Option<Vec<String>> },
     Raw(RawTable, RowPlaces),
@@ -68,7 +67,6 @@ pub(super) enum FeatureTable {
 pub(super) struct RowPlaces {
     files: Vec<String>,
     runs: Vec<Run>,
-    /// The number of rows.
     rows: usize,
     /// True if rows have numbers, and no lines.
     numbered: bool,
@@ -77,9 +75,7 @@ pub(super) struct RowPlaces {
 /// Rows that follow each other in a file.
 #[derive(Clone, Copy)]
 struct Run {
-    /// The first of the rows.
     first: usize,
-    /// The index of the file.
     file: usize,
     /// The line or the number of the first row in it.
     number: u64,
@@ -92,7 +88,6 @@ impl RowPlaces {
         RowPlaces { numbered: true, ..RowPlaces::default() }
     }
 
-    /// Takes in the current line as the place of the next row.
     pub(super) fn push(&mut self, lines: &Lines<'_>) {
         self.push_all(lines.name(), [lines.number()]);
     }
@@ -119,13 +114,11 @@ impl RowPlaces {
         }
     }
 
-    /// Returns the number of rows.
     #[cfg(feature = "parquet")]
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Appends the places of further rows.
     pub(super) fn append(&mut self, more: Self) {
         let is_same = self.files.last().is_some_and(|last| more.files.first() == Some(last));
         let shift = self.files.len() - usize::from(is_same);
@@ -136,7 +129,6 @@ impl RowPlaces {
         self.rows += more.rows;
     }
 
-    /// Returns the place of a column of a row.
     pub(super) fn place(&self, row: usize, column: Column) -> Place {
         let run = self.runs[self.runs.partition_point(|run| run.first <= row) - 1];
         let number = run.number + (row - run.first) as u64;
@@ -144,7 +136,6 @@ impl RowPlaces {
         Place { row: Some(number), column: Some(column), ..Place::of_file(&self.files[run.file]) }
     }
 
-    /// Gives an error at a cell the place of its row.
     pub(super) fn locate(&self, error: Error) -> Error {
         match error {
             Error::Cell { row, column, reason } => {

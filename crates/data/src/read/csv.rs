@@ -70,12 +70,10 @@ impl<'a> Rows<'a> {
         Ok(Rows { lines, layout, dropped: 0 })
     }
 
-    /// Returns the number of rows that were left out so far.
     pub(super) fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// Returns the names of the features.
     pub(super) fn feature_names(&self) -> &[String] {
         &self.layout.feature_names
     }
@@ -184,7 +182,6 @@ impl Layout {
         part
     }
 
-    /// Parses the row at the current line.
     fn parse_row(&self, lines: &Lines<'_>, part: &mut Part<'_>) -> Result<(), Error> {
         let line = lines.text()?;
         let columns = self.header.len();

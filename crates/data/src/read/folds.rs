@@ -16,7 +16,6 @@ impl FileFolds {
         FileFolds { column: column.to_owned(), values: Codes::default() }
     }
 
-    /// Takes the values of further rows.
     pub(super) fn append(&mut self, values: &Words) {
         self.values.append(values);
     }
@@ -33,13 +32,11 @@ impl FileFolds {
         more.take_codes().into_iter().map(|code| codes[code as usize]).collect()
     }
 
-    /// Returns the fold of every row.
     pub(super) fn folds(self, file: &str) -> Result<Folds, Error> {
         let FileFolds { column, values } = self;
         Folds::of_codes(values).map_err(|error| placed(file, column, &error))
     }
 
-    /// Returns the names of the folds by their codes.
     pub(super) fn names(self, file: &str) -> Result<Vec<String>, Error> {
         let FileFolds { column, values } = self;
         let names = values.into_names();
@@ -48,7 +45,6 @@ impl FileFolds {
     }
 }
 
-/// Gives an error of the folds the place of their column.
 fn placed(file: &str, column: String, error: &Error) -> Error {
     let place = Place { column: Some(Column::Name(column)), ..Place::of_file(file) };
     Error::Malformed { place, reason: error.to_string() }

@@ -44,7 +44,6 @@ impl Format {
         Format::known().iter().copied().find(|format| format.name() == name)
     }
 
-    /// Returns the endings of the names of files.
     fn endings(self) -> &'static [&'static str] {
         match self {
             Format::Csv => &["csv"],

@@ -35,7 +35,6 @@ pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Option<Bloc
     }
 }
 
-/// Refuses the options that say how to read text.
 fn refuse_text_options(options: &ReadOptions) -> Result<(), Error> {
     let learn =
         matches!(options.features, FeatureColumns::Learn(_) | FeatureColumns::LearnUncrowded(_));

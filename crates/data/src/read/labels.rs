@@ -77,7 +77,6 @@ impl PlacedLabels {
         (!labels.is_empty()).then_some(labels)
     }
 
-    /// Takes the label of the next row.
     pub(super) fn push(&mut self, value: &str, place: &dyn Fn() -> Place) {
         self.values.push(Some(value));
         if self.values.names().len() > self.places.len() {
@@ -86,7 +85,6 @@ impl PlacedLabels {
     }
 }
 
-/// The labels of a file.
 pub(super) struct FileLabels {
     pub(super) classes: ClassCollector,
     /// The place of the first label that is a number and not whole.
@@ -98,7 +96,6 @@ impl FileLabels {
         FileLabels { classes, fraction: None }
     }
 
-    /// Takes the label of the next row.
     pub(super) fn push(&mut self, value: &str, place: &dyn Fn() -> Place) -> Result<(), Error> {
         let pushed = self.classes.push(value);
         if self.fraction.is_none() && self.classes.has_fraction() {

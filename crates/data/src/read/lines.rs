@@ -30,7 +30,6 @@ pub(super) struct Lines<'a> {
     reader: Option<Box<dyn Read + 'a>>,
     compressed: bool,
     name: String,
-    /// A part of the text.
     text: Vec<u8>,
     /// The place in it of the current line, or of several where one was appended.
     line: Range<usize>,
@@ -80,7 +79,6 @@ impl<'a> Lines<'a> {
         Ok(lines)
     }
 
-    /// Returns the lines of a block.
     pub(super) fn of(block: Block) -> Self {
         Lines {
             quotes: memchr(b'"', &block.text).is_some(),
@@ -104,12 +102,10 @@ impl<'a> Lines<'a> {
         self
     }
 
-    /// Makes blocks for rows that are all kept.
     pub(super) fn take_large_blocks(&mut self) {
         self.block = LARGE_BLOCK;
     }
 
-    /// Returns the name of the current file.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -290,22 +286,18 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// Returns a column of the current line.
     pub(super) fn place(&self, column: Column) -> Place {
         Place { column: Some(column), ..self.line_place() }
     }
 
-    /// Returns an error at a column of the current line.
     pub(super) fn malformed(&self, column: Column, reason: String) -> Error {
         Error::Malformed { place: self.place(column), reason }
     }
 
-    /// Returns an error of the current line.
     pub(super) fn malformed_line(&self, reason: String) -> Error {
         Error::Malformed { place: self.line_place(), reason }
     }
 
-    /// Returns an error of the whole file.
     pub(super) fn wrong(&self, reason: String) -> Error {
         Error::Malformed { place: Place::of_file(self.name()), reason }
     }

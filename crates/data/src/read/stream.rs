@@ -45,7 +45,6 @@ enum Content<'a> {
     Blocks { file: BlockFile, next: usize },
 }
 
-/// A file of labels as they stand there.
 struct Table<'a> {
     rows: Rows<'a>,
     name: String,

@@ -114,7 +114,6 @@ struct Taken {
     values: Vec<f64>,
     /// The number of columns in the rows read so far.
     p: usize,
-    /// The features of a line.
     features: Vec<Feature>,
 }
 
@@ -162,7 +161,6 @@ impl Taken {
         Ok(())
     }
 
-    /// Makes room for the features of a text.
     fn make_room_for(&mut self, text: &[u8]) -> Result<(), Shortage> {
         // A feature takes three bytes at least: an index, a colon and a value.
         let most = text.len() / 3;

@@ -10,7 +10,6 @@ use super::{FeatureColumns, ReadOptions, Unlabelled};
 use crate::encode::Encoding;
 use crate::{ClassLabels, Dataset, Error, Place};
 
-/// The source of rows.
 pub(super) enum Source<'a> {
     File(File),
     Reader(Box<dyn Read + 'a>),
@@ -64,7 +63,6 @@ impl Buffer {
 /// A function that takes the label of the next row, and a function that returns its place.
 pub(super) type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
 
-/// The purpose for which a file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Labels are needed; weights and folds are taken.
@@ -120,7 +118,6 @@ pub(super) fn collect_labels<T>(
     Ok((result, labels))
 }
 
-/// Returns the samples of a table.
 pub(super) fn unlabelled(
     table: Table,
     labels: PlacedLabels,

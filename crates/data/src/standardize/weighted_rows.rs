@@ -13,7 +13,6 @@ pub(super) struct WeightedRows<F> {
     largest: f64,
     /// The number of rows of positive weight.
     count: usize,
-    /// The sum of the weights.
     pub(super) total: f64,
 }
 

@@ -28,11 +28,9 @@ pub(super) struct Contests {
     /// The learner of all contests; `None` for fits of the regularised risk.
     learner: Option<RobustLearner>,
     each: Vec<Contest>,
-    /// The data of the first contest.
     first: Dataset,
 }
 
-/// The data of a contest.
 pub(super) struct ContestData {
     /// All rows, with the labels of the two sides.
     pub(super) data: Dataset,
@@ -82,7 +80,6 @@ impl Contest {
 }
 
 impl Contests {
-    /// Returns the contests between the classes of the data.
     pub(super) fn new(
         scheme: Scheme,
         data: Dataset<Classes>,
@@ -102,12 +99,10 @@ impl Contests {
         Ok(Contests { data, scheme, learner, each, first })
     }
 
-    /// Returns the scheme that has these contests for members.
     pub(super) fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Returns the number of contests.
     pub(super) fn len(&self) -> usize {
         self.each.len()
     }
@@ -140,7 +135,6 @@ impl Contests {
         self.each.iter().map(own).collect()
     }
 
-    /// Returns the data with all of their classes.
     pub(super) fn classes(&self) -> &Dataset<Classes> {
         &self.data
     }
@@ -155,7 +149,6 @@ impl Contests {
         decided_sign(&self.first, None).is_some()
     }
 
-    /// Returns the data of a contest.
     fn data_of(&self, member: usize) -> Result<Cow<'_, Dataset>, Error> {
         match member {
             0 => Ok(Cow::Borrowed(&self.first)),

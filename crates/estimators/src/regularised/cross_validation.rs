@@ -169,7 +169,6 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Returns the folds that the settings ask for.
     pub(super) fn new<Y: ClassLabels>(
         data: &Dataset<Y>,
         how: &CrossValidation,

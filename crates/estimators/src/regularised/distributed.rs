@@ -178,7 +178,6 @@ impl ClassifierSettings {
     }
 }
 
-/// Returns the number of folds of a cross-validation.
 fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
     match table.folds.len() {
         0 => how.folds.unwrap_or(DEFAULT_FOLDS),
@@ -277,7 +276,6 @@ impl<'s> Distributed<'s> {
         Ok(DistributedData { table: self.table.clone(), scheme: self.scheme, features, errors })
     }
 
-    /// Returns the share of all samples that the fits at each lambda misclassify.
     fn training_errors(&mut self, path: &[Vec<Fit>]) -> Result<Vec<f64>, Error> {
         let (_, errors) = self.errors(&BinaryProblem::default(), Measure::Error, path)?;
         Ok(errors.into_iter().map(|of| of.error).collect())
@@ -288,7 +286,6 @@ impl<'s> Distributed<'s> {
         self.limit.and_then(|limit| limit.of_fit())
     }
 
-    /// Returns the binary problem that holds out a fold.
     fn problem(&self, held_out: Option<usize>) -> BinaryProblem {
         let draw = match &self.settings.regularisation {
             Regularisation::CrossValidated(how) if self.table.folds.is_empty() => {
@@ -317,7 +314,6 @@ impl<'s> Distributed<'s> {
         Ok(by_lambda(of_members?))
     }
 
-    /// Returns the fits of a member at each lambda.
     fn path(
         &mut self,
         member: usize,

@@ -127,7 +127,6 @@ fn bytes_for_sample(memory: Memory) -> usize {
     bytes
 }
 
-/// Threads with features of landmarks.
 type MappedThreads<'r> = Threads<LandmarkBlocks<&'r mut OnDisk>, dyn MarginLoss>;
 
 impl ClassifierSettings {

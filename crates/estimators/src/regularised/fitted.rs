@@ -71,7 +71,6 @@ pub(super) struct InMemory {
 /// The training data of fits, or what is known of them.
 #[derive(Debug)]
 pub(super) enum TrainingData {
-    /// The data.
     InMemory(Box<InMemory>),
     /// Distributed training data of classifiers that are linear in features.
     Distributed(Box<DistributedData>),
@@ -130,7 +129,6 @@ impl FittedClassifier {
         Ok(fitted)
     }
 
-    /// Returns the classifier of a model with its fits.
     pub(super) fn of_model(
         settings: &ClassifierSettings,
         model: Model,
@@ -390,7 +388,6 @@ impl Path {
 }
 
 impl TrainingData {
-    /// Returns the norm of the function of a fit.
     fn norm(&self, fit: &Fit) -> Result<f64, Error> {
         match self {
             TrainingData::InMemory(here) => here.prepared.norm(fit),
@@ -398,7 +395,6 @@ impl TrainingData {
         }
     }
 
-    /// Returns the number of coefficients of fits.
     fn dimension(&self, fits: &[Fit]) -> usize {
         match self {
             TrainingData::InMemory(here) => here.prepared.dimension(),

@@ -13,7 +13,6 @@ pub(super) struct Judge<'a, L: MarginLoss + ?Sized> {
     scheme: Scheme,
     data: &'a Dataset<Classes>,
     wrong: Vec<bool>,
-    /// The scores of two classes.
     scores: Vec<f64>,
     /// The sums that need probabilities; `None` if the loss has none.
     sums: Option<Sums>,
@@ -25,7 +24,6 @@ struct Sums {
     weight: f64,
     log_loss: f64,
     brier: f64,
-    /// Room for the probabilities of the classes.
     probabilities: Vec<f64>,
 }
 

@@ -46,7 +46,6 @@ impl LandmarkFeatures {
         Ok(LandmarkFeatures { kernel: kernel.into(), scales, map })
     }
 
-    /// Returns the features that a message describes.
     fn from_message(landmarks: &Landmarks, registry: &KernelRegistry) -> Result<Self, Failure> {
         let Landmarks { kernel, features, scales, sparse, samples, factor } = landmarks;
         let wrong = |s: &Vec<f64>| s.len() != *features || !s.iter().all(|s| s.is_finite());
@@ -59,7 +58,6 @@ impl LandmarkFeatures {
         Ok(LandmarkFeatures { kernel, scales: scales.clone(), map })
     }
 
-    /// Returns the message from which shards compute the features.
     pub(super) fn message(&self) -> Landmarks {
         let landmarks = self.map.landmarks();
         Landmarks {
@@ -72,12 +70,10 @@ impl LandmarkFeatures {
         }
     }
 
-    /// Returns the specification of the kernel.
     pub(super) fn specification(&self) -> String {
         self.kernel.specification()
     }
 
-    /// Returns the number of features.
     pub(super) fn count(&self) -> usize {
         self.map.features()
     }
@@ -89,7 +85,6 @@ impl LandmarkFeatures {
         Ok((Some(basis), fits.iter().map(|fit| self.map.kernel_coefficients(&fit.coef)).collect()))
     }
 
-    /// Returns the features of samples.
     fn of(&self, samples: &Design) -> Result<Design, Failure> {
         if samples.rows() == 0 {
             // A map makes no features of no rows.

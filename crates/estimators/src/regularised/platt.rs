@@ -9,7 +9,6 @@ use crate::Error;
 
 /// The folds of a Platt scaling.
 pub(super) struct PlattFolds {
-    /// The fold of every row.
     pub(super) of_rows: Vec<usize>,
     /// A sentence on folds that are fewer than asked for, if they are.
     pub(super) note: Option<String>,

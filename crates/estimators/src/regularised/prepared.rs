@@ -75,7 +75,6 @@ impl<'d> Prepared<'d> {
         self.data.feature_names().filter(|_| matches!(self.form, Form::Linear))
     }
 
-    /// Returns the data set.
     pub(super) fn data(&self) -> &Dataset {
         &self.data
     }
@@ -350,7 +349,6 @@ fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f6
     scores
 }
 
-/// Returns the norm of coefficients.
 pub(super) fn norm(coef: &[f64]) -> f64 {
     coef.iter().map(|w| w * w).sum::<f64>().sqrt()
 }
@@ -394,7 +392,6 @@ impl Subset<'_> {
         linear_path(training, learner, &self.chosen(data)?, lambdas)
     }
 
-    /// Returns the number of coefficients of a fit.
     fn coefs(&self, data: &Dataset) -> usize {
         let is_of_samples = self.kernel.as_ref().is_some_and(|part| !part.has_features());
         if is_of_samples { data.rows() } else { self.design.columns() }

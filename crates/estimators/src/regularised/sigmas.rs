@@ -36,7 +36,6 @@ pub enum Sigmas {
 const MOST: usize = 1000;
 
 impl Sigmas {
-    /// Returns the number of values.
     pub(super) fn count(&self) -> usize {
         match self {
             Sigmas::Auto { count } => *count,
@@ -96,7 +95,6 @@ fn evenly_spaced(
     Ok(lambda_grid(first, last, count)?.into_iter().map(|at| rounded(at.get(), digits)).collect())
 }
 
-/// Returns the value rounded to this number of significant digits.
 fn rounded(value: f64, digits: usize) -> f64 {
     // Rust reads every number that it prints.
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)

@@ -86,7 +86,6 @@ impl KernelChoice {
         self.spaces_with(sigmas, &sigmas.values(samples, data.own_weights(), seed)?)
     }
 
-    /// Returns the spaces for the values of sigmas.
     fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<FunctionSpace>, Error> {
         if matches!(sigmas, Sigmas::Auto { .. }) {
             // Distances suggest a sigma for Gaussian kernels only.

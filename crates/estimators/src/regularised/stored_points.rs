@@ -20,13 +20,11 @@ const POINTS: Kind = Kind {
     method: "fits to samples that are not in memory",
 };
 
-/// The points of all problems.
 pub(super) struct StoredPoints<'a> {
     file: CheckpointFile<'a>,
     state: Mutex<State>,
 }
 
-/// The points of one problem.
 pub(super) struct PointsOfProblem<'a> {
     kept: &'a StoredPoints<'a>,
     member: usize,
@@ -59,7 +57,6 @@ impl StoredPoints<'_> {
         PointsOfProblem { kept: self, member, fold }
     }
 
-    /// Writes the points that the file lacks.
     pub(super) fn write(&self) -> Result<(), Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_fresh {

@@ -18,7 +18,6 @@ pub(super) struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// Returns the limit on a search that begins now.
     pub(super) fn new(limit: Duration) -> Self {
         TimeLimit { start: Instant::now(), limit, part: (0, 1) }
     }
@@ -43,7 +42,6 @@ impl TimeLimit {
         self.after(1.0)
     }
 
-    /// Returns the time at which this share of the limit is over.
     fn after(&self, share: f64) -> Option<Instant> {
         let time = Duration::try_from_secs_f64(self.limit.as_secs_f64() * share).ok()?;
         self.start.checked_add(time)

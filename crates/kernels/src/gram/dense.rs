@@ -23,7 +23,6 @@ pub(super) fn check_semidefinite(matrix: &DMatrix<f64>, rounding: f64) -> Result
     view.llt(Side::Lower).map(drop).map_err(|_| Error::Indefinite)
 }
 
-/// Returns the product of two matrices.
 pub(crate) fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let (rows, between) = a.shape();
     let columns = b.ncols();

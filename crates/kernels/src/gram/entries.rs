@@ -70,7 +70,6 @@ impl Entries {
         }
     }
 
-    /// Returns the number of samples n.
     pub(crate) fn order(&self) -> usize {
         match self {
             Entries::Stored { matrix, .. } => matrix.nrows(),

@@ -67,12 +67,10 @@ impl FeatureProducts {
         &self.diagonal
     }
 
-    /// Returns the number of features.
     pub(super) fn width(&self) -> usize {
         self.features.columns()
     }
 
-    /// Returns one of the entries.
     pub(crate) fn value(&self, i: usize, j: usize) -> f64 {
         if let Some(samples) = self.features.dense_samples() {
             let row = |i: usize| &samples[i * self.width()..][..self.width()];
@@ -99,7 +97,6 @@ impl FeatureProducts {
         }
     }
 
-    /// Returns the sum of some samples times their factors.
     fn sum(&self, terms: impl IntoIterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut sum = vec![0.0; self.width()];
         terms.into_iter().for_each(|(i, factor)| self.features.sample(i).add_to(factor, &mut sum));

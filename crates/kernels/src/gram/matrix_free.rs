@@ -24,7 +24,6 @@ pub(crate) struct MatrixFree {
     diagonal: Vec<f64>,
     /// The memory that solvers may take for parts of the matrix.
     memory: Memory,
-    /// The first fault of a product.
     fault: OnceLock<Fault>,
 }
 
@@ -70,7 +69,6 @@ impl MatrixFree {
         Memory::from_bytes(memory.bytes() / PARTS)
     }
 
-    /// Returns the bytes of the samples.
     pub(crate) fn design_bytes(&self) -> usize {
         self.design.memory().bytes()
     }

@@ -29,7 +29,6 @@ pub(crate) struct Response {
     pub(crate) gradient: Vec<f64>,
     /// The ridge `2 lambda`.
     pub(crate) ridge: f64,
-    /// The norms of the samples.
     pub(crate) norms: SampleNorms,
     /// The matrix `L^(-1) K_A'`, `L L' = C`, one column per sample.
     halves: Mat<f64>,

@@ -24,7 +24,6 @@ pub(crate) struct Equation {
 pub(crate) struct Moves {
     pub(crate) coef: Vec<f64>,
     pub(crate) products: Vec<f64>,
-    /// The precision in which the products are computed.
     pub(crate) precision: Precision,
 }
 

@@ -43,7 +43,6 @@ pub(crate) struct LowRank {
     scale: SingleScale,
     /// The diagonal E of R.
     remainder: Vec<f64>,
-    /// The factor G.
     rest: SparseInverse,
     /// The matrix V, transposed, times [`SCALE`].
     scaled: Mat<f32>,
@@ -268,7 +267,6 @@ impl LowRank {
     }
 }
 
-/// Returns the range of a part of n samples.
 fn part_of(n: usize, part: usize) -> Range<usize> {
     part * n / PARTS..(part + 1) * n / PARTS
 }

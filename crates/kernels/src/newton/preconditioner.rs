@@ -140,12 +140,9 @@ impl<'m> Preconditioner<'m> {
 /// steps without one have cost as much.
 #[derive(Clone)]
 pub(crate) struct SampleFactor<'m> {
-    /// The matrix K.
     matrix: &'m DMatrix<f64>,
-    /// The diagonal of K.
     diagonal: Vec<f64>,
     samples: Vec<usize>,
-    /// True for the samples that are in the factor.
     contained: Vec<bool>,
     factor: Factor,
     /// The scale of the entries of a factor in single precision.
@@ -275,7 +272,6 @@ impl<'m> SampleFactor<'m> {
         due
     }
 
-    /// Rebuilds the factor.
     pub(crate) fn renew(&mut self, roots: &[f64]) {
         self.clear();
         self.extend(roots);
@@ -295,7 +291,6 @@ impl<'m> SampleFactor<'m> {
         self.factor.clear();
     }
 
-    /// Takes in the samples that have gained curvature.
     pub(crate) fn extend(&mut self, roots: &[f64]) {
         let matrix = self.matrix;
         // Below this share of the identity a sample needs no preconditioning.

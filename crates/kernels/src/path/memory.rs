@@ -21,7 +21,6 @@ const WORKING: Memory = Memory::from_bytes(1 << 30);
 const REMEDY: &str = "fewer threads or lambdas at the same time take less, and so does a smaller --memory, \
                       or Nystrom or random Fourier features";
 
-/// Returns the bytes that paths in the eigenspace of a matrix of n samples take beside it.
 pub(crate) fn bytes_of_eigenspace(n: usize) -> usize {
     /// The coordinates, their map to coefficients and a copy that is shifted; the decomposition of
     /// the majoriser.
@@ -100,7 +99,6 @@ impl PlannedPaths {
         parts.max(whole.saturating_add(parts / 4)).saturating_add(self.beside)
     }
 
-    /// Returns the bytes that a path on n samples takes.
     fn bytes_of_path(&self, storage: Storage, n: usize) -> usize {
         /// The vectors of a solver, and those of every lambda: coefficients, products and their certificates.
         const VECTORS: usize = 32;
@@ -128,7 +126,6 @@ impl PlannedPaths {
     }
 }
 
-/// The storage of a kernel matrix.
 #[derive(Clone, Copy)]
 enum Storage {
     /// All entries are in memory.
@@ -152,7 +149,6 @@ impl Storage {
         }
     }
 
-    /// Returns the storage of one of several parts.
     fn of_part(self) -> Self {
         match self {
             Storage::Computed { memory, samples, product } => {
@@ -203,7 +199,6 @@ impl Gram {
         Ok(with_plan(gram))
     }
 
-    /// Returns the bytes that the planned paths take beside the entries.
     pub(crate) fn bytes_of_paths(&self, planned: &PlannedPaths) -> usize {
         planned.bytes(Storage::of(self.entries()), self.len())
     }

@@ -160,7 +160,6 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
         self.frame.unit * extremes.violation(self.problem.intercept)
     }
 
-    /// Returns the value of K between two of the samples.
     fn value(&self, i: usize, j: usize) -> f64 {
         self.values.at(self.members[i], self.members[j])
     }

@@ -53,7 +53,6 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         Decomposition { problem, size, cache_bytes, last: None, entries: 0.0 }
     }
 
-    /// Returns the bytes of the parts of K that this memory allows.
     pub(crate) fn bytes(memory: Memory) -> usize {
         matrices(MATRICES, size_within(memory))
     }

@@ -18,12 +18,10 @@ impl Frame {
     /// The numbers as they are.
     pub(super) const PLAIN: Frame = Frame { center: 0.0, unit: 1.0, scale: 1.0 };
 
-    /// Returns the number for a gradient.
     pub(super) fn number<P: Number>(&self, gradient: f64) -> P {
         P::of((gradient - self.center) / self.unit)
     }
 
-    /// Returns the gradient for a number.
     pub(super) fn gradient<P: Number>(&self, number: P) -> f64 {
         self.center + self.slope(number)
     }

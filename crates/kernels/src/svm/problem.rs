@@ -21,7 +21,6 @@ pub(super) struct Problem<'a> {
     /// The weights by which summaries of margins count the samples.
     counts: Vec<f64>,
     pub(super) intercept: bool,
-    /// The samples of positive weight.
     pub(super) samples: Vec<usize>,
     norms: SampleNorms,
     largest_diagonal: f64,
@@ -117,7 +116,6 @@ impl<'a> Problem<'a> {
         Frame { center, unit: if unit > 0.0 { unit } else { 1.0 }, scale }
     }
 
-    /// Returns the extreme gradients of coefficients that can rise and that can fall.
     fn extremes(&self, lambda: Lambda, coef: &[f64], gradient: &[f64]) -> Extremes {
         let mut extremes = Extremes::NONE;
         self.samples.iter().for_each(|&i| {
@@ -168,7 +166,6 @@ impl<'a> Problem<'a> {
         self.entries.rounding_factor() * self.norms.product_error(coef)
     }
 
-    /// Returns the same problem with weights that add up to those of another one.
     pub(super) fn with_total_weight_of(mut self, other: &Problem<'_>) -> Self {
         let total = |weights: &[f64]| weights.iter().sum::<f64>();
         let ratio = total(&other.weights) / total(&self.weights);

@@ -33,7 +33,6 @@ pub(super) struct SequentialMinimization<'p, 'a> {
 }
 
 impl<'p, 'a> SequentialMinimization<'p, 'a> {
-    /// Returns the solver for the matrix of the problem and for this number of lambdas.
     pub(super) fn new(
         problem: &'p Problem<'a>,
         values: Values<'a>,

@@ -17,7 +17,6 @@ pub(super) enum Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// Returns the precision that a path of so many lambdas begins with.
     pub(super) fn first(values: Values<'a>, lambdas: usize, cache_bytes: usize) -> Self {
         /// The steps per sample that take the time of the copy of K.
         const STEPS: usize = 4;

@@ -60,13 +60,11 @@ impl<P: Number, S: Simd> Largest<P, S> {
     }
 }
 
-/// Returns the number of lanes of a vector.
 #[inline(always)]
 fn lanes_of<P: Number, S: Simd>() -> usize {
     size_of::<P::Vector<S>>() / size_of::<P>()
 }
 
-/// Returns the places of the lanes of the first vector.
 #[inline(always)]
 fn first_places<P: Number, S: Simd>() -> P::Vector<S> {
     let places: [P; MOST_LANES] = std::array::from_fn(|lane| P::of(lane as f64));

@@ -21,7 +21,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the number of samples.
     pub(super) fn order(self) -> usize {
         match self {
             Values::Matrix(matrix) => matrix.nrows(),
@@ -37,7 +36,6 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the matrix of some of the samples.
     pub(super) fn among(self, samples: &[usize]) -> DMatrix<f64> {
         match self {
             Values::Matrix(matrix) => {

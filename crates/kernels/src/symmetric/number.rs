@@ -16,21 +16,16 @@ pub(crate) trait Number:
     const EPSILON: f64;
     /// The lanes of the widest vectors.
     const LANES: usize;
-    /// The vector of an instruction set.
     type Vector<S: Simd>: Copy;
-    /// The mask of an instruction set.
     type Mask<S: Simd>: Copy;
 
     /// Returns the nearest number.
     fn of(x: f64) -> Self;
-    /// Returns the number in double precision.
     fn double(self) -> f64;
 
-    /// Returns the whole vectors of a slice.
     fn vectors<S: Simd>(x: &[Self]) -> &[Self::Vector<S>];
     /// Returns the whole vectors of a slice, to be changed.
     fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Vector<S>];
-    /// Returns the vector with the number in every lane.
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
     fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
@@ -48,9 +43,7 @@ pub(crate) trait Number:
         a: Self::Vector<S>,
         b: Self::Vector<S>,
     ) -> Self::Vector<S>;
-    /// Returns the largest of the lanes.
     fn largest<S: Simd>(simd: S, a: Self::Vector<S>) -> Self;
-    /// Returns the least of the lanes.
     fn least<S: Simd>(simd: S, a: Self::Vector<S>) -> Self;
 }
 

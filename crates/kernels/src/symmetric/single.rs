@@ -64,7 +64,6 @@ impl SingleColumns {
         SingleColumns { scale, entries }
     }
 
-    /// Returns the scale of a matrix with this diagonal.
     pub(crate) fn scale_of(diagonal: &[f64]) -> f64 {
         let largest = diagonal.iter().copied().fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }

@@ -15,7 +15,6 @@ use crate::space::{Extent, InMemory, Samples};
 /// Invariant: after [`settle_intercept`](Self::settle_intercept), the margins of the samples belong
 /// to the point that it was given; after [`certificate`](Self::certificate), so does `gradient`.
 pub struct Evaluator<S> {
-    /// The samples.
     pub(crate) samples: S,
     /// The gradient of F in the coefficients.
     pub(crate) gradient: Vec<f64>,
@@ -30,12 +29,10 @@ pub struct Evaluator<S> {
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<InMemory<'o, 'a, L>> {
-    /// Returns an evaluator of an objective over samples in memory.
     pub(crate) fn in_memory(objective: &'o Objective<'a, L>) -> Self {
         Evaluator::new(InMemory::new(objective))
     }
 
-    /// Returns an evaluator of an objective over a design whose extent is known.
     pub(crate) fn with_extent(objective: &'o Objective<'a, L>, extent: Rc<Extent>) -> Self {
         Evaluator::new(InMemory::with_extent(objective, extent))
     }
@@ -71,7 +68,6 @@ impl<S: Samples> Evaluator<S> {
         self.drift > FAR * extent.score_error(&point.coef, point.intercept.abs())
     }
 
-    /// Recomputes the products of a point.
     pub(crate) fn refresh(&mut self, point: &mut Point<S::Products>) {
         point.products = self.samples.products(&point.coef);
         self.passes += 1;
@@ -111,7 +107,6 @@ impl<S: Samples> Evaluator<S> {
         risk + lambda.get() * self.square(&point.coef)
     }
 
-    /// Returns the squared norm of the penalised coefficients.
     fn square(&self, coef: &[f64]) -> f64 {
         let penalised = self.free.penalised(coef);
         dot(&penalised, &penalised)
@@ -139,7 +134,6 @@ impl<S: Samples> Evaluator<S> {
         Valued { objective, rounding, sums, is_accurate: true }
     }
 
-    /// Sets the gradient in the coefficients from the margins that are set.
     pub(crate) fn set_gradient<P>(&mut self, lambda: Lambda, point: &Point<P>) {
         self.samples.gradient(&mut self.gradient);
         self.passes += 1;
@@ -207,7 +201,6 @@ pub(crate) struct Valued {
     pub(crate) objective: f64,
     /// A bound on how far rounding can have moved it.
     pub(crate) rounding: f64,
-    /// The sums that it is made of.
     pub(crate) sums: Sums,
     /// True if the margins are set to scores computed in twice the working precision.
     pub(crate) is_accurate: bool,

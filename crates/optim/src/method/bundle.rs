@@ -48,7 +48,6 @@ struct Plane {
     rest: usize,
 }
 
-/// The planes so far.
 #[derive(Default)]
 pub(crate) struct Bundle {
     planes: Vec<Plane>,
@@ -142,7 +141,6 @@ impl Bundle {
         self.planes.push(Plane { offset, pull, weight: 0.0, rest: 0 });
     }
 
-    /// Returns the minimum of the model over w and its minimiser.
     fn minimize_model(&mut self, lambda: Lambda, columns: usize) -> (f64, Vec<f64>) {
         if self.planes.is_empty() {
             return (f64::NEG_INFINITY, vec![0.0; columns]);

@@ -161,7 +161,6 @@ impl Route {
 /// The methods over samples of which sums alone are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverParts {
-    /// Newton's method.
     Newton,
     /// The proximal point method on the dual, with Newton's method on smoothed losses for its steps.
     SmoothedNewton,
@@ -251,7 +250,6 @@ impl Problem {
         Plan { trial, choice: Choice { after_trial: true, ..choice } }
     }
 
-    /// Returns the methods that may be chosen for a solver.
     fn candidates(&self, asked: Solver) -> impl Iterator<Item = Method> {
         let Shape { n, p, .. } = self.shape;
         let most = LARGEST_DENSE_ORDER as f64;

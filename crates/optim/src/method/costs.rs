@@ -1,14 +1,10 @@
 //! Predictions of the processor seconds of the operations that solvers consist of, by measurements on
 //! one core of a machine with AVX-512. Each runs on one thread.
 
-/// The shape of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// The number of samples.
     pub(crate) n: f64,
-    /// The number of features.
     pub(crate) p: f64,
-    /// The number of stored values.
     pub(crate) stored: f64,
     pub(crate) is_sparse: bool,
 }
@@ -24,7 +20,6 @@ impl Shape {
         self.stored * if self.is_sparse { SPARSE } else { DENSE }
     }
 
-    /// Returns the seconds of the weighted inner products of all features.
     pub(crate) fn feature_gram(self) -> f64 {
         /// A pair of stored values of a sample, and an entry of the matrix.
         const PAIR: f64 = 1.5e-9;
@@ -36,7 +31,6 @@ impl Shape {
         }
     }
 
-    /// Returns the seconds of the inner products of all samples.
     pub(crate) fn sample_gram(self) -> f64 {
         /// A pair of samples, for each value of one of them.
         const GATHERED: f64 = 1e-9;
@@ -58,7 +52,6 @@ impl Shape {
     }
 }
 
-/// Returns the seconds of a Cholesky factor.
 pub(crate) fn cholesky(order: f64) -> f64 {
     0.012e-9 * order.powi(3)
 }
@@ -68,7 +61,6 @@ pub(crate) fn reflections(n: f64, p: f64) -> f64 {
     1.2e-9 * n * n.min(p) * p
 }
 
-/// Returns the seconds of all eigenvalues and eigenvectors of a symmetric matrix.
 pub(crate) fn eigendecomposition(order: f64) -> f64 {
     50e-9 * order.powi(2) + 0.1e-9 * order.powi(3)
 }

@@ -172,7 +172,6 @@ fn advance<L: MarginLoss + ?Sized>(
 
 /// The method with the parts that serve a whole path.
 pub(crate) struct MajorizeMinimize {
-    /// The eigendecomposition.
     pub(crate) majorizer: Majorizer,
     /// True for Nesterov's extrapolation.
     pub(crate) accelerated: bool,

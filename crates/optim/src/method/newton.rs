@@ -24,7 +24,6 @@ pub(crate) use system::{LARGEST_DENSE_ORDER, System};
 
 const DEFAULT_ITERATIONS: usize = 200;
 
-/// Newton's method on an objective in coefficients.
 pub(crate) struct Newton<'e, S: Samples> {
     evaluator: &'e mut Evaluator<S>,
     system: &'e mut System,

@@ -192,7 +192,6 @@ impl Solver {
         self.requirements().loss.iter().try_for_each(|need| need.check(loss))
     }
 
-    /// Refuses settings out of their range.
     fn check(&self) -> Result<(), Error> {
         match *self {
             Solver::GradientDescent { step: StepRule::Fixed(step) } => {

@@ -122,7 +122,6 @@ impl Problem {
         }
     }
 
-    /// Returns the predicted seconds of a method for all lambdas.
     pub(super) fn seconds(&self, method: Method) -> f64 {
         /// What a product takes sample by sample, as in dual ascent, beside one with all samples.
         const ROW_BY_ROW: f64 = 1.5;
@@ -198,7 +197,6 @@ impl Problem {
         Shape { n: most, p: least, ..self.shape }.feature_gram() + cholesky(least)
     }
 
-    /// Returns the steps of conjugate gradients in a step of Newton's method.
     fn gradients_a_step(&self) -> f64 {
         let condition = self.curvature.unwrap_or(1.0) * self.steepness / self.lambda;
         let by_flatness = if self.is_flat() { 3.0 } else { 1.0 };

@@ -85,7 +85,6 @@ impl Strengths {
     }
 }
 
-/// The progress of the last proximal steps.
 struct Progress {
     /// The gap when it was last half of what it had been.
     mark: f64,

@@ -31,7 +31,6 @@ pub(crate) struct ProximalNewton {
     steps: ProximalSteps,
     /// The distance within which a loss must be a line for its sample to be merged.
     radius: f64,
-    /// The duals of the last lambda.
     duals: Option<Vec<f64>>,
     /// The number of lambdas so far at which the search restarted at the origin.
     restarts: usize,
@@ -46,7 +45,6 @@ impl ProximalNewton {
         ProximalNewton { steps, radius: f64::INFINITY, duals: None, restarts: 0 }
     }
 
-    /// Returns the duals of the last lambda.
     pub(crate) fn duals(&self) -> Option<&[f64]> {
         self.duals.as_deref()
     }
@@ -171,7 +169,6 @@ impl ProximalNewton {
 
 /// Proximal steps, one after another.
 pub(crate) struct ProximalSteps {
-    /// The system of the Newton steps.
     pub(super) system: System,
     strengths: Strengths,
 }
@@ -237,7 +234,6 @@ struct Dual<'d, 'o, 'a, L: MarginLoss + ?Sized> {
     point: Point,
     /// The duals about which the next step smooths the losses.
     centres: Vec<f64>,
-    /// The smallest F of a point.
     smallest: f64,
 }
 

@@ -41,7 +41,6 @@ pub(crate) struct DualAscent {
     random: ChaCha8Rng,
     /// The squares `||x_i||^2`.
     squares: Vec<f64>,
-    /// The duals of the last lambda.
     duals: Option<Vec<f64>>,
 }
 
@@ -58,7 +57,6 @@ impl DualAscent {
         }
     }
 
-    /// Returns the duals of the last lambda.
     pub(crate) fn duals(&self) -> Option<&[f64]> {
         self.duals.as_deref()
     }

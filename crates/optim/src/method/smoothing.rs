@@ -38,14 +38,12 @@ pub(crate) struct Nearness {
     pub(crate) samples: usize,
 }
 
-/// The best point so far.
 struct Best<'p, S: Samples> {
     point: &'p mut Point<S::Products>,
     /// The certificate of the point; none of the point that the search begins with.
     certificate: Option<Certificate>,
     /// The duals that certify the point.
     duals: Option<S::Duals>,
-    /// The objective there.
     objective: f64,
 }
 

@@ -40,7 +40,6 @@ impl<'w, T> Watch<'w, T> {
         Watch(see)
     }
 
-    /// Shows an iteration to the callback.
     pub(crate) fn see(&self, iteration: &T) -> ControlFlow<()> {
         (self.0)(iteration)
     }

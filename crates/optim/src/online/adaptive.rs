@@ -260,7 +260,6 @@ impl<L: MarginLoss> Adaptive<L> {
         Ok((shown, score))
     }
 
-    /// Returns the scores of the experts.
     #[inline(always)]
     fn scores(&self, stored: &[Stored]) -> [f64; EXPERTS] {
         let mut scores = [0.0; EXPERTS];
@@ -283,7 +282,6 @@ impl<L: MarginLoss> Adaptive<L> {
         Some(stored.iter().map(|x| coefficient(x.column) * x.value).sum())
     }
 
-    /// Lets the experts learn from a sample with their scores.
     #[inline(always)]
     fn teach(&mut self, stored: &mut [Stored], y: f64, weight: f64, scores: [f64; EXPERTS]) {
         if weight == 0.0 {

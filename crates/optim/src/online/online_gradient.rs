@@ -57,7 +57,6 @@ pub struct OnlineGradient<L> {
     pulls: Vec<(f64, f64)>,
 }
 
-/// A sample with its label and the weight of its loss.
 #[derive(Clone, Copy)]
 pub(crate) struct Example<'a> {
     pub(crate) x: Sample<'a>,

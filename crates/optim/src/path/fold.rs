@@ -7,7 +7,6 @@ use super::error_curve::{FoldError, FoldErrors, least};
 use super::folds::HeldOut;
 use super::held_out::FoldOutcome;
 
-/// One fold along the path.
 pub(super) struct Fold {
     /// The weights of the samples held out.
     weights: Vec<f64>,

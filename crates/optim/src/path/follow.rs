@@ -146,7 +146,6 @@ impl<P: Products> Trail<P> {
         Trail { last: None, before: None }
     }
 
-    /// Adds a solution.
     fn push(&mut self, lambda: Lambda, point: Point<P>) {
         self.before = self.last.replace((lambda, point));
     }

@@ -63,7 +63,6 @@ pub(crate) fn path_from<S: Samples>(
     })
 }
 
-/// Returns the fits of an objective in memory with free columns.
 pub(super) fn path_beside_free<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Extent,

@@ -118,7 +118,6 @@ impl FreeColumns {
     }
 }
 
-/// Returns the rows and columns of a matrix with these numbers.
 fn sub(matrix: &DMatrix<f64>, of: &[usize]) -> DMatrix<f64> {
     DMatrix::from_fn(of.len(), of.len(), |i, j| matrix[(of[i], of[j])])
 }
@@ -131,7 +130,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Returns the values in a design.
     pub(crate) fn of(design: &Design, free: &FreePart) -> Self {
         let (first, width) = (usize::from(free.intercept), free.width());
         let columns = free.columns.get();
@@ -163,7 +161,6 @@ pub struct FreePart {
 }
 
 impl FreePart {
-    /// Returns the part of intercept and coefficients in the free columns.
     pub(crate) fn of(&self, intercept: f64, coef: &[f64]) -> Vec<f64> {
         let first = self.intercept.then_some(intercept).into_iter();
         first.chain(self.columns.get().iter().map(|&j| coef[j])).collect()
@@ -198,7 +195,6 @@ pub enum Mobility {
     Inside,
 }
 
-/// Sums of duals over the free columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BlockSums {
     /// The sums `(1/n) sum c_i s_i y_i z_i`.
@@ -210,7 +206,6 @@ pub(crate) struct BlockSums {
 }
 
 impl BlockSums {
-    /// Returns the number of sums of so many columns.
     pub(crate) fn count(width: usize) -> usize {
         2 * width + width * (width + 1) / 2
     }
@@ -222,7 +217,6 @@ impl BlockSums {
         self.excess.iter().chain(&self.sizes).copied().chain(triangle).collect()
     }
 
-    /// Returns the sums of a list.
     pub(crate) fn from_list(list: &[f64], width: usize) -> Self {
         let (excess, rest) = list.split_at(width);
         let (sizes, triangle) = rest.split_at(width);
@@ -311,7 +305,6 @@ fn norm(vector: &[f64]) -> f64 {
 }
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// Returns the sums of duals over a block.
     pub(crate) fn block_sums(&self, block: &Block, duals: &[f64], by: Mobility) -> BlockSums {
         let width = block.width;
         let domain = self.domain();

@@ -57,7 +57,6 @@ pub fn settle<T: ?Sized>(
 struct Bracket {
     low: (f64, f64),
     high: (f64, f64),
-    /// The width at the last chord.
     width: f64,
     /// The sign of the slope that came last.
     side: f64,

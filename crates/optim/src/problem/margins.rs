@@ -318,7 +318,6 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         out.iter_mut().enumerate().for_each(|(i, z)| *z = self.pull(i));
     }
 
-    /// Returns the derivative of the risk in the score of a sample.
     #[inline(always)]
     pub(crate) fn pull(&self, i: usize) -> f64 {
         self.risk.signs.get(i) * weighted(self.risk.weights.get(i), self.slopes[i])

@@ -13,7 +13,6 @@ use crate::problem::{EmpiricalRisk, Objective};
 /// Two samples belong to one group if they have one sign, and the loss one slope from `u_i - radius` to
 /// `u_i + radius` for both.
 pub(crate) struct Lines {
-    /// Sign and slope of each group.
     groups: Vec<(f64, f64)>,
     /// The samples that are in no group.
     alone: Vec<usize>,
@@ -22,7 +21,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Returns the number of samples alone and groups.
     pub(crate) fn len(&self) -> usize {
         self.alone.len() + self.groups.len()
     }
@@ -150,7 +148,6 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Design::from_samples(samples).ok()
     }
 
-    /// Returns the weighted means of groups of samples.
     fn means(&self, lines: &Lines, shares: &[f64]) -> DMatrix<f64> {
         let mut means = DMatrix::zeros(self.design.columns(), lines.groups.len());
         for (i, &share) in shares.iter().enumerate() {

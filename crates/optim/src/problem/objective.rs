@@ -94,7 +94,6 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Objective { risk, design, free: FreeColumns::default() }
     }
 
-    /// Returns the objective with another loss.
     pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> Objective<'b, M>
     where
         'a: 'b,
@@ -156,7 +155,6 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         &self.free
     }
 
-    /// Returns the free columns with the intercept.
     pub(crate) fn free_part(&self) -> FreePart {
         FreePart { columns: self.free.clone(), intercept: self.risk.intercept }
     }

@@ -107,7 +107,6 @@ impl PenaltyFactors {
         PenaltyFactors(Given::Columns(self.of_all(names, columns)))
     }
 
-    /// Returns the factor of every feature.
     fn of_all(&self, names: Option<&[String]>, columns: usize) -> Vec<f64> {
         match &self.0 {
             Given::Columns(factors) => factors.clone(),
@@ -175,7 +174,6 @@ fn check(feature: &str, value: f64) -> Result<(), Error> {
     Err(Error::PenaltyFactor { feature: feature.to_owned(), value })
 }
 
-/// Returns the features that a name stands for.
 fn features_of(name: &str, names: Option<&[String]>, columns: usize) -> Vec<usize> {
     let Some(names) = names else {
         let number = name.parse::<usize>().ok().filter(|k| (1..=columns).contains(k));

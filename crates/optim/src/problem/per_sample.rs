@@ -21,12 +21,9 @@ pub(crate) enum Signs<'a> {
 }
 
 impl<'a> Signs<'a> {
-    /// Returns the signs of labels.
     pub(crate) fn of_labels(labels: &'a Labels) -> Self {
         Signs::Of { positive: labels.positive(), labels }
     }
-
-    /// Returns the sign of a sample.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> f64 {
         match self {
@@ -34,8 +31,6 @@ impl<'a> Signs<'a> {
             Signs::Given(signs) => signs[i],
         }
     }
-
-    /// Returns the signs of a block of samples.
     #[inline(always)]
     pub(crate) fn of<'r>(&'r self, rows: Range<usize>, room: &'r mut Room) -> &'r [f64] {
         match self {
@@ -78,16 +73,12 @@ impl Weights {
     pub(crate) fn equal(weight: f64, count: usize) -> Self {
         Weights::Equal { weight, block: Box::new([weight; BLOCK]), count, all: OnceLock::new() }
     }
-
-    /// Returns the number of samples.
     pub(crate) fn len(&self) -> usize {
         match self {
             Weights::Equal { count, .. } => *count,
             Weights::Each(weights) => weights.len(),
         }
     }
-
-    /// Returns the weight of a sample.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> f64 {
         match self {
@@ -95,8 +86,6 @@ impl Weights {
             Weights::Each(weights) => weights[i],
         }
     }
-
-    /// Returns the weights of a block of samples.
     #[inline(always)]
     pub(crate) fn of(&self, rows: Range<usize>) -> &[f64] {
         match self {
@@ -112,8 +101,6 @@ impl Weights {
             Weights::Each(weights) => weights,
         }
     }
-
-    /// Returns the weights times one factor a sample.
     pub(crate) fn times(&self, factors: &[f64]) -> Self {
         let product = |(i, factor): (usize, &f64)| self.get(i) * factor;
         Weights::Each(factors.iter().enumerate().map(product).collect())

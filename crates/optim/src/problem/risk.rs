@@ -25,11 +25,9 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
 /// The weights by which summaries count the samples.
 #[derive(Debug, Clone)]
 enum Counts<'a> {
-    /// The weights of the risk.
     OfRisk,
     /// One per sample.
     Ones,
-    /// These.
     Given(Cow<'a, [f64]>),
 }
 

@@ -39,7 +39,6 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Question { risk, smoothed: OnceCell::new(), part, state, weighting }
     }
 
-    /// Returns the answer to a question.
     pub(super) fn answer(mut self, ask: &Ask) -> Result<Answer, Failure> {
         let sums = match ask {
             Ask::Describe { factors } => return self.describe(factors.as_deref()),
@@ -74,7 +73,6 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(Answer::Sums(Partial { added: sums, ..Partial::default() }))
     }
 
-    /// Returns the features.
     fn design(&mut self) -> Result<Arc<Design>, Failure> {
         (self.part.design)()
     }
@@ -281,7 +279,6 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(self.risk.block_sums(&block, &duals, by).into_list())
     }
 
-    /// Returns the values of the free columns.
     fn block(&mut self, free: &FreePart) -> Result<Block, Failure> {
         let design = self.design()?;
         match free.columns.get().last() {
@@ -305,7 +302,6 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(out)
     }
 
-    /// Returns the duals that steps make.
     fn duals(&mut self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
         let mut duals = vec![0.0; self.part.rows.len()];
         for step in steps {

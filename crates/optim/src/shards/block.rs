@@ -128,7 +128,6 @@ impl Rows {
         self.classes.iter().map(|&own| if own == class { 1.0 } else { -1.0 }).collect()
     }
 
-    /// Returns the class of a sample.
     pub(super) fn class(&self, i: usize) -> usize {
         self.classes[i] as usize
     }

@@ -23,7 +23,6 @@ pub(super) struct FewSamples {
 }
 
 impl FewSamples {
-    /// Returns the risk of these samples.
     pub(super) fn risk<'f, L: MarginLoss + ?Sized>(&'f self, loss: &'f L) -> EmpiricalRisk<'f, L> {
         EmpiricalRisk::of_part(loss, &self.signs, self.weights.clone())
     }
@@ -39,7 +38,6 @@ impl FewSamples {
         Ok(())
     }
 
-    /// Lets the loss be smoothed about zeros.
     pub(super) fn forget_centre(&mut self) {
         self.centre = vec![0.0; self.signs.len()];
     }

@@ -25,7 +25,6 @@ use crate::{Error, Lambda};
 const SEED: u64 = 1;
 
 impl Merging {
-    /// Returns the lines of samples.
     pub(super) fn lines<L: MarginLoss + ?Sized>(
         &self,
         risk: &EmpiricalRisk<'_, L>,
@@ -93,7 +92,6 @@ impl Merging {
     }
 }
 
-/// The solution of a merged problem.
 pub(super) struct Solved {
     pub(super) intercept: f64,
     pub(super) coef: Vec<f64>,
@@ -179,7 +177,6 @@ impl Sharded<'_> {
     }
 }
 
-/// Returns the solution of a merged problem in memory with its duals.
 fn solve<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,

@@ -15,7 +15,6 @@ pub struct OnDisk {
     file: BlockFile,
     partitions: Vec<usize>,
     rows: Vec<Arc<Rows>>,
-    /// The features that are kept in memory.
     kept: Vec<Option<Arc<Design>>>,
     /// The features that were asked for last, of those that are not kept.
     last: Option<(usize, Arc<Design>)>,
@@ -158,7 +157,6 @@ impl Ahead {
         Ahead { asks, answers, pending: None }
     }
 
-    /// Asks for a partition to be read.
     fn ask(&mut self, partition: usize) {
         self.pending = self.asks.send(partition).is_ok().then_some(partition);
     }

@@ -13,9 +13,7 @@ use crate::shards::{
 /// Returns the features of a partition, which may have to be read.
 pub(super) type FetchDesign<'q> = dyn FnMut() -> Result<Arc<Design>, Failure> + 'q;
 
-/// The samples of a partition.
 pub(super) struct Part<'q> {
-    /// The number of the partition.
     pub(super) number: usize,
     pub(super) rows: &'q Rows,
     pub(super) signs: &'q [f64],
@@ -35,7 +33,6 @@ impl Part<'_> {
         if is_out { 0.0 } else { self.rows.given(i, &weighting.costs) }
     }
 
-    /// Returns the weights in the objective.
     pub(super) fn weights(&self, weighting: &Weighting) -> Vec<f64> {
         let weight = |(i, &y): (usize, &f64)| {
             let factor = if y > 0.0 { weighting.positive } else { weighting.negative };
@@ -128,7 +125,6 @@ impl State {
         steps.iter().try_fold(first, |duals, step| step.take(loss, design, &signs, duals))
     }
 
-    /// Returns what a slot holds.
     pub(super) fn slot(&self, number: u64) -> Result<&[f64], Failure> {
         let kept = self.slots.get(&number).map(Vec::as_slice);
         kept.ok_or_else(|| format!("slot {number} is unknown: the shard was rebuilt").into())
@@ -146,7 +142,6 @@ impl State {
         }
     }
 
-    /// Returns the folds of a draw.
     pub(super) fn draw(&mut self, rows: &Rows, partition: usize, draw: FoldDraw) -> Arc<Vec<u32>> {
         match &self.folds {
             Some((of, folds)) if *of == draw => Arc::clone(folds),

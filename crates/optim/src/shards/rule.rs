@@ -7,7 +7,6 @@ use crate::shards::part::check_coefficients;
 use crate::shards::{Failure, Rule};
 
 impl Rule {
-    /// Returns the number of classes that the rule decides between.
     pub(super) fn classes(&self) -> usize {
         if self.0.len() == 1 { 2 } else { self.0.len() }
     }
@@ -24,7 +23,6 @@ impl Rule {
         self.0.iter().map(score).collect()
     }
 
-    /// Returns the class that scores of sample i decide.
     pub(super) fn decide(scores: &[Vec<f64>], i: usize) -> usize {
         match scores {
             [one] => usize::from(one[i] > 0.0),

@@ -80,7 +80,6 @@ pub struct Located {
     centre: Option<Centre>,
 }
 
-/// The slopes at scores.
 #[derive(Debug, Clone, Copy)]
 struct Slopes {
     slope: f64,
@@ -133,7 +132,6 @@ impl Sharded<'_> {
         self.rounds
     }
 
-    /// Returns the answers to a question.
     pub(super) fn ask(&mut self, ask: Ask) -> Result<Vec<Reply>, Failure> {
         self.rounds += 1;
         let (define, forget) = self.slots.news();
@@ -145,7 +143,6 @@ impl Sharded<'_> {
         self.workers.round(&Message { slots: self.slots.all(), ..Message::of(&request) })
     }
 
-    /// Returns descriptions of all partitions.
     pub(super) fn describe(&mut self) -> Result<Vec<Description>, Failure> {
         let factors = self.factors.clone();
         descriptions(self.ask(Ask::Describe { factors })?)
@@ -176,7 +173,6 @@ impl Sharded<'_> {
         })
     }
 
-    /// Returns the sums that are added.
     fn added(&mut self, ask: Ask, count: usize) -> Vec<f64> {
         self.sum(ask, count, 0).added
     }
@@ -198,7 +194,6 @@ impl Sharded<'_> {
         self.slots.compact(&direction.products, 1);
     }
 
-    /// Goes to scores.
     fn go_to(&mut self, at: Located) {
         self.state.at = Some(at);
         (self.state.sums, self.state.gradient) = (None, None);
@@ -219,7 +214,6 @@ impl Sharded<'_> {
         self.state.slopes.iter().find(|(at, _)| at == spot).map(|(_, slopes)| *slopes)
     }
 
-    /// Returns the slopes at the first of some scores.
     fn slopes(&mut self, at: Vec<Spot>, direction: Option<Spot>) -> Slopes {
         const EACH: usize = 4;
         let ask = Ask::Slopes { at: at.clone(), direction };
@@ -269,7 +263,6 @@ impl Sharded<'_> {
         answer
     }
 
-    /// Returns coefficients of the features as the shards have them.
     pub(super) fn scaled(&self, coef: &[f64]) -> Vec<f64> {
         let mut coef = coef.to_vec();
         self.scale(&mut coef);
@@ -309,7 +302,6 @@ impl Sharded<'_> {
         sums
     }
 
-    /// Returns the free columns with the intercept.
     fn free_part(&self) -> FreePart {
         FreePart { columns: self.free.clone(), intercept: self.intercept }
     }
@@ -324,7 +316,6 @@ impl Sharded<'_> {
         }
     }
 
-    /// Returns the sums of duals over the free columns.
     fn block_sums(&mut self, duals: &[DualMove], by: Mobility) -> BlockSums {
         let free = self.free_part();
         let width = free.width();

@@ -101,7 +101,6 @@ impl Slots {
         (std::mem::take(&mut register.fresh), std::mem::take(&mut register.freed))
     }
 
-    /// Returns the definitions of all slots in use.
     pub(super) fn all(&self) -> Vec<Definition> {
         let define = |(&slot, kept): (&u64, &Kept)| Definition { slot, kept: kept.clone() };
         self.0.borrow().live.iter().map(define).collect()
@@ -124,7 +123,6 @@ impl Register {
         self.fresh.iter().any(|fresh| fresh.slot == slot)
     }
 
-    /// Takes a slot out of use.
     fn free(&mut self, slot: u64) {
         self.live.remove(&slot);
         if self.is_fresh(slot) {
@@ -142,14 +140,12 @@ impl<T> Drop for Slot<T> {
 }
 
 impl Spread {
-    /// Returns the number of the slot.
     pub(super) fn number(&self) -> u64 {
         self.0.number
     }
 }
 
 impl Centre {
-    /// Returns the number of the slot.
     pub(super) fn number(&self) -> u64 {
         self.0.number
     }

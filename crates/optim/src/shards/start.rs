@@ -99,7 +99,6 @@ impl Sharded<'_> {
 }
 
 impl SampledRows {
-    /// Adds samples behind these.
     pub(super) fn append(&mut self, other: SampledRows) {
         self.rows.append(other.rows);
         self.signs.extend(other.signs);

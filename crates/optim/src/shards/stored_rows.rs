@@ -50,7 +50,6 @@ impl StoredRows {
         self.lengths.is_empty()
     }
 
-    /// Adds rows behind these.
     pub(super) fn append(&mut self, other: StoredRows) {
         self.lengths.extend(other.lengths);
         self.columns.extend(other.columns);

@@ -42,9 +42,7 @@ pub trait Workers {
 #[derive(Debug)]
 pub struct Message<'a> {
     pub(super) request: &'a Request,
-    /// The definitions of all slots in use.
     pub(super) slots: Vec<Definition>,
-    /// The features that all samples have.
     pub(super) features: FeatureSource,
 }
 

@@ -21,11 +21,9 @@ pub struct Extent {
     ranges: Vec<Range>,
     /// The smallest size of a feature that is not zero throughout.
     least_size: f64,
-    /// The largest size of a feature.
     largest_size: f64,
     /// The number `t_j` that has been subtracted from feature j; empty if none has.
     taken: Vec<f64>,
-    /// The number of samples.
     samples: usize,
     /// The largest number of stored features of a sample.
     longest: usize,
@@ -33,7 +31,6 @@ pub struct Extent {
     parts: usize,
 }
 
-/// The range of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct Range {
@@ -91,7 +88,6 @@ impl Extent {
         whole.with_least_and_largest()
     }
 
-    /// Returns the extent with the least and the largest of its sizes.
     fn with_least_and_largest(mut self) -> Self {
         let (mut least, mut largest) = (f64::INFINITY, 0.0);
         for &m in &self.sizes {
@@ -145,12 +141,10 @@ impl Extent {
         whole.with_least_and_largest()
     }
 
-    /// Returns the largest size of a feature.
     pub(crate) fn size(&self, feature: usize) -> f64 {
         self.sizes[feature]
     }
 
-    /// Returns the sum of the squares of each feature.
     pub(crate) fn squares(&self) -> impl Iterator<Item = f64> {
         self.squares.iter().copied()
     }

@@ -17,7 +17,6 @@ pub(super) struct Part<'m> {
     pub(super) labels: Words,
     pub(super) folds: Words,
     pub(super) places: RowPlaces,
-    /// The number of whole rows.
     pub(super) rows: usize,
     /// The rows that were left out, by their numbers among all.
     pub(super) dropped: Vec<usize>,
@@ -25,7 +24,6 @@ pub(super) struct Part<'m> {
 }
 
 impl<'m> Part<'m> {
-    /// Returns no rows.
     pub(super) fn new(layout: &'m Layout) -> Self {
         Part {
             cells: Cells::new(layout.raw.as_ref()),
@@ -39,13 +37,11 @@ impl<'m> Part<'m> {
         }
     }
 
-    /// Reserves memory for this many further rows with this many features each.
     pub(super) fn reserve(&mut self, rows: usize, features: usize) {
         self.cells.reserve(rows, features);
         self.labels.reserve(rows);
     }
 
-    /// Leaves a row out.
     pub(super) fn drop_row(&mut self) {
         self.dropped.push(self.rows + self.dropped.len());
     }
@@ -88,7 +84,6 @@ pub(super) struct Gathered<'m> {
     cells: Cells<'m>,
     weights: Vec<f64>,
     folds: Option<FileFolds>,
-    /// The places of the rows of a raw table.
     places: RowPlaces,
     rows: usize,
     pub(super) dropped: Vec<usize>,

@@ -99,7 +99,6 @@ fn not_read(what: &str) -> String {
 }
 
 impl Cells {
-    /// Returns no cells of a kind.
     pub(super) fn of(kind: Kind) -> Self {
         if kind.is_word() { Cells::Words(Vec::new()) } else { Cells::Numbers(Vec::new()) }
     }

@@ -37,7 +37,6 @@ impl ParquetFile {
         }
     }
 
-    /// Opens a file by its path.
     pub(super) fn open_path(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         match std::fs::File::open(path) {
@@ -63,14 +62,12 @@ impl ParquetFile {
         self.reader.num_row_groups()
     }
 
-    /// Returns the number of rows of a group.
     pub(super) fn rows_of(&self, group: usize) -> Result<usize, Error> {
         let rows = self.reader.metadata().row_group(group).num_rows();
         let none = |_| self.wrong(format!("row group {group} has {rows} rows"));
         usize::try_from(rows).map_err(none)
     }
 
-    /// Returns the cells of a column of a group.
     pub(super) fn cells_of(&self, group: usize, at: usize) -> Result<ColumnReader, ParquetError> {
         self.reader.get_row_group(group)?.get_column_reader(at)
     }

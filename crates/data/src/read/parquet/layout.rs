@@ -15,7 +15,6 @@ use crate::read::label_gaps::LabelGaps;
 use crate::read::table::{LabelSink, Purpose, Table};
 use crate::{Column, Design, Error};
 
-/// The columns of all files.
 pub(super) struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,
@@ -174,7 +173,6 @@ impl Layout {
         RawTable::from_columns(self.features(&part.columns).map(raw).collect::<Result<_, _>>()?)
     }
 
-    /// Returns the features as numbers.
     fn numbers(&self, part: &Part) -> Result<FeatureTable, Error> {
         let mut samples = DMatrix::zeros(self.feature_names.len(), part.rows());
         for (feature, (name, cells)) in self.features(&part.columns).enumerate() {

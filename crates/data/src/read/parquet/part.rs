@@ -3,7 +3,6 @@
 use super::column::Cells;
 use crate::read::columns::RowPlaces;
 
-/// Some rows.
 pub(super) struct Part {
     /// The cells of every column; `None` of a column that is not read.
     pub(super) columns: Vec<Option<Cells>>,
@@ -18,7 +17,6 @@ impl Part {
         Part { columns, places: RowPlaces::numbered(), dropped: Vec::new() }
     }
 
-    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         self.places.len()
     }

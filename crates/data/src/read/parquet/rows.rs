@@ -95,17 +95,14 @@ impl Rows {
         self.layout.table(part, labels)
     }
 
-    /// Returns the number of rows that were left out so far.
     pub(in crate::read) fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// Returns the name of the file that is being read.
     pub(super) fn name(&self) -> &str {
         &self.file.name
     }
 
-    /// Returns no rows.
     fn none(&self) -> Part {
         Part::new(self.kinds.iter().map(|kind| kind.map(Cells::of)).collect())
     }
@@ -200,7 +197,6 @@ impl Rows {
         self.dropped += part.dropped.len() - known;
     }
 
-    /// Returns the error of a column whose cells cannot be decoded.
     fn damaged(&self, group: usize, at: usize, error: &ParquetError) -> Error {
         let reason = format!("row group {group}: {error}");
         malformed(&self.file.name, Some(&self.layout.header()[at]), reason)

@@ -33,7 +33,6 @@ type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
 #[derive(Clone, Copy)]
 pub(in crate::regularised) struct Fitting<'a> {
     pub(in crate::regularised) contests: &'a Contests,
-    /// The data in the space.
     pub(in crate::regularised) prepared: &'a Prepared<'a>,
     pub(in crate::regularised) training: &'a Training<'a, dyn MarginLoss>,
     pub(in crate::regularised) watcher: &'a Watcher<'a>,
@@ -118,7 +117,6 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Returns the fits of every contest at the last of the lambdas.
     pub(in crate::regularised) fn fits(
         &self,
         rows: Option<&[usize]>,

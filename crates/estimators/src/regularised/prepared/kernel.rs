@@ -373,7 +373,6 @@ impl Form {
 }
 
 impl KernelBasis {
-    /// Returns the number of features beside the kernel.
     fn count_beside(&self) -> usize {
         self.beside.as_ref().map_or(0, |beside| beside.columns.len())
     }

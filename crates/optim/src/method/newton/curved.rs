@@ -34,7 +34,6 @@ struct Factored {
     factor: GrowingCholesky<f64>,
 }
 
-/// The inverse at the curvatures of one step.
 pub(super) struct Inverse<'f> {
     factored: &'f Factored,
     fixed: FixedSamples,
@@ -53,7 +52,6 @@ struct FixedSamples {
     factor: GrowingCholesky<f64>,
 }
 
-/// Returns the samples that have curvature.
 fn curved(curvatures: &[f64]) -> Vec<usize> {
     (0..curvatures.len()).filter(|&i| curvatures[i] > 0.0).collect()
 }
@@ -64,7 +62,6 @@ impl CurvedFactor {
         self.factored.is_some()
     }
 
-    /// Drops the factor.
     pub(super) fn clear(&mut self) {
         self.factored = None;
     }

@@ -134,7 +134,6 @@ fn target<S: Samples>(equation: &Equation<'_, S>) -> f64 {
     norm * norm.sqrt().min(SHARE)
 }
 
-/// Returns the result of conjugate gradients preconditioned by the diagonal of H.
 fn by_diagonal<S: Samples>(
     equation: &mut Equation<'_, S>,
     most_steps: usize,
@@ -276,7 +275,6 @@ impl Factor {
         self.is_made
     }
 
-    /// Adds the penalty to the second derivatives of the risk.
     fn regularise<S: Samples>(&mut self, equation: &Equation<'_, S>) {
         let matrix = &mut self.matrix;
         for (j, ridge) in equation.ridges.iter().enumerate() {

@@ -19,7 +19,6 @@ pub(super) const COIN: usize = EXPERTS - 1;
 pub(super) struct Coordinate {
     /// One over the largest absolute value so far, 0 before the first.
     unit: f64,
-    /// The weights of the experts.
     pub(super) weights: [f64; EXPERTS],
     /// The roots of the sums of squared slopes, one for each length.
     roots: [f64; LENGTHS.len()],
@@ -37,7 +36,6 @@ pub(super) struct Shrinkage {
     pub(super) penalty: f64,
     /// The steepest slope of a sample so far.
     pub(super) steepest: f64,
-    /// The lengths of the adaptive steps.
     pub(super) lengths: [f64; LENGTHS.len()],
 }
 
@@ -48,14 +46,12 @@ pub(super) struct Lesson {
     pub(super) slope: f64,
     /// The factors by which the steps of each length move the weights.
     pub(super) moves: [f64; LENGTHS.len()],
-    /// The steepest slope so far.
     pub(super) steepest: f64,
     /// The wealth that a coin bettor begins with.
     pub(super) wealth: f64,
 }
 
 impl Coordinate {
-    /// Returns the coefficients of the experts.
     #[inline(always)]
     pub(super) fn coefficients(&self) -> [f64; EXPERTS] {
         self.weights.map(|weight| weight * self.unit)
@@ -117,7 +113,6 @@ impl Coordinate {
         pulls
     }
 
-    /// Moves the weights of the adaptive steps along their pulls.
     #[inline(always)]
     pub(super) fn step(&mut self, pulls: &[f64; LENGTHS.len()], lesson: &Lesson) {
         for ((weight, length), pull) in self.weights.iter_mut().zip(lesson.moves).zip(pulls) {

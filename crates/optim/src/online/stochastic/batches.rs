@@ -32,7 +32,6 @@ struct Waiting {
     weight: f64,
 }
 
-/// The values of a sample.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 enum Values {
@@ -61,7 +60,6 @@ impl Values {
         }
     }
 
-    /// Returns true for a sample of this number of features.
     fn fit(&self, features: usize) -> bool {
         match self {
             Values::Dense(x) => x.len() == features,

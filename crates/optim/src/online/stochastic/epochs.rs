@@ -58,7 +58,6 @@ pub(super) struct Epochs<'d> {
     random: ChaCha8Rng,
     /// The number of visits of the present epoch so far.
     taken: usize,
-    /// The number of epochs that are over.
     pub(super) done: usize,
 }
 
@@ -86,7 +85,6 @@ impl<'d> Epochs<'d> {
         }
     }
 
-    /// Returns the rows that epochs draw from.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.rows.iter().copied()
     }

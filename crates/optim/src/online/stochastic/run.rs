@@ -23,7 +23,6 @@ pub(super) struct Run<'d> {
     stopped: Option<Status>,
 }
 
-/// Rows with their weights.
 pub(super) type Weighed = Vec<(usize, f64)>;
 
 /// The rows held out, ascending and with their weights, with the best classifier so far.

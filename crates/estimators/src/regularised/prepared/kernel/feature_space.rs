@@ -167,7 +167,6 @@ impl FeatureSpace {
         Fit { lambda, intercept, coef: w, report }
     }
 
-    /// Returns the squares of the norms of the samples.
     pub(super) fn squared_norms(&self) -> Vec<f64> {
         self.features.samples().map(|sample| sample.squared_norm()).collect()
     }

@@ -20,7 +20,6 @@ pub(in crate::regularised::prepared) enum Part<'s> {
     Gram(Box<Cow<'s, Gram>>),
     /// The factor for all rows.
     Cholesky(&'s PivotedCholesky, &'s KernelBasis),
-    /// The features of all rows.
     Features(&'s FeatureSpace),
 }
 
