@@ -100,6 +100,9 @@ impl EnsembleSettings {
         let limits = self.iterations.limits(self.time_limit);
         let classes =
             each_against_rest(data.labels(), limits.deadline, |class, labels, deadline| {
+                // Only files have the name of the class.
+                #[cfg(not(feature = "serde"))]
+                let _ = class;
                 let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
                 let settings = EnsembleSettings {
                     delta: self.delta / data.labels().names().len() as f64,
