@@ -6,5 +6,5 @@ cd "$(dirname "$0")"
 python="${PYTHON:-$(cd ../.. && pwd)/target/margins-learn/bin/python}"
 mapfile -t suites < <("$python" -c 'import peer_suites; print(*peer_suites.SUITES, sep="\n")')
 # An empty configuration: the settings of neither package are for the other's tests.
-PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m pytest -c /dev/null --rootdir "$PWD" -p no:cacheprovider -p peer_suites \
+PYTHONPATH="$PWD:$PWD/python${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m pytest -c /dev/null --rootdir "$PWD" -p no:cacheprovider -p peer_suites \
     -q -rfExX -W ignore --pyargs "${suites[@]}" "$@"

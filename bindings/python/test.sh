@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it into a fresh environment under target/, and runs the tests there.
+# Builds the module as the tests of the workspace build it, installs what the package needs into a fresh environment under target/, and
+# runs the tests there. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")"
 target="$(cd ../.. && pwd)/target"
 environment="$target/margins-learn"
-rm -rf "$environment" "$target/wheels"
+cargo build --workspace --all-features --lib --bins --tests --locked --target-dir "$target"
+cp "$target/debug/lib_native.so" python/margins_learn/_native.abi3.so
+rm -rf "$environment"
 python3 -m venv "$environment"
-"$environment/bin/pip" install --quiet --disable-pip-version-check "maturin==1.16.*"
-"$environment/bin/maturin" build --quiet --locked --profile dev --target-dir "$target" --out "$target/wheels"
-"$environment/bin/pip" install --quiet --disable-pip-version-check \
-    "$(echo "$target"/wheels/margins_learn-*.whl)[test]" "scikit-learn==${SCIKIT_LEARN:-1.9}.*"
+mapfile -t needs < <("$environment/bin/python" -c '
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+print(*project["dependencies"], *project["optional-dependencies"]["test"], sep="\n")')
+"$environment/bin/pip" install --quiet --disable-pip-version-check "${needs[@]}" "scikit-learn==${SCIKIT_LEARN:-1.9}.*"
+export PYTHONPATH="$PWD/python"
 if [ $# != 0 ]; then
     exec "$environment/bin/python" -m pytest "$@"
 fi

@@ -1,15 +1,15 @@
 //! Every crate built from its package, outside of the workspace. Inside the workspace a crate has the
 //! features that any other one asks for, which hides what it lacks by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::{Failure, Outcome, metadata, workspace};
 
-/// The crates whose README has a program that is run.
+/// The crates whose README has a program, which its documentation tests run.
 const PROGRAMS: [&str; 7] = [
     "margins-model",
     "margins-calibration",
@@ -30,7 +30,7 @@ struct Package {
     dependencies: Vec<String>,
 }
 
-/// Packs the published crates, checks each with no, default and all features, and runs the programs
+/// Packs the published crates, and checks each with no, default and all features and the programs
 /// of some READMEs.
 pub(crate) fn check() -> Outcome {
     let packages = published(&metadata(&["--no-deps", "--offline"])?);
@@ -38,14 +38,13 @@ pub(crate) fn check() -> Outcome {
     let unpacked = Unpacked::new(packages)?;
     for name in unpacked.packages.keys() {
         for features in unpacked.packages[name].selections() {
-            let folder = unpacked.folder(name);
             println!("{name} {features}");
-            unpacked.cargo(&[name], &folder, &[&["check"], features_of(features)].concat())?;
+            unpacked.check(name, features_of(features))?;
         }
     }
     for name in PROGRAMS {
         println!("{name}: the program of its README");
-        unpacked.run_program(name)?;
+        unpacked.check(&program_of(name), &[])?;
     }
     Ok(())
 }
@@ -115,7 +114,8 @@ fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
-/// Packages in folders of their own, outside of the workspace.
+/// Packages unpacked into a workspace of their own, whose members see each other as the index would
+/// give them.
 struct Unpacked {
     packages: BTreeMap<String, Package>,
     root: tempfile::TempDir,
@@ -124,76 +124,61 @@ struct Unpacked {
 impl Unpacked {
     fn new(packages: BTreeMap<String, Package>) -> Result<Self, Failure> {
         let unpacked = Unpacked { packages, root: tempfile::tempdir()? };
+        let root = unpacked.root.path();
+        let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n".to_owned();
+        manifest.push_str("\n[patch.crates-io]\n");
         for Package { name, version, .. } in unpacked.packages.values() {
             let archive = target().join(format!("package/{name}-{version}.crate"));
             let mut tar = Command::new("tar");
-            tar.arg("-xzf").arg(archive).arg("-C").arg(unpacked.root.path());
+            tar.arg("-xzf").arg(archive).arg("-C").arg(root);
             finish(&mut tar, "tar")?;
-            unpacked.lock(&unpacked.folder(name))?;
+            manifest.push_str(&format!("{name}.path = \"{name}-{version}\"\n"));
         }
+        for name in PROGRAMS {
+            unpacked.write_program(name)?;
+        }
+        std::fs::write(root.join("Cargo.toml"), manifest)?;
+        // The versions that the workspace is built with.
+        std::fs::copy(workspace().join("Cargo.lock"), root.join("Cargo.lock"))?;
         Ok(unpacked)
     }
 
-    fn folder(&self, name: &str) -> PathBuf {
-        self.root.path().join(format!("{name}-{}", self.packages[name].version))
-    }
-
-    /// Takes the versions that the workspace is built with.
-    fn lock(&self, folder: &Path) -> Outcome {
-        std::fs::copy(workspace().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-        Ok(())
-    }
-
-    /// Returns the crates with all that they depend on.
-    fn with_dependencies(&self, names: &[&str]) -> BTreeSet<&str> {
-        let mut all = BTreeSet::new();
-        let mut next: Vec<&str> = names.to_vec();
-        while let Some((name, package)) =
-            next.pop().and_then(|name| self.packages.get_key_value(name))
-        {
-            if all.insert(name.as_str()) {
-                next.extend(package.dependencies.iter().map(String::as_str));
-            }
-        }
-        all
-    }
-
-    /// Calls cargo in a folder whose package depends on some of the crates, with the profile of the
-    /// workspace, so that what other packages need is built once.
-    fn cargo(&self, names: &[&str], folder: &Path, arguments: &[&str]) -> Outcome {
-        let mut command = Command::new(env!("CARGO"));
-        command.current_dir(folder).arg("--config").arg(workspace().join(".cargo/config.toml"));
-        for name in self.with_dependencies(names) {
-            let path = self.folder(name);
-            if path != folder {
-                command.args(["--config", &format!("patch.crates-io.{name}.path={path:?}")]);
-            }
-        }
-        command.args(arguments).args(["--offline", "--quiet"]).env("CARGO_TARGET_DIR", target());
-        finish(&mut command, &format!("cargo {} in {}", arguments.join(" "), folder.display()))
-    }
-
-    /// Runs the program of a README with the crates that it names.
-    fn run_program(&self, name: &str) -> Outcome {
-        let readme = std::fs::read_to_string(self.folder(name).join("README.md"))?;
+    /// Writes the program of a README as a package that depends on the crates that it names.
+    fn write_program(&self, name: &str) -> Outcome {
+        let root = self.root.path();
+        let readme = format!("{name}-{}/README.md", self.packages[name].version);
+        let readme = std::fs::read_to_string(root.join(readme))?;
         let program =
             program(&readme).ok_or_else(|| format!("the README of {name} has no program"))?;
-        let known = self.packages.keys().map(String::as_str);
-        let names: Vec<&str> = known.filter(|name| names_crate(program, name)).collect();
-        let folder = self.root.path().join(format!("program-of-{name}"));
-        std::fs::create_dir_all(folder.join("src"))?;
-        std::fs::write(folder.join("src/main.rs"), program)?;
-        let versions = names.iter().map(|name| (name, &self.packages[*name].version));
-        let versions: String =
-            versions.map(|(name, version)| format!("{name} = \"{version}\"\n")).collect();
+        let named = self.packages.values().filter(|package| names_crate(program, &package.name));
+        let versions: String = named
+            .map(|Package { name, version, .. }| format!("{name} = \"{version}\"\n"))
+            .collect();
+        let name = program_of(name);
         let manifest = format!(
-            "[package]\nname = \"program-of-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [dependencies]\n{versions}"
         );
-        std::fs::write(folder.join("Cargo.toml"), manifest)?;
-        self.lock(&folder)?;
-        self.cargo(&names, &folder, &["run"])
+        std::fs::create_dir_all(root.join(&name).join("src"))?;
+        std::fs::write(root.join(&name).join("src/main.rs"), program)?;
+        Ok(std::fs::write(root.join(&name).join("Cargo.toml"), manifest)?)
     }
+
+    /// Checks one package, with the profile of the workspace, so that what others need is built
+    /// once.
+    fn check(&self, name: &str, features: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO"));
+        command.current_dir(self.root.path());
+        command.arg("--config").arg(workspace().join(".cargo/config.toml"));
+        command.args(["check", "--package", name]).args(features);
+        command.args(["--offline", "--quiet"]).env("CARGO_TARGET_DIR", target());
+        finish(&mut command, &format!("cargo check of {name} {}", features.join(" ")))
+    }
+}
+
+/// Returns the name of the package of a README's program.
+fn program_of(name: &str) -> String {
+    format!("program-of-{name}")
 }
 
 /// Returns the first program of a README.
