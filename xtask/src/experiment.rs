@@ -54,6 +54,8 @@ enum Experiment {
     RobustOutliers(robust_outliers::Arguments),
     /// Rounds to zero error of focused online learning and of SGD
     FolGap(focused::Settings),
+    /// Numbers read until every sample is right, along the margin
+    FolMargin(focused::margin::Arguments),
     /// Effort until a classifier is right on all samples of separable data
     FolSeparable(focused::separable::Arguments),
     /// Errors on typical and on rare samples
@@ -122,6 +124,7 @@ impl Experiment {
             Experiment::MassartRealData(arguments) => massart::real_data::run(arguments, folder),
             Experiment::RobustOutliers(arguments) => robust_outliers::run(arguments, folder),
             Experiment::FolGap(settings) => focused::gap::run(settings, folder),
+            Experiment::FolMargin(arguments) => focused::margin::run(arguments, folder),
             Experiment::FolSeparable(arguments) => focused::separable::run(arguments, folder),
             Experiment::FolRare(settings) => focused::rare::run(settings, folder),
             Experiment::FolOutliers(settings) => focused::outliers::run(settings, folder),

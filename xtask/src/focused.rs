@@ -2,6 +2,7 @@
 
 pub(crate) mod deep;
 pub(crate) mod gap;
+pub(crate) mod margin;
 pub(crate) mod outliers;
 pub(crate) mod rare;
 pub(crate) mod separable;

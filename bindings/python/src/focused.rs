@@ -83,15 +83,31 @@ pub(crate) fn fit_focused<'py>(
     let stop = Stop::default();
     let iterations = stop.observer(watchers.callback);
     let settings = EnsembleSettings { iterations, ..settings_of(&mut given)? };
+    let multi_class: String = given.take("multi_class")?;
+    let is_joint = match multi_class.as_str() {
+        "ovr" => false,
+        "joint" => true,
+        other => return Err(refuse("multi_class", format!("'{other}'"), "'ovr' or 'joint'")),
+    };
     let threads = given.take("n_jobs")?;
     given.finish()?;
     settings.check().map_err(crate::errors::to_python)?;
     let data = Data::take(data, Encode(None))?;
-    if data.classes().names().len() > 2 {
+    let several = data.classes().names().len() > 2;
+    if several && is_joint {
+        let fitted = run(py, threads, &stop, move || settings.fit_joint(&data.dataset()?))?;
+        return report_of_game(py, fitted);
+    }
+    if several {
         let fitted = run(py, threads, &stop, move || settings.fit_classes(&data.dataset()?))?;
         return report_of_classes(py, fitted);
     }
     let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
+    report_of_game(py, fitted)
+}
+
+/// Returns the ensemble of one game.
+fn report_of_game(py: Python<'_>, fitted: FittedEnsemble) -> PyResult<Bound<'_, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("rounds", fitted.ending.rounds)?;
     result.set_item("max_steps", fitted.max_steps)?;

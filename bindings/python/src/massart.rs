@@ -4,14 +4,15 @@ use margins::data::generate::MassartDistribution;
 use margins::data::{ClassLabels, Design};
 use margins::estimators::Evidence;
 use margins::estimators::massart::{
-    FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
+    CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
 };
 use margins::massart::baselines::Baseline;
-use margins::massart::{MarginBound, Plan, Problem, Target};
+use margins::massart::cutting_planes::Method;
+use margins::massart::{CandidateRule, CutPlan, MarginBound, Plan, Problem, Target};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::data::Data;
 use crate::dictionary::Given;
@@ -33,18 +34,17 @@ pub(crate) fn fit_massart<'py>(
     let mut given = Given::new(settings)?;
     let stop = Stop::default();
     let settings = settings_of(&mut given, &stop, watchers.callback)?;
-    let rows = match &settings.method {
-        HalfspaceMethod::Gradient { plan, .. } => Some(plan.rows()),
-        _ => None,
-    };
+    let numbers = settings.clone();
     let threads = given.take("n_jobs")?;
     given.finish()?;
     let data = Data::take(data, Encode(None))?;
     let result = PyDict::new(py);
-    result.set_item("rows", rows)?;
     if data.classes().names().len() > 2 {
         let fitted = run(py, threads, &stop, move || settings.fit_classes(&data.dataset()?))?;
         add_classes(&result, &fitted)?;
+        let most = fitted.classes.iter().map(|class| class.steps).max().unwrap_or(0);
+        let rows = numbers.proven_rows(fitted.model.columns(), most, fitted.status);
+        result.set_item("rows", rows)?;
         result.set_item("model", Model::new(fitted.model))?;
         return Ok(result);
     }
@@ -53,6 +53,8 @@ pub(crate) fn fit_massart<'py>(
         result.set_item("error_bound", bound)?;
         result.set_item("delta", delta)?;
     }
+    let rows = numbers.proven_rows(fitted.model.columns(), fitted.steps, fitted.status);
+    result.set_item("rows", rows)?;
     result.set_item("training_error", fitted.training_error)?;
     result.set_item("held_out_error", fitted.selection.error)?;
     result.set_item("held_out", fitted.selection.held_out)?;
@@ -179,6 +181,38 @@ pub(crate) fn massart_plan<'py>(
     Ok(result)
 }
 
+/// Returns the localisation method of this name.
+fn localization_of(name: &str) -> PyResult<Method> {
+    match name {
+        "analytic-centre" => Ok(Method::AnalyticCentre),
+        "ellipsoid" => Ok(Method::Ellipsoid),
+        other => {
+            Err(refuse("localization", format!("'{other}'"), "'analytic-centre' or 'ellipsoid'"))
+        }
+    }
+}
+
+/// Returns the numbers of cutting planes with fresh rows in each call.
+#[pyfunction]
+pub(crate) fn massart_cut_plan<'py>(
+    py: Python<'py>,
+    problem: [f64; 4],
+    features: usize,
+    localization: &str,
+    max_calls: Option<usize>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let [eta, gamma, epsilon, delta] = problem;
+    let target = Target::new(epsilon, delta).map_err(refused)?;
+    let problem = Problem::new(eta, gamma).map_err(refused)?.with_target(target);
+    let plan = CutPlan::new(&problem, features, localization_of(localization)?, max_calls);
+    let result = PyDict::new(py);
+    result.set_item("calls", plan.calls)?;
+    result.set_item("rows_per_call", plan.rows_per_call)?;
+    result.set_item("held_out", plan.selection)?;
+    result.set_item("rows", plan.rows())?;
+    Ok(result)
+}
+
 /// Returns the reweighted loss (3) of samples, from their scores under the halfspace, their scores under
 /// the one that gives the weights, and their signs.
 #[pyfunction]
@@ -230,11 +264,104 @@ pub(crate) fn massart_simulation<'py>(
     Ok(result)
 }
 
+/// The iterates to select from: all, or a number of random ones.
+struct Iterates(CandidateRule);
+
+impl<'py> FromPyObject<'_, 'py> for Iterates {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let refused = || PyValueError::new_err("it must be None, 'all' or a number of at least 1");
+        match value.cast::<PyString>() {
+            Ok(text) if text.to_string_lossy() == "all" => Ok(Iterates(CandidateRule::All)),
+            Ok(_) => Err(refused()),
+            Err(_) => match value.extract::<usize>()? {
+                0 => Err(refused()),
+                count => Ok(Iterates(CandidateRule::Random(count))),
+            },
+        }
+    }
+}
+
+/// The numbers of algorithm 1 that replace those of a plan.
+struct Numbers {
+    steps: Option<usize>,
+    step: Option<f64>,
+    held_out: Option<usize>,
+    candidates: Option<Iterates>,
+}
+
+impl Numbers {
+    fn take(given: &mut Given<'_>) -> PyResult<Self> {
+        Ok(Numbers {
+            steps: at_least(1, "steps", given.take("steps")?)?,
+            step: given.take("step")?,
+            held_out: at_least(1, "held_out", given.take("held_out")?)?,
+            candidates: given.take("candidates")?,
+        })
+    }
+
+    /// Returns a plan with these numbers.
+    fn of(&self, plan: Plan) -> Plan {
+        Plan {
+            step: self.step.unwrap_or(plan.step),
+            steps: self.steps.unwrap_or(plan.steps),
+            candidates: self.candidates.as_ref().map_or(plan.candidates, |iterates| iterates.0),
+            selection: self.held_out.unwrap_or(plan.selection),
+        }
+    }
+
+    /// Returns the name of the first number, if there is one.
+    fn first(&self) -> Option<&'static str> {
+        let given = [
+            ("steps", self.steps.is_some()),
+            ("step", self.step.is_some()),
+            ("held_out", self.held_out.is_some()),
+            ("candidates", self.candidates.is_some()),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+}
+
+/// Refuses a count that is too small.
+fn at_least(least: usize, name: &str, count: Option<usize>) -> PyResult<Option<usize>> {
+    match count {
+        Some(count) if count < least => Err(refuse(name, count, &format!("at least {least}"))),
+        count => Ok(count),
+    }
+}
+
+/// A setting with whether it is given.
+type IsGiven = (&'static str, bool);
+
+/// Returns the first given setting that a learner does not use.
+fn unused(
+    learner: &str,
+    known: [IsGiven; 2],
+    of_cuts: [IsGiven; 3],
+    [planned, numbered]: [IsGiven; 2],
+) -> Option<&'static str> {
+    let all = match learner {
+        "auto" => [&known[..], &of_cuts[..], &[planned, numbered]].concat(),
+        "sgd" => of_cuts.to_vec(),
+        "cuts" => vec![numbered],
+        _ => [&of_cuts[..], &[planned, numbered]].concat(),
+    };
+    all.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+}
+
 fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
     let learner: String = given.take("learner")?;
     let (eta, gamma): (Option<f64>, Option<f64>) = (given.take("eta")?, given.take("gamma")?);
     let plan: String = given.take("plan")?;
+    let numbers = Numbers::take(given)?;
     let dimensions: Option<usize> = given.take("project")?;
+    let localization: Option<String> = given.take("localization")?;
+    let search = CutSearch {
+        method: localization.as_deref().map(localization_of).transpose()?,
+        most_calls: at_least(2, "max_calls", given.take("max_calls")?)?,
+        fresh_rows: plan == "proven",
+    };
     let target = Target::new(given.take("epsilon")?, given.take("delta")?).map_err(refused)?;
     let problem = || match (eta, gamma) {
         (Some(eta), Some(gamma)) => {
@@ -244,17 +371,24 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
             "learner is '{learner}', which needs eta and gamma: pass both, or use learner='auto'"
         ))),
     };
-    let projects = ("project", dimensions.is_some());
+    let known = [("eta", eta.is_some()), ("gamma", gamma.is_some())];
+    let of_cuts = [
+        ("project", dimensions.is_some()),
+        ("localization", search.method.is_some()),
+        ("max_calls", search.most_calls.is_some()),
+    ];
     let planned = ("plan", plan != "practical");
-    let unused: &[(&str, bool)] = match learner.as_str() {
-        "auto" => &[("eta", eta.is_some()), ("gamma", gamma.is_some()), projects, planned],
-        "sgd" => &[projects],
-        "cuts" => &[planned],
-        _ => &[projects, planned],
-    };
-    if let Some((name, _)) = unused.iter().find(|(_, given)| *given) {
+    let numbered = (numbers.first().unwrap_or_default(), numbers.first().is_some());
+    if let Some(name) = unused(&learner, known, of_cuts, [planned, numbered]) {
         return Err(PyValueError::new_err(format!(
             "learner is '{learner}', which does not use {name}: leave it out, or choose another learner"
+        )));
+    }
+    if plan == "proven"
+        && let Some(name) = numbers.first()
+    {
+        return Err(PyValueError::new_err(format!(
+            "plan is 'proven', which has the numbers of the proof: leave out {name}, or plan"
         )));
     }
     let baseline = |baseline| Ok(HalfspaceMethod::Baseline { problem: problem()?, baseline });
@@ -262,14 +396,19 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
         "auto" => Ok(HalfspaceMethod::Adaptive { target }),
         "sgd" => {
             let problem = problem()?;
-            Ok(HalfspaceMethod::Gradient { problem, plan: plan_of(&plan, &problem)? })
+            let plan = numbers.of(plan_of(&plan, &problem)?);
+            Ok(HalfspaceMethod::Gradient { problem, plan })
         }
         "perceptron" => baseline(Baseline::Perceptron),
         "leaky-relu" => baseline(Baseline::LeakyRelu),
         "proper" => baseline(Baseline::Proper),
-        "cuts" => Ok(HalfspaceMethod::Cuts { problem: problem()?, dimensions }),
+        "plane" => baseline(Baseline::Plane),
+        "cuts" => {
+            plan_of(&plan, &problem()?)?;
+            Ok(HalfspaceMethod::Cuts { problem: problem()?, dimensions, search })
+        }
         other => {
-            let names = "'auto', 'sgd', 'cuts', 'perceptron', 'leaky-relu' or 'proper'";
+            let names = "'auto', 'sgd', 'cuts', 'perceptron', 'leaky-relu', 'proper' or 'plane'";
             Err(refuse("learner", format!("'{other}'"), names))
         }
     }

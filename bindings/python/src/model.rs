@@ -102,14 +102,14 @@ impl Model {
         self.0.label_type()
     }
 
-    /// The number of members that vote for each score; empty unless the members vote.
+    /// The number of votes in each score; empty unless the members vote.
     #[getter]
     fn votes(&self) -> Vec<usize> {
         self.0.votes().into_owned()
     }
 
-    /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one, majority or
-    /// majority-versus-rest.
+    /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one, joint, multinomial,
+    /// majority, majority-versus-rest or plurality.
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()

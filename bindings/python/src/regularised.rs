@@ -192,10 +192,10 @@ pub(crate) fn fit_robust<'py>(
     let settings = ClassifierSettings { learner: Some(learner), ..settings };
     let job = move |settings: &ClassifierSettings, _: &Stop| settings.fit(&data.dataset()?);
     let fitted = solve(py, settings, given, watchers, job)?;
-    let bounds = fitted.fits.iter().map(|fit| fit.report.leave_one_out_bound);
+    let bounds = fitted.fits.iter().map(|fit| fit.report.fixed_moments_leave_one_out_bound);
     let bounds: Option<Vec<f64>> = bounds.collect();
     let result = report::of_fit(py, fitted)?;
-    result.set_item("leave_one_out_bound", bounds)?;
+    result.set_item("fixed_moments_leave_one_out_bound", bounds)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)
 }

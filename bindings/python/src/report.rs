@@ -36,10 +36,12 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound
     if let Some(curve) = &fitted.report.curve {
         result.set_item("curve", of_curve(py, curve)?)?;
         let losses = fitted.report.losses.iter();
-        let losses = losses.map(|tried| Ok((tried.loss.as_str(), of_curve(py, &tried.curve)?)));
+        let losses =
+            losses.map(|tried| Ok((tried.specification.as_str(), of_curve(py, &tried.curve)?)));
         result.set_item("losses", losses.collect::<PyResult<Vec<_>>>()?)?;
         let kernels = fitted.report.kernels.iter();
-        let kernels = kernels.map(|tried| Ok((tried.kernel.as_str(), of_curve(py, &tried.curve)?)));
+        let kernels =
+            kernels.map(|tried| Ok((tried.specification.as_str(), of_curve(py, &tried.curve)?)));
         result.set_item("curves", kernels.collect::<PyResult<Vec<_>>>()?)?;
     }
     if let Some(folds) = &fitted.folds {

@@ -282,7 +282,13 @@ pub(crate) fn scheme_of(name: &str) -> PyResult<Scheme> {
     match name {
         "ovr" => Ok(Scheme::OneVersusRest),
         "ovo" => Ok(Scheme::OneVersusOne),
-        _ => Err(refuse("multi_class", format!("'{name}'"), "'ovr' or 'ovo'")),
+        "joint" => Ok(Scheme::Joint),
+        "multinomial" => Ok(Scheme::Multinomial),
+        _ => Err(refuse(
+            "multi_class",
+            format!("'{name}'"),
+            "'ovr', 'ovo', 'joint' or 'multinomial'",
+        )),
     }
 }
 

@@ -7,9 +7,6 @@ use pyo3::types::PyDict;
 
 use crate::doorway::{Stop, run};
 
-/// The number of draws that a Bayes error is a mean over, where it is not an integral.
-const SAMPLES: usize = 200_000;
-
 /// Returns draws from a mixture with their log odds, and its Bayes error.
 #[pyfunction]
 pub(crate) fn mixture_simulation(
@@ -26,13 +23,7 @@ pub(crate) fn mixture_simulation(
         let values = data.design().dense_samples().map(<[f64]>::to_vec).unwrap_or_default();
         let log_odds: Vec<f64> =
             values.chunks_exact(features).map(|x| mixture.log_density_ratio(x)).collect();
-        let bayes = if features == 2 {
-            let found = mixture.bayes_error_quadrature(1e-6)?;
-            (found.rate, found.error)
-        } else {
-            let found = mixture.bayes_error_estimate(SAMPLES, seed)?;
-            (found.rate, found.standard_error)
-        };
+        let bayes = mixture.bayes_error(seed)?;
         Ok((data, log_odds, bayes))
     })?;
     let values = data.design().dense_samples().map(<[f64]>::to_vec).unwrap_or_default();

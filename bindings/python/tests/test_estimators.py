@@ -45,17 +45,19 @@ def test_evidence_is_that_of_the_objective(loss, two):
         assert value >= model.lower_bound_
 
 
-@pytest.mark.parametrize("scheme", ["ovr", "ovo"])
+@pytest.mark.parametrize("scheme", ["ovr", "ovo", "joint"])
 @pytest.mark.parametrize("probability", ["loss", "platt"])
 @pytest.mark.parametrize("loss", ["lhs", "logistic", "squared-hinge"])
 def test_the_most_probable_class_is_the_prediction(loss, probability, scheme):
+    if (scheme, probability) == ("joint", "platt"):
+        pytest.skip("refused by name")
     X, y = clouds(200, 4, seed=3)
     model = ml.MarginClassifier(loss, multi_class=scheme, probability=probability).fit(X, y)
     p, scores = model.predict_proba(X), model.decision_function(X)
     assert p.shape == scores.shape == (200, 4)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     assert np.array_equal(p.argmax(axis=1), model.predict(X)) and np.array_equal(scores.argmax(axis=1), model.predict(X))
-    members = 4 if scheme == "ovr" else 6
+    members = 6 if scheme == "ovo" else 4
     assert model.coef_.shape == (members, 3) and model.dual_gap_.shape == (members,)
 
 
@@ -187,10 +189,10 @@ def test_letters_of_zhang_and_zhou_set_lambda(two):
     weights = ml.RobustClassifier("margin-distribution:mean=0.5,variance=0.25", C=4 / len(two[1])).fit(*two)
     assert letters.lambda_ == pytest.approx(weights.lambda_) and letters.lambda_ == 0.125
     np.testing.assert_allclose(letters.coef_, weights.coef_, rtol=1e-4)
-    assert 0 < letters.leave_one_out_bound_ == pytest.approx(weights.leave_one_out_bound_, rel=1e-3)
+    assert 0 < letters.fixed_moments_leave_one_out_bound_ == pytest.approx(weights.fixed_moments_leave_one_out_bound_, rel=1e-3)
     with pytest.raises(ValueError, match="C is 2, but must be 1.0, its default"):
         letters.set_params(C=2.0).fit(*two)
-    assert not hasattr(ml.RobustClassifier("catoni", "logistic").fit(*two), "leave_one_out_bound_")
+    assert not hasattr(ml.RobustClassifier("catoni", "logistic").fit(*two), "fixed_moments_leave_one_out_bound_")
 
 
 def test_scales_are_tried_with_losses_that_leave_theirs_out(two):
@@ -371,6 +373,39 @@ def test_games_of_several_classes(settings, tmp_path):
     model.save(tmp_path / "model.mgn")
     read = ml.load(tmp_path / "model.mgn")
     assert np.allclose(read.decision_function(X), scores) and np.array_equal(read.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(("combine", "scheme"), [("majority", "plurality"), ("average", "one-versus-rest"), ("last", "one-versus-rest")])
+def test_one_game_of_several_classes(combine, scheme, tmp_path):
+    X, y, _ = sectors(90)
+    model = ml.FocusedClassifier(multi_class="joint", combine=combine, standardize=True, margin=0.05).fit(X, y)
+    assert model.status_ == "rule-met" and model.max_loss_ == 0 and model.score(X, y) == 1 and model.model_.scheme == scheme
+    # R counts the intercept, and features have been standardised.
+    largest = (((X - X.mean(axis=0)) / X.std(axis=0)) ** 2).sum(axis=1).max()
+    assert model.theorem_["mistakes"] == pytest.approx(2 * (largest + 1) / 0.05**2, rel=1e-9)
+    scores = model.decision_function(X)
+    assert scores.shape == (90, 3) and np.array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
+    if combine == "majority":
+        # Shares of votes less those for other classes; the members are those of every voter in turn.
+        voters = (X @ model.model_.coef.T + model.model_.intercept).reshape(90, -1, 3).argmax(axis=2)
+        assert np.allclose(scores, 2 * (voters[:, :, None] == np.arange(3)).mean(axis=1) - 1)
+    model.save(tmp_path / "model.mgn")
+    for again in (ml.load(tmp_path / "model.mgn"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(X), scores) and np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_one_game_of_two_classes_is_the_game_and_others_are_refused(two):
+    X, y = two
+    games = [ml.FocusedClassifier(multi_class=how, max_steps=500).fit(X, y) for how in ("ovr", "joint")]
+    assert np.array_equal(games[0].decision_function(X), games[1].decision_function(X))
+    X, y, _ = sectors(30)
+    for settings, reason in [
+        ({"multi_class": "ovo"}, "multi_class is 'ovo'"),
+        ({"multi_class": "joint", "learner": "stump"}, "the learner stump"),
+        ({"multi_class": "joint", "loss": "ramp"}, "the loss hinge"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            ml.FocusedClassifier(**settings).fit(X, y)
 
 
 def test_majorities_are_models(two, tmp_path):
@@ -664,8 +699,53 @@ def test_halfspaces_are_learned_by_the_proven_plan():
     weights = np.arange(len(X)) % 3 > 0
     with pytest.warns(UserWarning, match=f"fresh samples, and there are {weights.sum()}"):
         ml.MassartClassifier("sgd", **known).fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="'cuts', which does not use plan"):
-        ml.MassartClassifier("cuts", eta=0.1, gamma=0.1, plan="proven").fit(X, y)
+    with pytest.raises(ValueError, match="'proper', which does not use plan"):
+        ml.MassartClassifier("proper", eta=0.1, gamma=0.1, plan="proven").fit(X, y)
+
+
+def test_cutting_planes_take_fresh_samples():
+    noisy = ml.massart.simulate(3, 0.5, 0.1, "far", points=200, samples=100_000)
+    known = {"eta": 0.1, "gamma": 0.5, "delta": 0.1, "fit_intercept": False}
+    plan = ml.massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1)
+    assert (plan.calls, plan.rows_per_call, plan.rows) == (51, 31_206, 51 * 31_206 + 15)
+    model = ml.MassartClassifier("cuts", epsilon=0.4, plan="proven", **known).fit(noisy.X, noisy.y)
+    assert model.status_ == "rule-met" and 2 <= model.n_iter_ <= plan.calls
+    assert noisy.error(model) <= 0.1 + 0.6 * 0.4
+    with pytest.warns(UserWarning, match="fresh samples, and there are 100000"):
+        ml.MassartClassifier("cuts", epsilon=0.01, plan="proven", **known).fit(noisy.X, noisy.y)
+    fewer = ml.massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1, localization="analytic-centre", max_calls=10)
+    assert fewer.calls == 10 and fewer.rows_per_call < plan.rows_per_call
+    calls = {name: ml.MassartClassifier("cuts", localization=name, max_calls=2, epsilon=1e-3, **known).fit(noisy.X, noisy.y) for name in ("ellipsoid", "analytic-centre")}
+    assert all(model.n_iter_ == 2 for model in calls.values())
+    with pytest.raises(ValueError, match="localization is 'centre', but must be 'analytic-centre' or 'ellipsoid'"):
+        ml.MassartClassifier("cuts", localization="centre", **known).fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="'sgd', which does not use max_calls"):
+        ml.MassartClassifier("sgd", max_calls=9, **known).fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="theorem B.3 is for the features as they are"):
+        ml.MassartClassifier("cuts", plan="proven", project=2, **known).fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="max_calls is 1"):
+        ml.massart.cut_plan(0.1, 0.5, 3, max_calls=1)
+
+
+def test_algorithm_1_takes_numbers_of_ones_own():
+    noisy = ml.massart.simulate(3, 0.2, 0.1, "far", points=200, samples=1000)
+    known = {"eta": 0.1, "gamma": 0.2, "steps": 300, "held_out": 50}
+    fit = lambda **more: ml.MassartClassifier("sgd", **known | more).fit(noisy.X, noisy.y)
+    every, some = fit(candidates="all"), fit(candidates=5)
+    assert every.n_iter_ == some.n_iter_ == 300 and every.held_out_error_ <= some.held_out_error_
+    # The bound counts 301 candidates, and 6 of the shorter list.
+    assert round(50 * every.held_out_error_, 9).is_integer() and every.error_bound_ > every.held_out_error_
+    still = fit(candidates="all", step=1e-12, fit_intercept=False)
+    assert still.coef_[0] / np.linalg.norm(still.coef_) == pytest.approx([1, 0, 0], abs=1e-6)
+    with pytest.raises(ValueError, match="100000000000000 candidates of 4 coefficients do not fit in memory.*Keep fewer candidates"):
+        fit(candidates="all", steps=10**14 - 1)
+    for wrong in ("some", 0):
+        with pytest.raises(ValueError, match="candidates is .*, 'all' or a number of at least 1"):
+            fit(candidates=wrong)
+    with pytest.raises(ValueError, match="plan is 'proven', which has the numbers of the proof: leave out steps"):
+        fit(plan="proven")
+    with pytest.raises(ValueError, match="'cuts', which does not use candidates"):
+        ml.MassartClassifier("cuts", eta=0.1, gamma=0.2, candidates="all").fit(noisy.X, noisy.y)
 
 
 def test_earlier_learners_of_halfspaces_are_there_to_compare():
@@ -682,6 +762,19 @@ def test_earlier_learners_of_halfspaces_are_there_to_compare():
         ml.MassartClassifier("leaky-relu", eta=0.0, gamma=0.05).fit(X, y)
     with pytest.raises(ValueError, match="'proper', which does not use project"):
         ml.MassartClassifier("proper", eta=0.1, gamma=0.05, project=2).fit(X, y)
+
+
+def test_the_lowest_error_in_the_plane_is_found():
+    noisy = ml.massart.simulate(2, 0.1, 0.3, "trap", samples=20_000)
+    known = {"eta": 0.3, "gamma": 0.1, "fit_intercept": False}
+    best = ml.MassartClassifier("plane", **known).fit(noisy.X, noisy.y)
+    assert noisy.opt - 1e-12 <= noisy.error(best) < noisy.opt + 0.01 and noisy.error(best) <= best.error_bound_
+    # A threshold of one feature is a halfspace of the plane.
+    x = np.arange(100.0)[:, None]
+    stump = ml.MassartClassifier("plane", eta=0.1, gamma=0.01, scale_rows="each").fit(x, (x[:, 0] > 40) ^ (x[:, 0] % 25 == 3))
+    assert stump.training_error_ <= 0.06 and 37 < -stump.intercept_[0] / stump.coef_[0, 0] < 45
+    with pytest.raises(ValueError, match="lowest 0-1 error is in the plane, and there are 3 features with the intercept"):
+        ml.MassartClassifier("plane", eta=0.3, gamma=0.1).fit(noisy.X, noisy.y)
 
 
 def test_simulated_halfspaces_have_exact_errors(tmp_path):

@@ -96,6 +96,18 @@ def test_coupled_probabilities_of_pairs_agree(loss, settings, classes):
     assert_agrees(model, np.vstack([X, 1e3 * X, -1e3 * X, np.zeros_like(X[:1])]))
 
 
+@pytest.mark.parametrize(("loss", "scheme"), [("logistic", "joint"), ("logistic", "multinomial"), ("hinge", "joint")])
+def test_joint_classes_agree(loss, scheme):
+    X, y = clouds(90, 3)
+    assert_agrees(ml.MarginClassifier(loss, multi_class=scheme).fit(X, y), np.vstack([X, 100 * X]))
+
+
+def test_joint_probabilities_of_other_losses_are_refused():
+    X, y = clouds(90, 3)
+    with pytest.raises(ValueError, match="Markov chain"):
+        ml.to_onnx(ml.MarginClassifier("lhs", multi_class="joint").fit(X, y))
+
+
 def test_labels_of_text_and_platt_scaling_agree():
     X, y = clouds(80, 2)
     assert_agrees(ml.MarginClassifier("squared-hinge", probability="platt").fit(X, np.array(["ham", "spam"])[y]), X)
@@ -104,7 +116,7 @@ def test_labels_of_text_and_platt_scaling_agree():
 def test_other_estimators_agree():
     for classes in (2, 3):
         X, y = clouds(80, classes)
-        estimators = (ml.StreamClassifier(), ml.MassartClassifier(), ml.FocusedClassifier(max_steps=500), ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", max_steps=200), ml.FocusedClassifier(combine="average", max_steps=500), ml.MarginClassifierCV(Cs=[0.1, 1.0]))
+        estimators = (ml.StreamClassifier(), ml.MassartClassifier(), ml.FocusedClassifier(max_steps=500), ml.FocusedClassifier("kernel-perceptron:budget=20", "gaussian", max_steps=200), ml.FocusedClassifier(combine="average", max_steps=500), ml.FocusedClassifier(multi_class="joint", max_steps=300, outputs=6), ml.MarginClassifierCV(Cs=[0.1, 1.0]))
         for estimator in estimators:
             assert_agrees(estimator.fit(X, y), X)
 

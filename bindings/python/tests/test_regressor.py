@@ -39,8 +39,8 @@ def test_inputs_and_limits():
     assert model.n_iter_ <= 500 and model.status_ in ("rule-met", "iteration-limit")
     for other in (sparse.csr_array(X), sparse.coo_array(X)):
         again = FocusedRegressor(max_steps=500, outputs=9).fit(other, y)
-        # Both are within their largest errors of the targets.
-        assert abs(again.predict(other) - model.predict(X)).max() <= again.max_error_ + model.max_error_
+        # The draws are the same: norms and products differ by rounding alone.
+        np.testing.assert_allclose(again.predict(other), model.predict(X), rtol=1e-9)
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     assert (model.predict(100 * X - 50) >= y.min()).all() and (model.predict(100 * X) <= y.max()).all()
     origin = FocusedRegressor(0.05, fit_intercept=False).fit(X, X @ [0.4, 0.3, 0.5] - (X @ [0.4, 0.3, 0.5]).min())

@@ -70,6 +70,10 @@ BESIDE = {
     "eta": {"learner": "sgd", "gamma": 0.1},
     "gamma": {"learner": "sgd", "eta": 0.1},
     "project": {"learner": "cuts", "eta": 0.1, "gamma": 0.1},
+    "max_calls": {"learner": "cuts", "eta": 0.1, "gamma": 0.1},
+    "steps": {"learner": "sgd", "eta": 0.1, "gamma": 0.1},
+    "step": {"learner": "sgd", "eta": 0.1, "gamma": 0.1},
+    "held_out": {"learner": "sgd", "eta": 0.1, "gamma": 0.1},
 }
 OUTSIDE = {"> 0": 0, ">= 0": -1, ">= 1": 0, ">= 2": 1, "in (0, 1)": 1, "in [0, 1/2)": 0.5}
 

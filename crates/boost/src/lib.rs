@@ -13,10 +13,10 @@
 //! * [`Checkpoint`]: a game to resume later.
 //! * [`SampleTree`]: draws samples by weight and multiplies weights, without overflow or drift.
 //! * [`StumpWinnow`], [`KernelPerceptron`], [`MultilayerPerceptron`]: learners in addition to the
-//!   learners of [`margins_optim::online`].
+//!   learners of [`margins_optim::online`]; [`KeslerPerceptron`]: several classes in one game.
 //! * [`bounds`]: the theorems and lemmas of the paper as calculators.
 //! * [`Slack`] and [`Subsample`]: robustness against outliers.
-//! * [`opponents`]: AdaBoost, EXP3.P.1, the sublinear perceptron.
+//! * [`opponents`]: AdaBoost, EXP3.P.1, the sublinear perceptron, the largest margin of a vote.
 //!
 //! Source: S. Shalev-Shwartz and Y. Wexler, *Minimizing the maximal loss: how and why?* (ICML
 //! 2016).
@@ -50,6 +50,7 @@ mod evaluation;
 mod game;
 mod horizon;
 mod kernel_perceptron;
+mod kesler;
 mod multilayer_perceptron;
 pub mod opponents;
 mod player;
@@ -70,6 +71,7 @@ pub use evaluation::Evaluation;
 pub use game::{Fol, Game, GameOutcome, Stop};
 pub use horizon::{Horizon, mean_loss_bound};
 pub use kernel_perceptron::{KernelExpansion, KernelPerceptron, Support};
+pub use kesler::{KeslerPerceptron, LinearClasses, kesler_sample, kesler_samples};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};
 pub use player::{FocusedPlayer, SamplePlayer, UniformPlayer};
 pub use player_kind::{Player, PlayerKind};

@@ -5,8 +5,10 @@
 
 mod ada_boost;
 mod exp3p;
+mod largest_margin;
 mod sublinear_perceptron;
 
 pub use ada_boost::{AdaBoost, WeightedVote, resampled};
 pub use exp3p::Exp3P1;
+pub use largest_margin::{LargestMargin, largest_margin};
 pub use sublinear_perceptron::SublinearPerceptron;

@@ -6,7 +6,7 @@ mod weights;
 
 use std::collections::BTreeMap;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use self::page::{CHILDREN, Node, PAGE, Page, units};
@@ -136,7 +136,9 @@ impl SampleTree {
         self.scaled(at).map_or(f64::NEG_INFINITY, Scaled::ln)
     }
 
-    /// Draws a weight's number, with its [`probability`](Self::probability).
+    /// Draws a weight's number, with its [`probability`](Self::probability), by one random number of 64
+    /// bits. How many numbers a draw takes must not depend on the weights: otherwise their last bits
+    /// would decide all later draws.
     ///
     /// A large tree takes its random numbers one draw ahead. Where the next draw will fall is then
     /// known but for the updates until then, and the memory is asked for it while other work goes
@@ -144,7 +146,7 @@ impl SampleTree {
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&mut self, random: &mut R) -> usize {
         if self.pages.len() < PAGES_TO_LOOK_AHEAD {
-            return self.leaf_at(random.random_range(0..self.total));
+            return self.leaf_at(self.point(random.next_u64()));
         }
         let next = random.next_u64();
         let (page, _) = self.page_at(self.point(next));
@@ -360,6 +362,18 @@ mod tests {
         assert_eq!(serde_json::from_str::<SampleTree>(&text).unwrap(), tree);
         assert!(tree.upcoming.is_some());
         assert!((0..50).all(|_| tree.draw(&mut random) == alive));
+    }
+
+    #[test]
+    fn rounding_of_the_weights_changes_no_draw() {
+        let mut trees = [SampleTree::uniform(60).unwrap(), SampleTree::uniform(60).unwrap()];
+        let mut random = [ChaCha8Rng::seed_from_u64(5), ChaCha8Rng::seed_from_u64(5)];
+        for _ in 0..500 {
+            let [one, other] = [0, 1].map(|k| trees[k].draw(&mut random[k]));
+            assert_eq!(one, other);
+            trees[0].multiply(one, 1.1).unwrap();
+            trees[1].multiply(one, 1.1 + 1e-14).unwrap();
+        }
     }
 
     #[test]

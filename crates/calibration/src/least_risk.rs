@@ -24,9 +24,9 @@
 //! # Ok::<(), margins_calibration::Error>(())
 //! ```
 
-use margins_losses::{HomogeneousTail, MarginLoss, OutOfRange};
+use margins_losses::{MarginLoss, OutOfRange};
 
-use crate::{Error, least_conditional_risk};
+use crate::{Error, least_conditional_risk, tail};
 
 /// An estimate of the lowest risk `R_L*` from samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,50 +58,23 @@ impl LeastRisk {
 /// For the leaky hockey stick it is `1 - |l|/(1 + exp(-|l|))` (A.10), and for `L_r`
 /// `1 - (r - 1) (exp(|l|/(r - 1)) - 1)/(1 + exp(-|l|))` (A.15).
 pub fn least_risk_at(loss: &dyn MarginLoss, log_odds: f64) -> f64 {
-    /// The log odds from which on the risk has its asymptotic form, to a relative `exp(-40)`.
+    /// The log odds beyond which a class counts as certain, if the tail of the loss is not known.
     const FAR: f64 = 40.0;
     let size = log_odds.abs();
-    if size.is_nan() {
-        return size;
-    }
     // The smaller one of the two probabilities keeps its digits.
-    let eta = 1.0 / (1.0 + size.min(FAR).exp());
-    let near = least_conditional_risk(loss, eta).unwrap_or(f64::NAN);
-    let beyond = size - FAR;
-    match tail_rate(loss) {
-        Some(_) if beyond == f64::INFINITY => f64::NEG_INFINITY,
-        Some(rate) if beyond > 0.0 => near - slope_beyond(loss, rate, FAR) * growth(rate, beyond),
-        None if beyond > 0.0 => least_conditional_risk(loss, 0.0).unwrap_or(f64::NAN),
-        _ => near,
-    }
+    let eta = if size > FAR { 0.0 } else { 1.0 / (1.0 + size.exp()) };
+    let on_tail = tail::least_risk(loss, size);
+    on_tail.unwrap_or_else(|| least_conditional_risk(loss, eta).unwrap_or(f64::NAN))
 }
 
 /// Returns the k such that the lowest risk is finite exactly if the mean of `exp(k |l|)` is, for `k = 0`
 /// the mean of `|l|` (theorem 4): 0 for the leaky hockey stick, `1/(r - 1)` for `L_r`. `None` for a loss
-/// with a lower bound, whose lowest risk is always finite, and for one whose tail is not known.
+/// with a lower bound, whose lowest risk is always finite, and for one whose tails are not known: a
+/// [falling](margins_losses::HomogeneousTail::falls) one on the right, a line on the left.
 ///
 /// In terms of g the condition is that the integral of `g(delta) delta^(-1-k)` near 0 is finite.
 pub fn tail_rate(loss: &dyn MarginLoss) -> Option<f64> {
-    let tail = loss.homogeneous_tail().filter(HomogeneousTail::falls);
-    let tail = tail.filter(|_| loss.lower_bound().is_none())?;
-    Some((1.0 - tail.degree) / tail.degree)
-}
-
-/// Returns `(exp(rate t) - 1)/rate`, t for a rate of 0.
-fn growth(rate: f64, t: f64) -> f64 {
-    if rate == 0.0 { t } else { (rate * t).exp_m1() / rate }
-}
-
-/// Returns the slope with which the lowest risk falls in `|l|` at some far away.
-///
-/// With the tail `L'(u) = -c u^(-d)` and `L'(-u) = -s`, the minimiser is `u = (c/s exp(l))^(1/d)`, and
-/// the lowest risk changes by `-c u^(1-d)` for each unit of l, where the other class has hardly any
-/// probability.
-fn slope_beyond(loss: &dyn MarginLoss, rate: f64, at: f64) -> f64 {
-    let Some(tail) = loss.homogeneous_tail() else { return f64::NAN };
-    let c = -loss.derivative(tail.from) * tail.from.powf(tail.degree);
-    let s = -loss.derivative(-f64::MAX);
-    c * (c / s).powf(rate) * (rate * at).exp()
+    tail::of_unbounded(loss).map(tail::rate)
 }
 
 /// Returns `g(delta) = P(|2 p - 1| >= 1 - delta)`, the share of samples with hardly any label noise:

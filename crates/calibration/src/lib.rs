@@ -41,6 +41,7 @@ pub mod projection_bound;
 pub mod risk_bound;
 pub mod scale;
 mod search;
+mod tail;
 mod transform;
 
 pub use error::Error;

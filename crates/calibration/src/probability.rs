@@ -1,6 +1,7 @@
 //! Class probabilities from the scores of any classifier, and their reliability.
 //!
-//! [`pairwise_coupling`] makes the probabilities of several classes from those of their pairs.
+//! [`pairwise_coupling`] makes the probabilities of several classes from those of their pairs,
+//! [`joint_probabilities`] and [`softmax`] from the scores of one problem for all classes.
 //!
 //! [`PlattScaling`] and [`IsotonicRegression`] are fitted on scores of samples that the classifier
 //! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with the
@@ -8,11 +9,13 @@
 
 mod coupling;
 mod isotonic;
+mod joint;
 mod platt;
 mod reliability;
 
 pub use coupling::pairwise_coupling;
 pub use isotonic::IsotonicRegression;
+pub use joint::{joint_probabilities, softmax};
 pub use platt::PlattScaling;
 pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliability};
 

@@ -5,7 +5,7 @@ mod hull;
 
 use std::fmt;
 
-use crate::{Error, MarginPursuitPsi, search};
+use crate::{Error, MarginPursuitPsi, search, tail};
 use hull::Hull;
 use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 
@@ -252,7 +252,11 @@ pub fn least_conditional_risk(loss: &dyn MarginLoss, eta: f64) -> Result<f64, Er
     let eta = check_share(eta)?;
     match margin_pursuit(loss) {
         Some(exact) => exact.least_conditional_risk(eta),
-        None => Ok(least_risk_at(loss, eta, loss.population_minimizer(eta))),
+        None => {
+            let rare = eta.min(1.0 - eta);
+            let on_tail = tail::least_risk(loss, ((1.0 - rare) / rare).ln());
+            Ok(on_tail.unwrap_or_else(|| least_risk_at(loss, eta, loss.population_minimizer(eta))))
+        }
     }
 }
 

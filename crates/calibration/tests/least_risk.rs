@@ -1,7 +1,7 @@
 //! The lowest risk of all functions, by the formulas of the paper and by the bounds that use it.
 
 use margins_calibration::least_risk::{LeastRisk, least_risk_at, share_without_noise, tail_rate};
-use margins_calibration::{Error, PsiTransform, conditional_risk};
+use margins_calibration::{Error, PsiTransform, conditional_risk, least_conditional_risk};
 use margins_losses::{
     LeakyHockeyStick, LeakyRelu, Logistic, LossRegistry, MarginLoss, PowerHockeyStick, Squared,
 };
@@ -16,6 +16,7 @@ fn the_lowest_risks_are_those_of_the_paper() {
     let power = PowerHockeyStick::new(3.0).unwrap();
     let steep = PowerHockeyStick::new(1.5).unwrap();
     let nearly = PowerHockeyStick::new(1e9).unwrap();
+    let line = PowerHockeyStick::new(1.01).unwrap();
     for l in log_odds() {
         let size = l.abs();
         let share = 1.0 / (1.0 + (-size).exp());
@@ -28,6 +29,10 @@ fn the_lowest_risks_are_those_of_the_paper() {
         close(&power, 1.0 - 2.0 * (size / 2.0).exp_m1() * share, 1e-12);
         close(&steep, 1.0 - 0.5 * (2.0 * size).exp_m1() * share, 1e-12);
         close(&nearly, 1.0 - size * share, 1e-4);
+        // Half of the exponent at a time, because the risk is a number beyond exp(709).
+        let half = (size / (line.r() - 1.0) / 2.0).exp();
+        let fall = (line.r() - 1.0) * half * half - (line.r() - 1.0);
+        close(&line, 1.0 - fall * share, 1e-11);
         let (p, q) = (share, (-size).exp() * share);
         let entropy = -p * p.ln() - if q > 0.0 { q * q.ln() } else { 0.0 };
         close(&Logistic, entropy, 1e-12);
@@ -36,6 +41,27 @@ fn the_lowest_risks_are_those_of_the_paper() {
     assert_eq!(least_risk_at(&LeakyHockeyStick, f64::INFINITY), f64::NEG_INFINITY);
     assert_eq!(least_risk_at(&Logistic, f64::NEG_INFINITY), 0.0);
     assert!(least_risk_at(&Logistic, f64::NAN).is_nan());
+}
+
+/// The minimiser `exp(l r/(r - 1))` of `L_r` is no number from 7.03 on, the risk from 7.14 on.
+#[test]
+fn the_lowest_risk_is_a_number_where_its_minimiser_is_not() {
+    let line = PowerHockeyStick::new(1.01).unwrap();
+    for l in [7.05, 7.1, 7.13] {
+        let eta = 1.0 / (1.0 + f64::exp(-l));
+        assert_eq!(line.population_minimizer(eta), f64::INFINITY);
+        let risks = [
+            least_risk_at(&line, l),
+            least_risk_at(&line, -l),
+            least_conditional_risk(&line, eta).unwrap(),
+        ];
+        // ln((r - 1) p exp(l/(r - 1))), for which 1 is nothing.
+        let want = 0.01f64.ln() + eta.ln() + 100.0 * l;
+        for risk in risks {
+            assert!((f64::ln(-risk) - want).abs() < 1e-10, "{l}: {risk}");
+        }
+    }
+    assert_eq!(least_risk_at(&line, 7.2), f64::NEG_INFINITY);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use margins::Error;
 use margins::boost::Error as Boost;
 use margins::data::Error as Data;
+use margins::estimators::settings::ESTIMATORS;
 use margins::kernel_functions::Error as Kernel;
 use margins::kernels::Error as Kernels;
 use margins::losses::did_you_mean;
@@ -36,14 +37,17 @@ impl Failure {
 /// Takes what the method asked for cannot use as a matter of usage, and all else as one of the job.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        if let Error::Contradiction { one, other, reason } = error {
+            let (one, other) = (option_of(one), option_of(other));
+            return Failure::usage(Error::Contradiction { one, other, reason });
+        }
         let is_usage = match &error {
             Error::Optim(inner) => of_solver(inner),
             Error::Robust(inner) => of_learner(inner),
             Error::Kernels(inner) => of_kernel(inner),
             Error::Boost(inner) => of_game(inner),
             Error::Massart(Massart::Parameter { .. }) => true,
-            Error::Contradiction { .. }
-            | Error::Setting { .. }
+            Error::Setting { .. }
             | Error::Losses(_)
             | Error::Data(Data::Parameter { .. })
             | Error::ApproximatePrecomputed
@@ -55,6 +59,17 @@ impl From<Error> for Failure {
             _ => false,
         };
         if is_usage { Failure::usage(error) } else { Failure::job(error) }
+    }
+}
+
+/// Returns the option of the command for the name of a setting, and other words as they are.
+fn option_of(setting: String) -> String {
+    let mut rows = ESTIMATORS.iter().flat_map(|estimator| estimator.settings);
+    match (&*setting, rows.find(|row| row.name == setting).and_then(|row| row.option)) {
+        // Its option also names a file, so that it has no row.
+        ("keep_duals", _) => "--duals".to_owned(),
+        (_, Some(option)) => format!("--{option}"),
+        _ => setting,
     }
 }
 

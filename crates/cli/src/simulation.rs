@@ -18,9 +18,6 @@ const MIXTURE: &str = "mixture:";
 /// The prefix of a draw from the points of a noisy halfspace.
 const HALFSPACE: &str = "halfspace:";
 
-/// The number of draws that risks are means over.
-const SAMPLES: usize = 200_000;
-
 /// The largest number of coordinates of centres.
 const MOST_COORDINATES: usize = 10_000_000;
 
@@ -186,25 +183,21 @@ impl Simulation {
     /// Returns the log odds of the positive class at draws of the distribution; `None` for points.
     pub(crate) fn log_odds(&self) -> Option<Vec<f64>> {
         match &self.distribution {
-            Distribution::Mixture(mixture) => Some(mixture.log_odds(SAMPLES, self.seed)),
+            Distribution::Mixture(mixture) => {
+                Some(mixture.log_odds(GaussianMixture::DRAWS, self.seed))
+            }
             _ => None,
         }
     }
 
     /// Returns the Bayes error and the error of that number.
     pub(crate) fn bayes_error(&self) -> Result<(f64, f64), Failure> {
-        let mixture = match &self.distribution {
-            Distribution::Mixture(mixture) => mixture,
-            Distribution::Halfspace(noisy) => return Ok((noisy.opt(), 0.0)),
+        match &self.distribution {
+            Distribution::Mixture(mixture) => mixture.bayes_error(self.seed).map_err(Failure::job),
+            Distribution::Halfspace(noisy) => Ok((noisy.opt(), 0.0)),
             // The features decide the label.
-            Distribution::Gap { .. } | Distribution::Rare(_) => return Ok((0.0, 0.0)),
-        };
-        if mixture.columns() == 2 {
-            let quadrature = mixture.bayes_error_quadrature(1e-6).map_err(Failure::job)?;
-            return Ok((quadrature.rate, quadrature.error));
+            Distribution::Gap { .. } | Distribution::Rare(_) => Ok((0.0, 0.0)),
         }
-        let estimate = mixture.bayes_error_estimate(SAMPLES, self.seed).map_err(Failure::job)?;
-        Ok((estimate.rate, estimate.standard_error))
     }
 }
 

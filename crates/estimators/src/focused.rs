@@ -20,8 +20,10 @@ mod committee;
 mod fit;
 mod game;
 mod game_file;
+mod joint;
 mod learner;
 mod output;
+mod plurality;
 mod regression;
 #[cfg(feature = "serde")]
 mod sampler_file;

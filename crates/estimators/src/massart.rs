@@ -12,14 +12,14 @@
 //!     angles.map(|t| ([t.cos(), t.sin()], t.cos().signum())).unzip();
 //! let data = Dataset::new(Design::from_rows(&rows)?, Labels::from_signs(signs)?)?;
 //! let problem = Problem::new(0.1, 0.2)?.with_target(Target::new(0.2, 0.1)?);
-//! let cuts = HalfspaceMethod::Cuts { problem, dimensions: None };
-//! let fitted = HalfspaceSettings::new(cuts).fit(&data)?;
+//! let fitted = HalfspaceSettings::new(HalfspaceMethod::cuts(problem)).fit(&data)?;
 //! assert!(fitted.training_error.is_some_and(|error| error <= 0.2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod answer;
 mod classes;
+mod cut_search;
 mod features;
 mod file;
 mod without_fit;
@@ -31,8 +31,7 @@ use margins_data::read::Stream;
 use margins_data::{ClassLabels, Dataset, Design, Standardizer};
 use margins_massart::baselines::{Baseline, learn_tested};
 use margins_massart::{
-    CutOptions, OnePass, Plan, Problem, Projection, Sphere, SphereSample, Target, learn,
-    learn_adaptively, learn_by_tested_cuts,
+    OnePass, Plan, Problem, Sphere, SphereSample, Target, learn, learn_adaptively,
 };
 use margins_model::Model;
 use margins_optim::Status;
@@ -46,6 +45,7 @@ pub(crate) use features::baseline;
 use features::{FeatureScaling, positive_rows, wrong_weight};
 
 pub use classes::FittedHalfspaces;
+pub use cut_search::CutSearch;
 pub use without_fit::NoiseAudit;
 
 /// The settings of a learner under Massart noise.
@@ -100,8 +100,10 @@ pub enum HalfspaceMethod {
         problem: Problem,
         /// The number of random dimensions that features are projected to first, at the price of
         /// half of the margin; by default as many as certainly keep half of it, if that makes
-        /// the data smaller.
+        /// the data smaller. There is none with fresh rows in each call.
         dimensions: Option<usize>,
+        /// The localisation method, the number of calls, and the rows of each call.
+        search: CutSearch,
     },
     /// An earlier learner that the paper compares with; it may miss eta + epsilon.
     Baseline {
@@ -121,6 +123,11 @@ impl HalfspaceMethod {
     /// Returns stochastic gradient by [`Plan::practical`].
     pub fn gradient(problem: Problem) -> Self {
         HalfspaceMethod::Gradient { problem, plan: Plan::practical(&problem) }
+    }
+
+    /// Returns cutting planes with all rows in each call.
+    pub fn cuts(problem: Problem) -> Self {
+        HalfspaceMethod::Cuts { problem, dimensions: None, search: CutSearch::default() }
     }
 
     /// Returns the accuracy.
@@ -222,7 +229,8 @@ impl HalfspaceSettings {
     ///
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled, too few rows for the problem, dimensions out
-    /// of range. [`Error::Data`]: a feature that overflows when it is scaled.
+    /// of range, candidates that do not fit in memory. [`Error::Data`]: a feature that overflows when it
+    /// is scaled. [`Error::Contradiction`]: dimensions with fresh rows in each call.
     pub fn fit(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_here(data));
@@ -299,14 +307,8 @@ impl HalfspaceSettings {
                 let learned = learn(&problem, &plan, sample, self.seed, limits)?;
                 Ok(Answer::by_gradient(problem, learned))
             }
-            HalfspaceMethod::Cuts { problem, dimensions } => {
-                let options = CutOptions { limits: *limits, ..CutOptions::default() };
-                let dimensions = dimensions.or_else(|| Projection::worthwhile(&problem, sample));
-                let map = |m| Projection::new(sample.columns(), m, self.seed);
-                let map = dimensions.map(map).transpose()?;
-                let learned =
-                    learn_by_tested_cuts(&problem, &options, sample, map.as_ref(), self.seed)?;
-                Ok(Answer::by_cuts(problem, dimensions, learned))
+            HalfspaceMethod::Cuts { problem, dimensions, search } => {
+                search.learn(problem, dimensions, sample, self.seed, limits)
             }
             HalfspaceMethod::Baseline { problem, baseline } => {
                 let learned = learn_tested(baseline, &problem, sample, self.seed, limits)?;

@@ -63,7 +63,7 @@ pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};
 pub use progress::{IterationObserver, Observer, Progress};
-pub use report::{KernelReport, LossReport, MemberReport, TrainingReport};
+pub use report::{CandidateReport, MemberReport, TrainingReport};
 pub use scale_rule::{AutoScale, ScaleReport};
 pub use settings::{ClassifierSettings, FixedParameter, Probabilities, Regularisation};
 pub use sigmas::Sigmas;

@@ -88,11 +88,13 @@ pub fn of_option<'a>(
     })
 }
 
-/// Returns the names of a choice with what each of them is, from the first row of that name.
-pub fn choices(setting: &str) -> &'static [(&'static str, &'static str)] {
+/// Returns the names of a choice with what each of them is, from all rows of that name: a name that
+/// several estimators have comes several times.
+pub fn choices(setting: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = ESTIMATORS.iter().flat_map(|estimator| estimator.settings);
-    let mut kinds = rows.filter(|row| row.name == setting).map(|row| row.kind);
-    kinds
-        .find_map(|kind| if let Kind::Choice(names) = kind { Some(names) } else { None })
-        .unwrap_or(&[])
+    let names = rows.filter(move |row| row.name == setting).filter_map(|row| match row.kind {
+        Kind::Choice(names) => Some(names),
+        _ => None,
+    });
+    names.flatten().copied()
 }

@@ -208,9 +208,9 @@ pub use margins_estimators::Error;
 pub use margins_estimators::on_threads;
 pub use margins_estimators::regularised::{Approximation, PRECOMPUTED, Preparation, Sigmas};
 pub use margins_estimators::regularised::{
-    AutoScale, ClassCosts, CrossValidation, DEFAULT_FOLDS, FixedParameter, KernelReport,
-    LeaveOneOut, LossReport, MemberReport, Prepared, Probabilities, Progress, ScaleReport,
-    Selection, Subset, TrainingReport, folds_of,
+    AutoScale, CandidateReport, ClassCosts, CrossValidation, DEFAULT_FOLDS, FixedParameter,
+    LeaveOneOut, MemberReport, Prepared, Probabilities, Progress, ScaleReport, Selection, Subset,
+    TrainingReport, folds_of,
 };
 pub use margins_estimators::stream::data_driven_scale;
 pub use margins_kernel_functions as kernel_functions;

@@ -1,4 +1,4 @@
-//! Learners that are older than algorithm 1, for comparison. [`learn_tested`] runs those that find a
+//! Learners that are older than algorithm 1, or need no theory, for comparison. [`learn_tested`] runs those that find a
 //! halfspace, and tests it on rows held out.
 //!
 //! * The perceptron is [`Perceptron`](margins_optim::online::Perceptron) without an intercept
@@ -11,8 +11,10 @@
 //! * [`proper`]: cutting planes with an oracle that examines the surrogate on slabs around the
 //!   boundary (Chen, Koehler, Moitra and Yau 2020); a halfspace, with more samples than algorithm
 //!   1.
+//! * [`plane`]: a halfspace with the lowest 0-1 error on a sample of the plane.
 
 pub mod partition;
+pub mod plane;
 pub mod proper;
 pub mod surrogate;
 mod tested;

@@ -15,9 +15,8 @@ use margins_optim::online::LinearClassifier;
 pub struct CutOptions<'w> {
     /// The localisation method.
     pub method: Method,
-    /// The largest number of calls of the oracle; `None` for `4 (d+1) log((d+1)/r)` with analytic
-    /// centres and `2 d (d+1) log(1/r)` with ellipsoids, after which no ball of radius
-    /// `r = epsilon gamma/8` should be left.
+    /// The largest number of calls of the oracle; `None` for the [most cuts](Method::most_cuts) that
+    /// leave a ball of radius `epsilon gamma/8`.
     pub most_calls: Option<usize>,
     /// The limits, which are checked after every halfspace that the oracle is asked about.
     pub limits: Limits<'w>,
@@ -34,12 +33,7 @@ impl CutOptions<'_> {
     pub(super) fn most_calls(&self, problem: &Problem, columns: usize) -> usize {
         self.most_calls.unwrap_or_else(|| {
             let radius = problem.target.epsilon() * problem.margin.get() / 8.0;
-            let d = columns as f64;
-            let calls = match self.method {
-                Method::AnalyticCentre => 4.0 * (d + 1.0) * ((d + 1.0) / radius).ln(),
-                Method::Ellipsoid => 2.0 * d * (d + 1.0) * radius.recip().ln(),
-            };
-            calls.ceil() as usize
+            self.method.most_cuts(columns, radius)
         })
     }
 }
@@ -49,13 +43,15 @@ impl CutOptions<'_> {
 pub struct LearnedHalfspace {
     /// The best halfspace that the oracle was asked about, with the intercept 0.
     pub classifier: LinearClassifier,
-    /// The error of the halfspace on the sample learned from. It is infinite, and the halfspace zero,
+    /// The error of the halfspace on the sample learned from, which is that of its call if each call
+    /// has rows of its own. It is infinite, and the halfspace zero,
     /// if the oracle was not asked about any halfspace: the samples then average out to zero.
     pub error: f64,
     /// The reason why the search ended. A perceptron accepts its last iterate, and a minimum within
     /// its gap is accepted.
     pub end: End,
-    /// The number of calls of the oracle, of evaluations of all rows, or of draws of the perceptron.
+    /// The number of calls of the oracle, of evaluations of all rows, of draws of the perceptron, or of
+    /// halfspaces compared in the plane.
     pub calls: usize,
 }
 
@@ -174,12 +170,37 @@ pub(super) fn search_sample(
     sample: &SphereSample<'_>,
     oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
 ) -> LearnedHalfspace {
-    search(problem, options, sample.columns(), |w| {
-        Ok(match w {
-            Some(w) => oracle(problem, sample, w),
-            None => Separation::by(sample.mean(&vec![0.0; sample.rows()], |_, y| -y)),
+    search(problem, options, sample.columns(), |w| Ok(ask(problem, sample, w, &oracle)))
+}
+
+/// Returns the answer of an oracle over a sample about a halfspace, or the average.
+pub(super) fn ask(
+    problem: &Problem,
+    sample: &SphereSample<'_>,
+    w: Option<&[f64]>,
+    oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
+) -> Separation {
+    match w {
+        Some(w) => oracle(problem, sample, w),
+        None => Separation::by(sample.mean(&vec![0.0; sample.rows()], |_, y| -y)),
+    }
+}
+
+/// Returns the result of [`search`] with an oracle that may fail.
+pub(super) fn try_search(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    columns: usize,
+    mut oracle: impl FnMut(Option<&[f64]>) -> Result<Separation, Error>,
+) -> Result<LearnedHalfspace, Error> {
+    let mut failure = None;
+    let found = search(problem, options, columns, |w| {
+        oracle(w).map_err(|error| {
+            failure = Some(error);
+            End::Empty
         })
-    })
+    });
+    failure.map_or(Ok(found), Err)
 }
 
 /// Returns the result of cutting planes with any oracle, which is asked about a halfspace, or for the
@@ -188,7 +209,7 @@ pub(super) fn search_sample(
 /// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would
 /// depend on sign(0). The average cuts it off, because
 /// `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
-pub(super) fn search(
+fn search(
     problem: &Problem,
     options: &CutOptions<'_>,
     columns: usize,

@@ -147,6 +147,22 @@ pub fn minimize_on_unit_ball(
 }
 
 impl Method {
+    /// Returns the number of cuts after which the unit ball should have no ball of this radius left:
+    /// `4 (d+1) ln((d+1)/r)` with analytic centres, by experience, and `2 d (d+1) ln(1/r)` with
+    /// ellipsoids, for certain.
+    ///
+    /// A cut leaves an ellipsoid of at most `exp(-1/(2 (d+1)))` of its volume. As long as no cut takes
+    /// a part of a ball of radius r in the unit ball away, the ellipsoid has at least its volume, the
+    /// share `r^d` of the first one.
+    pub fn most_cuts(self, columns: usize, radius: f64) -> usize {
+        let d = columns as f64;
+        let cuts = match self {
+            Method::AnalyticCentre => 4.0 * (d + 1.0) * ((d + 1.0) / radius).ln(),
+            Method::Ellipsoid => 2.0 * d * (d + 1.0) * radius.recip().ln(),
+        };
+        cuts.ceil() as usize
+    }
+
     fn unit_ball(self, columns: usize) -> Box<dyn Localizer> {
         match self {
             Method::AnalyticCentre => Box::new(AnalyticCentre::unit_ball(columns)),

@@ -1,5 +1,6 @@
 //! The errors of this crate.
 
+use margins_data::{Counted, Shortage};
 use margins_losses::OutOfRange;
 use thiserror::Error;
 
@@ -53,6 +54,29 @@ pub enum Error {
         needed: usize,
         /// The number that there is.
         found: usize,
+    },
+    /// The candidates of a plan do not fit in memory.
+    #[error(
+        "{} of {} do not fit in memory: {shortage}. Keep fewer candidates",
+        Counted(*count, "candidate"),
+        Counted(*columns, "coefficient")
+    )]
+    Candidates {
+        /// The number of candidates.
+        count: usize,
+        /// The number of coefficients of each.
+        columns: usize,
+        /// The memory that is needed and that is free.
+        shortage: Shortage,
+    },
+    /// The search in the plane is given another number of features.
+    #[error(
+        "the search for the lowest 0-1 error is in the plane, and there are {columns} features with the \
+         intercept: leave all but two out, or choose another learner"
+    )]
+    Plane {
+        /// The number of features, the intercept among them.
+        columns: usize,
     },
     /// The crate of solvers refused something.
     #[error(transparent)]

@@ -12,7 +12,7 @@
 //! * [`learn_by_cuts`]: cutting planes with a separation oracle (appendix B of the source);
 //!   [`learn_by_projected_cuts`]: cutting planes after a [`Projection`], if there are many
 //!   features; [`learn_by_tested_cuts`]: either of them, with a bound on the error from rows held
-//!   out.
+//!   out; [`learn_by_fresh_cuts`]: with fresh rows in each call of the oracle, as the proof has them.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`SamplesInParts`]: samples that do not fit in memory, for all of these.
 //! * [`select`]: the best of many iterates.
@@ -60,6 +60,7 @@ pub mod baselines;
 mod cuts;
 pub mod cutting_planes;
 mod error;
+mod fresh_cuts;
 mod held_out;
 mod one_pass;
 mod oracle;
@@ -77,12 +78,13 @@ pub use cuts::{
     CutOptions, LearnedHalfspace, learn_by_cuts, learn_by_projected_cuts, learn_by_tested_cuts,
 };
 pub use error::Error;
+pub use fresh_cuts::{CutPlan, learn_by_fresh_cuts};
 pub use held_out::held_out_rows;
 pub use one_pass::OnePass;
 pub use oracle::{Separation, reweighted_risk, separate};
 pub use parts::{
-    SamplesInParts, SeePart, learn_by_cuts_from_parts, learn_by_tested_cuts_from_parts,
-    learn_from_parts,
+    SamplesInParts, SeePart, learn_by_cuts_from_parts, learn_by_fresh_cuts_from_parts,
+    learn_by_tested_cuts_from_parts, learn_from_parts,
 };
 pub use problem::{MarginBound, NoiseRate, Problem, Target};
 pub use projection::Projection;

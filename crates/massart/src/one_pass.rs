@@ -57,6 +57,7 @@ impl OnePass {
     ///
     /// # Errors
     /// [`Error::TooFew`]: there are no features. [`Error::Parameter`]: the step is not positive.
+    /// [`Error::Candidates`]: the candidates do not fit in memory.
     pub fn new(problem: &Problem, plan: Plan, columns: usize, seed: u64) -> Result<Self, Error> {
         let sgd = Sgd::new(*problem, columns, plan.step)?;
         Ok(OnePass {
@@ -64,7 +65,7 @@ impl OnePass {
             plan,
             delta: problem.target.delta(),
             random: ChaCha8Rng::seed_from_u64(seed),
-            candidates: Candidates::new(columns),
+            candidates: Candidates::with_capacity(columns, plan.most_candidates())?,
             taken: 0,
             steps: 0,
             held_out: Vec::new(),

@@ -7,8 +7,8 @@ use margins_data::metrics::HeldOutError;
 use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
 
-use crate::cuts::{search, tested};
-use crate::cutting_planes::End;
+use crate::cuts::{tested, try_search};
+use crate::fresh_cuts::{CutPlan, Fresh};
 use crate::sgd::{Learned, Plan, SgdRun};
 use crate::sphere::is_wrong;
 use crate::split::Split;
@@ -188,6 +188,23 @@ struct Inspected {
     mean: Vec<f64>,
 }
 
+/// Returns the answer of the oracle about a halfspace, or the average.
+fn ask<S: SamplesInParts + ?Sized>(
+    problem: &Problem,
+    sample: &mut S,
+    view: View<'_>,
+    w: Option<&[f64]>,
+) -> Result<Separation, Error> {
+    let Some(w) = w else {
+        let columns = view.projection.map_or(sample.columns(), Projection::dimensions);
+        let average = inspect(sample, view, &vec![0.0; columns], &|_, y| -y)?;
+        return Ok(Separation::by(average.mean));
+    };
+    let factor = |score, y| problem.gradient_factor(score, y);
+    let Inspected { error, mean } = inspect(sample, view, w, &factor)?;
+    Ok(Separation::of(problem, error, || mean))
+}
+
 /// A sample with other weights.
 struct Reweighted<'s, S: ?Sized> {
     sample: &'s mut S,
@@ -275,28 +292,40 @@ pub fn learn_by_cuts_from_parts<S: SamplesInParts + ?Sized>(
         })?;
         view.divisor = Some(largest);
     }
-    let mut failure = None;
-    let mut found = search(&problem, options, columns, |w| {
-        let factor = |score, y| problem.gradient_factor(score, y);
-        let inspected = match w {
-            None => inspect(sample, view, &vec![0.0; columns], &|_, y| -y),
-            Some(w) => inspect(sample, view, w, &factor),
-        };
-        let Inspected { error, mean } = inspected.map_err(|error| {
-            failure = Some(error);
-            End::Empty
-        })?;
-        Ok(match w {
-            None => Separation::by(mean),
-            Some(_) => Separation::of(&problem, error, || mean),
-        })
-    });
-    if let Some(error) = failure {
-        return Err(error);
-    }
+    let mut found = try_search(&problem, options, columns, |w| ask(&problem, sample, view, w))?;
     if let Some(projection) = projection {
         let coef = projection.pull_back(&found.classifier.coef);
         found.classifier = LinearClassifier { intercept: 0.0, coef };
     }
     Ok(found)
+}
+
+/// Returns the halfspace of cutting planes with fresh rows in each call, as
+/// [`learn_by_fresh_cuts`](crate::learn_by_fresh_cuts) does, with its error on rows held out, from
+/// samples that are read in parts: a pass for every call of the oracle. No more rows are held out than
+/// may be in memory.
+///
+/// # Errors
+/// [`Error::Direction`]: a row has no direction. A part that cannot be read. [`Error::TooFew`]: there
+/// are fewer than two samples of positive weight.
+pub fn learn_by_fresh_cuts_from_parts<S: SamplesInParts + ?Sized>(
+    problem: &Problem,
+    plan: &CutPlan,
+    sample: &mut S,
+    seed: u64,
+    limits: &Limits<'_>,
+) -> Result<(LearnedHalfspace, HeldOutError), Error> {
+    let (signs, weights) = (sample.signs(), sample.weights());
+    let split = Split::new(&weights, plan.selection.min(sample.most_rows()), seed)?;
+    let view = View { projection: None, divisor: sample.divisor() };
+    let mut fresh = Fresh::new(plan, &split, &weights, &signs, seed);
+    let found = try_search(problem, &plan.options(limits), sample.columns(), |w| {
+        let weights = fresh.next_weights().into();
+        ask(problem, &mut Reweighted { sample: &mut *sample, weights }, view, w)
+    })?;
+    drop(fresh);
+    let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
+    let selection = SphereSample::scaled(&design, &signs, sample.divisor())?;
+    let held_out = tested(problem, &found, &selection.with_weights(weights)?);
+    Ok((found, held_out))
 }

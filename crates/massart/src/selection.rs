@@ -22,9 +22,11 @@
 
 use std::ops::Range;
 
+use margins_data::Memory;
 use margins_optim::method::Limits;
 use margins_optim::products::multiply_rows;
 
+use crate::Error;
 use crate::sphere::{SphereSample, is_wrong};
 
 /// Candidates in the order of time, all with the same number of coefficients.
@@ -39,6 +41,27 @@ impl Candidates {
     /// Returns an empty list, to be filled.
     pub fn new(columns: usize) -> Self {
         Candidates { columns, coefs: Vec::new(), inverse_norms: Vec::new() }
+    }
+
+    /// Returns an empty list with memory for this many candidates.
+    ///
+    /// ```
+    /// use margins_massart::{Candidates, Error};
+    ///
+    /// assert!(Candidates::with_capacity(20, 1000).is_ok());
+    /// let refused = Candidates::with_capacity(20, usize::MAX);
+    /// assert!(matches!(refused, Err(Error::Candidates { columns: 20, .. })));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Candidates`]: their coefficients, and a norm for each, take more memory than is free.
+    pub fn with_capacity(columns: usize, count: usize) -> Result<Self, Error> {
+        let of_one = columns.saturating_add(1).saturating_mul(size_of::<f64>());
+        let refused = |shortage| Error::Candidates { count, columns, shortage };
+        Memory::from_bytes(count.saturating_mul(of_one)).check_free().map_err(refused)?;
+        let (coefs, inverse_norms) =
+            (Vec::with_capacity(count * columns), Vec::with_capacity(count));
+        Ok(Candidates { columns, coefs, inverse_norms })
     }
 
     /// Adds a candidate.

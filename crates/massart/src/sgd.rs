@@ -201,7 +201,7 @@ fn some_errors(
 ///
 /// # Errors
 /// [`Error::Shape`]: the selection sample has another number of features. [`Error::Parameter`]: the
-/// step is not positive.
+/// step is not positive. [`Error::Candidates`]: the candidates do not fit in memory.
 pub fn learn_from(
     problem: &Problem,
     plan: &Plan,
@@ -262,7 +262,7 @@ impl SgdRun {
         columns: usize,
         seed: u64,
     ) -> Result<Self, Error> {
-        let candidates = Candidates::new(columns);
+        let candidates = Candidates::with_capacity(columns, plan.most_candidates())?;
         let run = Trajectory { steps: 0, candidates, mean: Vec::new(), stopped: None };
         let sgd = Sgd::new(*problem, columns, plan.step)?;
         let times = plan.times(seed).peekable();
@@ -359,7 +359,7 @@ impl SgdRun {
 ///
 /// # Errors
 /// [`Error::TooFew`]: there are fewer than two samples of positive weight. [`Error::Parameter`]:
-/// the step is not positive.
+/// the step is not positive. [`Error::Candidates`]: the candidates do not fit in memory.
 pub fn learn(
     problem: &Problem,
     plan: &Plan,

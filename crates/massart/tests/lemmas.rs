@@ -5,8 +5,10 @@ use margins_data::Design;
 use margins_data::generate::{MarginHalfspace, MassartDistribution};
 use margins_data::metrics::binomial::at_least;
 use margins_losses::{LeakyRelu, MarginLoss};
+use margins_massart::cutting_planes::{Cut, End, Method, localize};
 use margins_massart::{
-    MarginBound, Problem, Sgd, Sphere, SphereSample, Target, audit, reweighted_risk, separate,
+    CutOptions, CutPlan, MarginBound, Problem, Sgd, Sphere, SphereSample, Target, audit,
+    learn_by_fresh_cuts, learn_by_tested_cuts, reweighted_risk, separate,
 };
 use margins_optim::method::Limits;
 use proptest::prelude::*;
@@ -247,6 +249,162 @@ fn cuts_of_drawn_samples_keep_the_true_halfspace() {
         }
     }
     assert!(cuts > 150 && lost * 50 <= cuts, "{lost} of {cuts}");
+}
+
+/// Fact B.4 with the constants of ellipsoids: an oracle that keeps a ball of radius r in the unit ball, and
+/// cuts as little else as it can, cuts at most `2 d (d+1) ln(1/r)` times before the centre is in the ball.
+#[test]
+fn ellipsoids_find_a_ball_within_their_calls() {
+    let mut most = 0.0f64;
+    for (seed, (d, r)) in
+        (0..24usize).zip([(1, 0.3), (2, 0.05), (3, 0.2), (5, 0.01)].iter().cycle())
+    {
+        let (d, r) = (*d, *r);
+        let wave =
+            |k: usize, call: usize| (0.37 * (seed + 7 * k + 3 * call + 2).pow(2) as f64).sin();
+        let ball: Vec<f64> = (0..d).map(|k| (1.0 - r) * wave(k, 0) / (d as f64).sqrt()).collect();
+        let (limits, mut call) = (Limits::default(), 0);
+        let bound = Method::Ellipsoid.most_cuts(d, r);
+        let (end, calls) = localize(Method::Ellipsoid, d, bound + 1, &limits, |w| {
+            call += 1;
+            let away: Vec<f64> = w.iter().zip(&ball).map(|(w, p)| w - p).collect();
+            let distance = dot(&away, &away).sqrt();
+            if distance <= r {
+                return Err(End::Accepted);
+            }
+            // A normal near `away`, so far from it that the ball just touches the cut through w.
+            let side: Vec<f64> = (0..d).map(|k| wave(k, call)).collect();
+            let along = dot(&side, &away) / distance;
+            let across: Vec<f64> =
+                side.iter().zip(&away).map(|(s, a)| s - along * a / distance).collect();
+            let norm = dot(&across, &across).sqrt();
+            let cosine = r / distance;
+            let sine = if norm > 1e-9 { (1.0 - cosine * cosine).sqrt() / norm } else { 0.0 };
+            let normal = away.iter().zip(&across).map(|(a, s)| cosine * a / distance + sine * s);
+            Ok(Cut { normal: normal.collect(), depth: 0.0 })
+        });
+        assert_eq!(end, End::Accepted, "{d} {r}: {calls} of {bound}");
+        most = most.max(calls as f64 / bound as f64);
+    }
+    assert!(most > 0.1, "{most}");
+}
+
+/// Returns the mean of g over a sample of unit rows.
+fn mean_gradient(
+    problem: &Problem,
+    (design, signs, weights): &(Design, Vec<f64>, Vec<f64>),
+    w: &[f64],
+) -> Vec<f64> {
+    let (mut scores, mut mean) = (vec![0.0; design.rows()], vec![0.0; w.len()]);
+    design.multiply(w, &mut scores);
+    let total: f64 = weights.iter().sum();
+    let terms = scores.iter().zip(signs).zip(weights);
+    let z: Vec<f64> =
+        terms.map(|((&s, &y), c)| c / total * problem.gradient_factor(s, y)).collect();
+    design.multiply_transposed(&z, &mut mean);
+    mean
+}
+
+/// Theorem B.3 on drawn samples, as `CutPlan::proven` counts them: the mean of g over the fresh rows of a call
+/// is within 2 epsilon/5 of its expectation, as fact B.6 promises, and the error within epsilon/10; no cut
+/// takes a part of the ball of radius gamma/4 around `(1 - gamma/4) w*` away; and what is accepted has an
+/// error of at most eta + 3 epsilon/5.
+#[test]
+fn fresh_rows_keep_the_ball_of_the_proof() {
+    let (gamma, eta, epsilon) = (0.5, 0.1, 0.4);
+    let target = Target::new(epsilon, 0.1).unwrap();
+    let problem = Problem::new(eta, gamma).unwrap().with_target(target);
+    let plan = CutPlan::proven(&problem, 3);
+    let of_calls = 51 * 31_206;
+    assert_eq!((plan.calls, plan.rows_per_call, plan.rows()), (51, 31_206, of_calls + 15));
+    let (mut accepted, mut largest) = (0, 0.0f64);
+    for seed in 0..8 {
+        let adversary = ["random", "far", "near", "greedy"][seed as usize % 4];
+        let (halfspace, noisy) =
+            MassartDistribution::simulated(3, gamma, eta, adversary, 60, seed).unwrap();
+        let of = |(rows, signs, weights): (Vec<usize>, Vec<f64>, Vec<f64>)| {
+            (noisy.design().select(&rows), signs, weights)
+        };
+        let centre: Vec<f64> = halfspace.normal().iter().map(|v| (1.0 - gamma / 4.0) * v).collect();
+        let keeps_the_ball = |cut: &Cut, w: &[f64]| {
+            let least = dot(&cut.normal, w) - dot(&cut.normal, &centre);
+            least - gamma / 4.0 * dot(&cut.normal, &cut.normal).sqrt() >= cut.depth
+        };
+        let exact = of(noisy.as_sample());
+        for call in 0..12 {
+            let drawn = of(noisy.draw(plan.rows_per_call, 100 * seed + call).tally());
+            let sample = SphereSample::new(&drawn.0, &drawn.1).unwrap();
+            let sample = sample.with_weights(drawn.2.clone()).unwrap();
+            // The first call.
+            let pulls: Vec<f64> = drawn
+                .1
+                .iter()
+                .zip(&drawn.2)
+                .map(|(y, c)| -y * c / plan.rows_per_call as f64)
+                .collect();
+            let mut normal = vec![0.0; 3];
+            drawn.0.multiply_transposed(&pulls, &mut normal);
+            assert!(keeps_the_ball(&Cut { normal, depth: 0.0 }, &[0.0; 3]), "{adversary} {call}");
+            // The others, about any w.
+            let wave =
+                |k: usize| (0.37 * (31 * seed + 17 * call + 7 * k as u64 + 3).pow(2) as f64).sin();
+            let near = if call % 3 == 0 { 0.4 } else { 0.0 };
+            let w = halfspace.normal().iter().enumerate();
+            let w: Vec<f64> = w.map(|(k, v)| near * v + 0.3 * wave(k)).collect();
+            let error = noisy.linear_error(&w).unwrap();
+            assert!((sample.error(&w) - error).abs() <= epsilon / 10.0, "{adversary} {call}");
+            let [mean, expected] = [&drawn, &exact].map(|rows| mean_gradient(&problem, rows, &w));
+            let distance = squared_distance(&mean, &expected).sqrt();
+            assert!(distance <= 0.4 * epsilon, "{adversary} {call}: {distance}");
+            largest = largest.max(distance);
+            match separate(&problem, &sample, &w).cut {
+                Some(cut) => assert!(keeps_the_ball(&cut, &w), "{adversary} {call}: {cut:?}"),
+                None => {
+                    accepted += 1;
+                    assert!(error <= eta + 0.6 * epsilon, "{adversary} {call}: {error}");
+                }
+            }
+        }
+    }
+    // The inequality is for the worst distribution: the deviations are several times as small.
+    assert!((20..90).contains(&accepted) && largest > 0.02 * epsilon, "{accepted} {largest}");
+}
+
+/// The search of theorem B.3 over the rows of a sample accepts a halfspace as good as it promises, and a call
+/// that takes more rows than there are takes all, as other cutting planes do.
+#[test]
+fn cuts_with_fresh_rows_accept_a_halfspace() {
+    let target = Target::new(0.4, 0.1).unwrap();
+    let problem = Problem::new(0.1, 0.5).unwrap().with_target(target);
+    let limits = Limits::default();
+    for (seed, adversary) in ["random", "far", "near", "greedy"].iter().enumerate() {
+        let seed = seed as u64;
+        let (_, noisy) = MassartDistribution::simulated(3, 0.5, 0.1, adversary, 60, seed).unwrap();
+        let draws = noisy.draw(130_000, seed);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        let plan = CutPlan::proven(&problem, 3);
+        let (found, held_out) =
+            learn_by_fresh_cuts(&problem, &plan, &sample, seed, &limits).unwrap();
+        assert!(found.end == End::Accepted && (2..=51).contains(&found.calls), "{found:?}");
+        let error = noisy.linear_error(&found.classifier.coef).unwrap();
+        assert!(error <= 0.1 + 0.6 * 0.4 && error <= held_out.bound, "{adversary}: {error}");
+        // A target that no halfspace meets: every call cuts, each with other rows.
+        let hard = Problem::new(0.0, 0.5).unwrap().with_target(Target::new(0.01, 0.1).unwrap());
+        for (method, rows_per_call) in
+            [(Method::Ellipsoid, usize::MAX), (Method::AnalyticCentre, 104_000)]
+        {
+            let plan = CutPlan::new(&hard, 3, method, Some(6));
+            let plan = CutPlan { rows_per_call, ..plan };
+            let options = CutOptions { method, most_calls: Some(6), limits };
+            let all = learn_by_tested_cuts(&hard, &options, &sample, None, seed).unwrap();
+            let fresh = learn_by_fresh_cuts(&hard, &plan, &sample, seed, &limits).unwrap();
+            assert_eq!(fresh == all, rows_per_call == usize::MAX, "{fresh:?} {all:?}");
+        }
+        let few = CutPlan { rows_per_call: 500, calls: 6, ..plan };
+        let (found, _) = learn_by_fresh_cuts(&hard, &few, &sample, seed, &limits).unwrap();
+        assert_ne!(found.end, End::Accepted);
+    }
 }
 
 /// H is never above the share of flips, for every sample and with weights. Of random noise the bound on

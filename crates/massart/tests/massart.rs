@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
-use margins_massart::baselines::{Baseline, learn_tested, partition, proper, surrogate};
+use margins_massart::baselines::{Baseline, learn_tested, partition, plane, proper, surrogate};
 use margins_massart::cutting_planes::{End, Method, Minimum, minimize_on_unit_ball};
 use margins_massart::{
     CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Plan, Problem,
@@ -533,6 +533,42 @@ fn earlier_halfspaces_are_tested_on_rows_held_out() {
         noisy.linear_error(&learned.unwrap().0.classifier.coef).unwrap()
     });
     assert!(perceptron <= 0.05 && proper <= 0.05, "{perceptron} {proper}");
+}
+
+/// In the plane no halfspace errs less on the sample, and on the trap of 4000 draws the one that errs least is
+/// within 0.02 of opt, where the cutting planes stop at eta + epsilon/2; rows held out test it.
+#[test]
+fn in_the_plane_the_lowest_error_is_found() {
+    let (eta, gamma) = (0.3, 0.1);
+    let problem = Problem::new(eta, gamma).unwrap();
+    for seed in 0..6 {
+        let noisy = instance(2, gamma, eta, if seed < 3 { 3 } else { 2 }, seed);
+        let draws = noisy.draw(4000, seed);
+        let design = noisy.design().select(&draws.rows);
+        let sample = SphereSample::new(&design, &draws.signs).unwrap();
+        let limits = Limits::default();
+        let best = plane::learn(&sample).unwrap();
+        let sgd = learn(&problem, &Plan::practical(&problem), &sample, seed, &limits).unwrap();
+        let cuts = learn_by_cuts(&problem, &CutOptions::default(), &sample);
+        for other in [sample.error(&sgd.classifier.coef), cuts.error, sample.error(&[1.0, 0.0])] {
+            assert!(best.error <= other, "{seed}: {} {other}", best.error);
+        }
+        let error = noisy.linear_error(&best.classifier.coef).unwrap();
+        assert!(error >= noisy.opt() - 1e-12 && error < noisy.opt() + 0.02, "{seed}: {error}");
+        let (found, held_out) =
+            learn_tested(Baseline::Plane, &problem, &sample, seed, &limits).unwrap();
+        let error = noisy.linear_error(&found.classifier.coef).unwrap();
+        assert!(found.end == End::Accepted && held_out.error <= held_out.bound, "{held_out:?}");
+        assert!(error < noisy.opt() + 0.02, "{seed}: {error}");
+        // Rows of weight 0 have no place in it.
+        let half: Vec<f64> = (0..4000).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
+        let weighted = plane::learn(&sample.clone().with_weights(half).unwrap()).unwrap();
+        let even: Vec<usize> = (0..4000).step_by(2).collect();
+        let signs: Vec<f64> = even.iter().map(|&i| draws.signs[i]).collect();
+        let chosen = design.select(&even);
+        let alone = plane::learn(&SphereSample::new(&chosen, &signs).unwrap()).unwrap();
+        assert_eq!(weighted, alone);
+    }
 }
 
 /// Its thresholds are for rows as the sample scaled them: by their own norms, or by one number, so

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+use margins_massart::cutting_planes::Method;
 use margins_massart::{
-    CutOptions, Error, Learned, Plan, Problem, Projection, SamplesInParts, SeePart, SphereSample,
-    Target, learn, learn_adaptively, learn_adaptively_from_parts, learn_by_cuts,
-    learn_by_cuts_from_parts, learn_by_projected_cuts, learn_by_tested_cuts,
-    learn_by_tested_cuts_from_parts, learn_from_parts,
+    CutOptions, CutPlan, Error, Learned, Plan, Problem, Projection, SamplesInParts, SeePart,
+    SphereSample, Target, learn, learn_adaptively, learn_adaptively_from_parts, learn_by_cuts,
+    learn_by_cuts_from_parts, learn_by_fresh_cuts, learn_by_fresh_cuts_from_parts,
+    learn_by_projected_cuts, learn_by_tested_cuts, learn_by_tested_cuts_from_parts,
+    learn_from_parts,
 };
 use margins_optim::method::Limits;
 
@@ -170,6 +172,25 @@ fn tested_cuts_and_one_divisor_are_those_in_memory() {
             assert_eq!((found.end, found.calls, others), (expected.end, expected.calls, held_out));
             assert!(held_out.rows <= 180 && held_out.bound > held_out.error, "{held_out:?}");
         }
+    }
+}
+
+/// Each call has the same rows of its own as in memory, of which a pass shows some.
+#[test]
+fn fresh_rows_are_those_in_memory() {
+    let problem = Problem::new(0.1, 0.1).expect("a problem");
+    let limits = Limits::default();
+    for (weighted, rows_per_call) in [(false, 100), (true, 100), (true, ROWS)] {
+        let plan = CutPlan::new(&problem, COLUMNS, Method::Ellipsoid, Some(12));
+        let plan = CutPlan { rows_per_call, ..plan };
+        let mut few = parts(weighted, 200);
+        let expected = learn_by_fresh_cuts(&problem, &plan, &few.in_memory(), 3, &limits);
+        let (expected, held_out) = expected.expect("a fit");
+        let found = learn_by_fresh_cuts_from_parts(&problem, &plan, &mut few, 3, &limits);
+        let (found, others) = found.expect("a fit");
+        assert_eq!((found.end, found.calls, others), (expected.end, expected.calls, held_out));
+        assert!((found.error - expected.error).abs() <= 1e-12, "{found:?} {expected:?}");
+        assert_eq!(few.reads, found.calls + 1);
     }
 }
 

@@ -133,6 +133,13 @@ impl Model {
                     ));
                 }
             }
+            Some(scores) if self.scheme == Scheme::Plurality => {
+                if members == 0 || !members.is_multiple_of(scores) {
+                    return Err(format!(
+                        "it has {members} members, which are not {scores} a voter"
+                    ));
+                }
+            }
             Some(expected) if expected == members => {}
             Some(expected) => {
                 let scheme = self.scheme;
@@ -198,7 +205,7 @@ impl Model {
     }
 
     /// Returns the number of scores of a sample: 1 of a majority, that of the classes of a majority of
-    /// each class against the rest, and else that of the members.
+    /// each class against the rest or a plurality, and else that of the members.
     pub fn scores_per_sample(&self) -> usize {
         if self.scheme.is_vote() { self.votes().len() } else { self.members.len() }
     }

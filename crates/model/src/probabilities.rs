@@ -1,6 +1,6 @@
 //! Probabilities of classes, from the scores of members.
 
-use margins_calibration::probability::pairwise_coupling;
+use margins_calibration::probability::{joint_probabilities, pairwise_coupling, softmax};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
@@ -23,7 +23,9 @@ impl Model {
     /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two
     /// classes have 1 - p and p; a majority has no probabilities. One-versus-rest: the p of all
     /// classes are divided by their sum, or all classes have the same probability where that is 0.
-    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004).
+    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). One problem for
+    /// all classes: the probabilities whose conditional risk the scores
+    /// [minimise](joint_probabilities), for the multinomial loss the [`softmax`] of the scores.
     ///
     /// # Errors
     /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling; or the model
@@ -67,6 +69,9 @@ impl Model {
         if self.scheme().is_vote() {
             return Err(none());
         }
+        if self.scheme().is_joint() {
+            return self.scheme().of_scores(scores, loss, out).ok_or_else(none);
+        }
         let members = self.members().iter().zip(scores);
         let of_members: Option<Vec<f64>> =
             members.map(|(member, &score)| member.probability(loss, score)).collect();
@@ -103,11 +108,32 @@ impl Model {
 }
 
 impl Scheme {
+    /// Writes the probability of every class from the scores of a [joint](Self::is_joint) problem; `None`
+    /// for other schemes, and where the loss has no probabilities.
+    ///
+    /// # Panics
+    /// If there are not as many scores as classes.
+    pub fn of_scores(
+        self,
+        scores: &[f64],
+        loss: &(impl MarginLoss + ?Sized),
+        out: &mut [f64],
+    ) -> Option<()> {
+        loss.probability(0.0)?;
+        match self {
+            Scheme::Joint => joint_probabilities(loss, scores, out),
+            Scheme::Multinomial => softmax(scores, out),
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// Writes the probability of every class, from the one that each member gives to its positive
     /// class, as [`Model::class_probabilities`] does.
     ///
     /// # Errors
-    /// [`Error::NoProbabilities`]: a majority has none. A number that is not a probability.
+    /// [`Error::NoProbabilities`]: a majority has none, and a joint problem those of its
+    /// [scores](Self::of_scores). A number that is not a probability.
     ///
     /// # Panics
     /// If there are not as many probabilities of members as the scheme has [scores](Self::scores), or
@@ -116,7 +142,11 @@ impl Scheme {
         assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
         match self {
             Scheme::Binary => out.copy_from_slice(&[1.0 - of_members[0], of_members[0]]),
-            Scheme::Majority | Scheme::MajorityVersusRest => {
+            Scheme::Majority
+            | Scheme::MajorityVersusRest
+            | Scheme::Plurality
+            | Scheme::Joint
+            | Scheme::Multinomial => {
                 return Err(Error::NoProbabilities(self.to_string()));
             }
             Scheme::OneVersusRest => {

@@ -23,16 +23,31 @@ pub enum Scheme {
     /// score is greater than 0, else for the first. The score is the share of votes for the second
     /// class less that for the first: the second class where it is greater than 0, else the first.
     Majority,
+    /// A score for each class, all from one problem over the margins `s_y - s_c`: the class of the largest
+    /// score, the first of several.
+    Joint,
+    /// A score for each class, all from the multinomial logistic regression: the class of the largest
+    /// score, the first of several.
+    Multinomial,
     /// A majority for each class against all others, of any number of members: the class of the
     /// largest score, which is the share of votes for the class less that against it; of several the
     /// first.
     MajorityVersusRest,
+    /// Any number of voters, each of a member for every class in their order, which votes for the
+    /// class of its largest score, the first of several: the class of the largest score, which is the
+    /// share of votes for the class less that for others; of several the first.
+    Plurality,
 }
 
 impl Scheme {
     /// Returns true if the members vote, so that a score is a share of votes and has no probability.
     pub fn is_vote(self) -> bool {
-        matches!(self, Scheme::Majority | Scheme::MajorityVersusRest)
+        matches!(self, Scheme::Majority | Scheme::MajorityVersusRest | Scheme::Plurality)
+    }
+
+    /// Returns true if the members come from one problem, so that they have one certificate.
+    pub fn is_joint(self) -> bool {
+        matches!(self, Scheme::Joint | Scheme::Multinomial)
     }
 
     /// Returns the number of scores of a sample for k classes: 1, k or k(k - 1)/2; `None` where the
@@ -42,7 +57,11 @@ impl Scheme {
         match self {
             Scheme::Binary | Scheme::Majority => (classes == 2).then_some(1),
             _ if classes < 2 => None,
-            Scheme::OneVersusRest | Scheme::MajorityVersusRest => Some(classes),
+            Scheme::OneVersusRest
+            | Scheme::Joint
+            | Scheme::Multinomial
+            | Scheme::MajorityVersusRest
+            | Scheme::Plurality => Some(classes),
             Scheme::OneVersusOne => Some(classes.checked_mul(classes - 1)? / 2),
         }
     }
@@ -59,8 +78,11 @@ impl Scheme {
         let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
         match self {
             Scheme::Binary | Scheme::Majority => vec![pair(0, 1)],
-            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
+            Scheme::OneVersusRest | Scheme::MajorityVersusRest | Scheme::Plurality => {
                 classes.iter().map(|class| format!("'{class}' against the rest")).collect()
+            }
+            Scheme::Joint | Scheme::Multinomial => {
+                classes.iter().map(|class| format!("'{class}'")).collect()
             }
             Scheme::OneVersusOne => Self::pairs(classes.len()).map(|(i, j)| pair(i, j)).collect(),
         }
@@ -76,7 +98,11 @@ impl Scheme {
         assert_eq!(Some(scores.len()), self.scores(classes), "the scores of a sample");
         match self {
             Scheme::Binary | Scheme::Majority => usize::from(scores[0] > 0.0),
-            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
+            Scheme::OneVersusRest
+            | Scheme::Joint
+            | Scheme::Multinomial
+            | Scheme::MajorityVersusRest
+            | Scheme::Plurality => {
                 (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
             }
             Scheme::OneVersusOne => {
@@ -99,7 +125,10 @@ impl std::fmt::Display for Scheme {
             Scheme::Majority => "majority",
             Scheme::OneVersusRest => "one-versus-rest",
             Scheme::OneVersusOne => "one-versus-one",
+            Scheme::Joint => "joint",
+            Scheme::Multinomial => "multinomial",
             Scheme::MajorityVersusRest => "majority-versus-rest",
+            Scheme::Plurality => "plurality",
         })
     }
 }

@@ -109,12 +109,14 @@ fn models() -> impl Strategy<Value = Model> {
         (2usize..5).prop_map(|k| (Scheme::OneVersusOne, k)),
         Just((Scheme::Majority, 2)),
         (2usize..5).prop_map(|k| (Scheme::MajorityVersusRest, k)),
+        (2usize..5).prop_map(|k| (Scheme::Plurality, k)),
     ];
     (scheme, 1usize..5, 1usize..5)
         .prop_flat_map(|((scheme, classes), p, voters)| {
             let members = match scheme {
                 Scheme::Majority => voters,
                 Scheme::MajorityVersusRest => votes_of(classes, voters).iter().sum(),
+                Scheme::Plurality => classes * voters,
                 _ => scheme.scores(classes).expect("a scheme for as many"),
             };
             basis(p).prop_flat_map(move |basis| {
@@ -326,6 +328,54 @@ proptest! {
         for format in FORMATS {
             let read = load(&vote.to_bytes(format).unwrap()).unwrap();
             prop_assert_eq!(&read, &vote);
+        }
+    }
+}
+
+proptest! {
+    /// Every voter decides as one-versus-rest classifiers do, the shares count their decisions, and the
+    /// largest one decides.
+    #[test]
+    fn a_plurality_counts_what_its_voters_decide(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30), voters in 1usize..40, kernel in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let design = Design::from_rows(&weights.chunks_exact(3).collect::<Vec<_>>()).unwrap();
+        let gaussian = registry.kernels.parse("gaussian:sigma=0.7").unwrap();
+        let sections = Functions::Sections(design.select(&[0, 4, 2]));
+        let basis = kernel.then(|| Basis::new(&*gaussian, None, sections).unwrap());
+        let member = |m: usize| Member {
+            lambda: None,
+            intercept: weights[m % 30],
+            coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let members: Vec<Member> = (0..3 * voters).map(member).collect();
+        let of = |scheme: Scheme, members: &[Member]| {
+            let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+            Model::from_members(&Logistic, names, scheme, None, basis.clone(), members.to_vec())
+        };
+        let vote = of(Scheme::Plurality, &members).unwrap();
+        prop_assert_eq!((&*vote.votes(), vote.scores_per_sample()), (&[voters; 3][..], 3));
+        let mut counts = vec![[0.0; 3]; 10];
+        for voter in members.chunks_exact(3) {
+            let alone = of(Scheme::OneVersusRest, voter).unwrap();
+            let decided = alone.predict(&design, &registry).unwrap();
+            counts.iter_mut().zip(decided).for_each(|(counts, class)| counts[class] += 1.0);
+        }
+        let scores = vote.decision_functions(&design, &registry).unwrap();
+        let decided = vote.predict(&design, &registry).unwrap();
+        for (row, counts) in counts.iter().enumerate() {
+            let n = voters as f64;
+            prop_assert!((0..3).all(|k| (scores[(row, k)] - (2.0 * counts[k] / n - 1.0)).abs() < 1e-12));
+            let best = (0..3).fold(0, |best, k| if counts[k] > counts[best] { k } else { best });
+            prop_assert_eq!(decided[row], best);
+        }
+        prop_assert!(matches!(vote.class_probabilities(&scores, &Logistic), Err(Error::NoProbabilities(_))));
+        for count in [0, 3 * voters - 1] {
+            let refused = message(of(Scheme::Plurality, &members[..count]));
+            prop_assert!(refused.contains("which are not 3 a voter"), "{refused}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! * [`fit`], [`path()`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`path_over`]: a path over any implementation of [`Samples`](crate::space::Samples), such as
 //!   distributed samples.
+//! * [`joint_path`]: several classes in one problem.
 //! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
 //! * [`separable_limit`]: the limit of a path of separable classes as lambda falls to 0.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
@@ -16,6 +17,7 @@ mod fold;
 mod folds;
 mod follow;
 mod held_out;
+mod joint;
 mod judge;
 mod lift;
 mod over;
@@ -54,6 +56,7 @@ pub use error_curve::{ErrorCurve, FoldError, FoldErrors};
 pub use folds::{Advanced, Batch, HeldOut, Pace, curve_of_folds};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
+pub use joint::{JointFit, joint_path};
 use over::path_beside_free;
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};

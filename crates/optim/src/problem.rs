@@ -5,6 +5,7 @@
 //!   for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
 //! * [`Need`]: the properties of a loss that methods need, and the refusal of a loss without them.
+//! * [`JointObjective`]: the problem of several classes at once.
 //! * [`PenaltyFactors`]: how strongly the penalty acts on each feature; [`FreeColumns`]: those that
 //!   it does not act on.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
@@ -16,6 +17,7 @@ mod best_intercepts;
 mod fenchel_young;
 mod free;
 mod intercept;
+mod joint;
 mod lambda;
 mod margin_summary;
 mod margins;
@@ -28,6 +30,7 @@ mod per_sample;
 mod pivoted;
 mod point;
 mod risk;
+mod rivals;
 pub mod summation;
 mod sums;
 
@@ -37,6 +40,7 @@ pub use fenchel_young::FenchelYoung;
 pub(crate) use free::{Block, BlockSums, balance};
 pub use free::{BlockMove, FreeColumns, FreePart, Mobility};
 pub use intercept::settle;
+pub use joint::{JointForm, JointObjective};
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;
 pub(crate) use margins::ScoresAt;
@@ -51,4 +55,5 @@ pub use penalty_factors::{Penalty, PenaltyFactors};
 pub(crate) use per_sample::{Room, Signs, Weights};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
+pub(crate) use rivals::{Rivals, laplacian};
 pub use sums::Sums;

@@ -179,6 +179,106 @@ pub fn multiply_rows(design: &Design, rows: &[usize], vectors: &[f64], out: &mut
     }
 }
 
+/// Returns the products of all samples with k vectors of length p, given one after the other: n x k
+/// numbers, those of a sample one after another.
+///
+/// # Panics
+/// If there are not k p numbers.
+///
+/// ```
+/// use margins_data::Design;
+/// use margins_optim::products::{multiply_all, multiply_all_transposed};
+///
+/// let design = Design::from_rows(&[[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]])?;
+/// assert_eq!(multiply_all(&design, &[1.0, 0.0, 1.0, 1.0], 2), [1.0, 3.0, 0.0, 3.0, 4.0, 4.0]);
+/// let mut sums = [0.0; 4];
+/// multiply_all_transposed(&design, &[1.0, 0.0, 0.0, 1.0, 0.0, 1.0], 2, &mut sums);
+/// assert_eq!(sums, [1.0, 2.0, 4.0, 3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn multiply_all(design: &Design, vectors: &[f64], k: usize) -> Vec<f64> {
+    const ROWS: usize = 1 << 10;
+    let (n, p) = (design.rows(), design.columns());
+    assert_eq!(vectors.len(), k * p, "vectors of length p");
+    let mut products = vec![0.0; n * k];
+    let by_feature = if design.is_sparse() { transposed(vectors, p, k) } else { Vec::new() };
+    parallel::for_each_chunk(&mut products, (ROWS * k).max(1), |part, out| {
+        let (first, rows) = (part * ROWS, out.len() / k);
+        match design.dense_samples() {
+            Some(samples) => matmul(
+                MatMut::from_column_major_slice_mut(out, k, rows),
+                Accum::Replace,
+                MatRef::from_column_major_slice(vectors, p, k).transpose(),
+                MatRef::from_column_major_slice(&samples[first * p..(first + rows) * p], p, rows),
+                1.0,
+                Par::Seq,
+            ),
+            None => {
+                for (i, out) in (first..).zip(out.chunks_exact_mut(k)) {
+                    let add = |j: usize, x: f64| {
+                        let of_feature = &by_feature[j * k..(j + 1) * k];
+                        out.iter_mut().zip(of_feature).for_each(|(o, w)| *o += x * w);
+                    };
+                    design.sample(i).for_each(add);
+                }
+            }
+        }
+    });
+    products
+}
+
+/// Computes k sums over all samples, each times a number: of n x k numbers, those of a sample one after
+/// another, k vectors of length p one after the other.
+///
+/// # Panics
+/// If the lengths differ from these.
+pub fn multiply_all_transposed(design: &Design, z: &[f64], k: usize, out: &mut [f64]) {
+    const ROWS: usize = 1 << 10;
+    const MOST_PARTS: usize = 8;
+    let (n, p) = (design.rows(), design.columns());
+    assert_eq!((z.len(), out.len()), (n * k, k * p), "shapes of sums over samples");
+    if out.is_empty() {
+        return;
+    }
+    let parts = n.div_ceil(ROWS).clamp(1, MOST_PARTS);
+    let rows = n.div_ceil(parts);
+    let of_part = |part: usize| {
+        let (first, last) = ((part * rows).min(n), ((part + 1) * rows).min(n));
+        let mut sums = vec![0.0; k * p];
+        let z = &z[first * k..last * k];
+        match design.dense_samples() {
+            Some(samples) => matmul(
+                MatMut::from_column_major_slice_mut(&mut sums, p, k),
+                Accum::Replace,
+                MatRef::from_column_major_slice(&samples[first * p..last * p], p, last - first),
+                MatRef::from_column_major_slice(z, k, last - first).transpose(),
+                1.0,
+                Par::Seq,
+            ),
+            None => {
+                for (i, z) in (first..last).zip(z.chunks_exact(k)) {
+                    let add = |j: usize, x: f64| {
+                        let of_feature = &mut sums[j * k..(j + 1) * k];
+                        of_feature.iter_mut().zip(z).for_each(|(o, z)| *o += x * z);
+                    };
+                    design.sample(i).for_each(add);
+                }
+            }
+        }
+        sums
+    };
+    let mut parts = parallel::map(0..parts, of_part).into_iter();
+    let mut sums = parts.next().unwrap_or_default();
+    parts.for_each(|part| sums.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x));
+    let sums = if design.is_sparse() { transposed(&sums, k, p) } else { sums };
+    out.copy_from_slice(&sums);
+}
+
+/// Returns the transpose of a matrix of so many rows and columns, column by column.
+fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    (0..rows).flat_map(|i| (0..columns).map(move |j| matrix[j * rows + i])).collect()
+}
+
 /// Adds the lower triangle of `a a'` to that of `out`, tile by tile in parallel.
 fn add_lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
     const TILE: usize = 128;
@@ -259,6 +359,13 @@ mod tests {
                 multiply_rows(design, &rows, vectors.as_slice(), &mut out);
                 let out = DMatrix::from_row_slice(3, k, &out);
                 prop_assert!((out - &want).amax() < 1e-12);
+                let all = multiply_all(design, vectors.as_slice(), k);
+                let scores = DMatrix::from_row_slice(n, k, &all);
+                prop_assert!((&scores - dense.to_dense() * &vectors).amax() < 1e-12);
+                let mut sums = vec![f64::NAN; k * p];
+                multiply_all_transposed(design, &all, k, &mut sums);
+                let want = dense.to_dense().transpose() * &scores;
+                prop_assert!((DMatrix::from_column_slice(p, k, &sums) - want).amax() < 1e-11);
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! * [`Space`]: what the samples are like. [`Scores`], [`Curvature`], [`Duals`], [`Smoothing`]: what is
 //!   computed over them; [`Samples`]: all of these.
-//! * [`InMemory`]: samples in memory.
+//! * [`InMemory`]: samples in memory. Module `joint`: those of several classes in one problem.
 //! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more features
 //!   than samples.
 
@@ -10,6 +10,7 @@ mod curvature;
 mod duals;
 mod extent;
 mod in_memory;
+pub(crate) mod joint;
 mod reflections;
 mod row_space;
 mod scores;

@@ -15,7 +15,11 @@ pub(crate) fn class_scores(model: &Model, scores: &DMatrix<f64>) -> DMatrix<f64>
         Scheme::Binary | Scheme::Majority => {
             DMatrix::from_fn(rows, 2, |row, class| [-0.5, 0.5][class] * scores[(row, 0)])
         }
-        Scheme::OneVersusRest | Scheme::MajorityVersusRest => scores.clone(),
+        Scheme::OneVersusRest
+        | Scheme::Joint
+        | Scheme::Multinomial
+        | Scheme::MajorityVersusRest
+        | Scheme::Plurality => scores.clone(),
         Scheme::OneVersusOne => {
             let (mut wins, mut sums) =
                 (DMatrix::zeros(rows, classes), DMatrix::zeros(rows, classes));

@@ -85,7 +85,7 @@ pub struct MarginDistributionSolution {
     /// margin falls by at most `a_i U_ii`: with the change `e` of `(b, w)`, `2 e'Q e <= d_i s_i z_i'e`, because
     /// the slopes of the other losses rise with their margins, and Cauchy and Schwarz bound `z_i'e`. This is
     /// for the minimum itself. Where the moments are computed again, more rows may be wrong.
-    pub leave_one_out_bound: Option<f64>,
+    pub fixed_moments_leave_one_out_bound: Option<f64>,
 }
 
 impl MarginDistribution {
@@ -175,7 +175,7 @@ impl MarginDistribution {
         let Point { intercept, coef, products } = solution.point;
         let ending = solution.ending.examined(objective.risk(), &products, intercept);
         let mut report = ending.report(solution.passes, options.tolerance);
-        report.leave_one_out_bound = solution.leave_one_out_bound;
+        report.fixed_moments_leave_one_out_bound = solution.fixed_moments_leave_one_out_bound;
         Ok(Fit { lambda, intercept, coef, report })
     }
 
@@ -262,15 +262,15 @@ impl MarginDistribution {
                 risk.margin_summary(&point.products, point.intercept)
             }) {
                 let ending = monitor.end(status, certificate);
-                let leave_one_out_bound = (status == Status::Converged)
-                    .then(|| leave_one_out_bound(risk, &duals, &curvatures))
+                let fixed_moments_leave_one_out_bound = (status == Status::Converged)
+                    .then(|| fixed_moments_leave_one_out_bound(risk, &duals, &curvatures))
                     .flatten();
                 return Ok(MarginDistributionSolution {
                     point,
                     duals,
                     ending,
                     passes,
-                    leave_one_out_bound,
+                    fixed_moments_leave_one_out_bound,
                 });
             }
             let round = if monitor.iterations() < STRIDE { 1 } else { STRIDE }.min(monitor.left());
@@ -388,7 +388,7 @@ impl MarginDistribution {
 
 /// Returns the bound on the share of rows that are misclassified if their losses are left out one at a
 /// time, given `d_i z_i' Q^-1 z_i/2`; `None` for another loss than the hinge.
-fn leave_one_out_bound<L: MarginLoss + ?Sized>(
+fn fixed_moments_leave_one_out_bound<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     duals: &[f64],
     curvatures: &[f64],

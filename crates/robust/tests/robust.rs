@@ -221,7 +221,7 @@ proptest! {
         let machine = MarginDistribution::new(mean, variance).expect("valid");
         let options = Options { tolerance: 1e-10, ..Options::default() };
         let solution = machine.solve(&objective, lambda, &options).expect("convex");
-        let bound = solution.leave_one_out_bound.expect("of the hinge");
+        let bound = solution.fixed_moments_leave_one_out_bound.expect("of the hinge");
         let z = signed_rows(&rows, &signs, intercept);
         let k = products(&z, &machine, lambda, usize::from(intercept));
         let most = |i: usize, s: f64| s * k[(i, i)] / (2.0 * n);
@@ -257,7 +257,7 @@ fn moments_without_the_row_exceed_the_bound() {
         machine.fit(&objective, lambda, &Options::default()).expect("convex")
     };
     let whole = fit(&[0, 1, 2, 3]);
-    assert_eq!(whole.report.leave_one_out_bound, Some(0.75));
+    assert_eq!(whole.report.fixed_moments_leave_one_out_bound, Some(0.75));
     let is_wrong = |i: usize| {
         let kept: Vec<usize> = (0..4).filter(|&row| row != i).collect();
         signs[i] * fit(&kept).coef[0] * rows[i][0] <= 0.0

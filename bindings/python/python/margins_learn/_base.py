@@ -158,7 +158,7 @@ EVIDENCE = ("objective", "lower_bound", "dual_gap", "relative_gap", "relative_ro
 _READ_ONLY = frozenset(
     [
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
-        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "leave_one_out_bound_", "leave_one_out_bounds_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
+        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "fixed_moments_leave_one_out_bound_", "leave_one_out_bounds_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
         *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
         *("Cs_", "lambdas_", "coefs_", "duals_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
@@ -301,7 +301,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         check_is_fitted(self, "model_")
         if self.model_.scheme in ("binary", "majority"):
             return self._scores(X)[:, 0]
-        if self.model_.scheme in ("one-versus-rest", "majority-versus-rest"):
+        if self.model_.scheme != "one-versus-one":
             return self._scores(X)
         return self._scores(X, lambda scores: _standing(scores, len(self.classes_)))
 

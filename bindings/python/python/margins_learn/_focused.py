@@ -21,7 +21,8 @@ class FocusedClassifier(ModelClassifier):
     """An ensemble that is right on every sample if possible, by focused online learning.
 
     An online learner plays against a player who draws the samples that it gets wrong.
-    For more than two classes, there is a game for each class against the rest, and the largest share of votes decides.
+    For more than two classes, there is a game for each class against the rest, and the largest share of votes
+    decides, or one game of all classes.
 
     Parameters
     ----------
@@ -49,6 +50,10 @@ class FocusedClassifier(ModelClassifier):
         applies to the unscaled features.
     fit_intercept : bool, default=True
         If False, fix the intercept of a linear learner at 0.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        Games of more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"joint"`: One game
+        on the multiclass 0-1 loss by the perceptron of several classes. `ovr` decides for the class with the largest
+        share of votes of its own game, `joint` for the class that most classifiers of one game decide for.
     max_steps : int >= 1 or None, default=None
         Maximum number of steps of a game. Default: by theorem 1. The game ends earlier once every loss is at most
         `epsilon`. The default is theorem 1 with `delta` and `mistakes`.
@@ -65,7 +70,7 @@ class FocusedClassifier(ModelClassifier):
         `zero-one` it bounds the sum of the learner's losses.
     margin : float > 0 or None, default=None
         Margin of the rows, which bounds the mistakes of the perceptron by (R/margin)^2. R is the largest norm of a row
-        as the learner sees it, with a 1 for the intercept.
+        as the learner sees it, with a 1 for the intercept. In one game of several classes the bound is 2 (R/margin)^2.
     player : {"focused", "uniform", "exp3p"}, default="focused"
         Player who draws the rows. `"focused"`: Rows with large losses more often (theorem 1). `"uniform"`: All rows
         equally often: stochastic gradient. `"exp3p"`: EXP3.P.1 of Auer et al., which takes a pass over the rows for
@@ -142,10 +147,16 @@ class FocusedClassifier(ModelClassifier):
     There is no duality gap, because a game minimises no convex objective. The evidence is `max_loss_` instead, which is
     computed from every sample.
 
-    For more than two classes, `max_loss_` and `mean_loss_` are those of the 0-1 loss of the decision, and theorem 1 holds
-    for all games together with probability `1 - delta`. `seen_loss_` and `loss_bound_` are arrays and `theorem_`,
-    `validation_`, `slack_`, `outliers_` and `learner_` lists with an entry for each class; `n_iter_` is the largest number
-    of steps. A checkpoint has a file for each class, with `.1`, `.2`, ... after its name.
+    For more than two classes with `multi_class="ovr"`, `max_loss_` and `mean_loss_` are those of the 0-1 loss of the
+    decision, and theorem 1 holds for all games together with probability `1 - delta`. `seen_loss_` and `loss_bound_`
+    are arrays and `theorem_`, `validation_`, `slack_`, `outliers_` and `learner_` lists with an entry for each class;
+    `n_iter_` is the largest number of steps. A checkpoint has a file for each class, with `.1`, `.2`, ... after its
+    name.
+
+    With `multi_class="joint"` the learner of more than two classes is the perceptron on the vectors of Kesler's
+    construction: on a mistake it adds the sample to the function of its class, and takes it from the largest of the
+    others. The attributes are those of one game. Where the mean loss of a sample is below 1/2, the plurality of the
+    classifiers is right.
 
     Examples
     --------
@@ -182,6 +193,7 @@ class FocusedClassifier(ModelClassifier):
         class_weight: Any = None,
         standardize: bool = False,
         fit_intercept: bool = True,
+        multi_class: str = "ovr",
         max_steps: int | None = None,
         outputs: int | None = None,
         combine: str = "majority",
@@ -206,6 +218,7 @@ class FocusedClassifier(ModelClassifier):
         self.class_weight = class_weight
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
         self.max_steps = max_steps
         self.outputs = outputs
         self.combine = combine

@@ -22,10 +22,11 @@ class MassartClassifier(ModelClassifier):
 
     Parameters
     ----------
-    learner : {"sgd", "cuts", "auto", "perceptron", "leaky-relu", "proper"}, default="auto"
+    learner : {"sgd", "cuts", "auto", "perceptron", "leaky-relu", "proper", "plane"}, default="auto"
         Algorithm. `"sgd"`: Reweighted stochastic gradient. `"cuts"`: Cutting planes. `"auto"`: Reweighted stochastic
         gradient over a grid of noise rates and margins. `"perceptron"`: Perceptron, for comparison. `"leaky-relu"`:
         Minimum of the LeakyReLU loss, for comparison. `"proper"`: Cutting planes of Chen et al. (2020), for comparison.
+        `"plane"`: Lowest 0-1 error of two features, the intercept one of them, for comparison.
     eta : float in [0, 1/2) or None, default=None
         Noise rate: upper bound on the probability of a flipped label (all but auto).
     gamma : float in (0, 1) or None, default=None
@@ -35,13 +36,30 @@ class MassartClassifier(ModelClassifier):
     delta : float in (0, 1), default=0.05
         Failure probability of the learner.
     plan : {"practical", "proven"}, default="practical"
-        Step size and numbers of steps, candidates and held-out rows (sgd). `"practical"`: Found by experiment.
-        `"proven"`: Those of the proof of theorem 2.1. The proven plan takes some thousand times as many steps, and its
-        guarantee needs as many rows.
+        Numbers of steps and rows (sgd, cuts). `"practical"`: Found by experiment. `"proven"`: Those of the proofs of
+        theorems 2.1 (sgd) and B.3 (cuts). For sgd: the step size and the numbers of steps, candidates and held-out
+        rows; the proven plan takes some thousand times as many steps, and its guarantee needs as many rows. For cuts:
+        the proven plan gives each call of the oracle fresh rows, where the practical one has all rows in each call.
+    steps : int >= 1 or None, default=None
+        Number of steps T of algorithm 1 (sgd). Default: as in the plan.
+    step : float > 0 or None, default=None
+        Step size of algorithm 1 (sgd). Default: as in the plan.
+    held_out : int >= 1 or None, default=None
+        Largest number of held-out rows N, at most a fifth of all rows (sgd). Default: as in the plan.
+    candidates : "all", int >= 1 or None, default=None
+        Iterates to select from: `all`, or a number of random ones beside the last (sgd). Default: as in the plan. All T
+        + 1 iterates take 8 (T + 1)(d + 1) bytes of memory.
     project : int >= 1 or None, default=None
         Number of dimensions of a random projection of the features (cuts). The projection costs half of gamma. By
         default, the dimension is the smallest one proven to keep half of gamma, and nothing is projected if that
         dimension is not smaller.
+    localization : {"analytic-centre", "ellipsoid"} or None, default=None
+        Point that the oracle is asked about (cuts). Default: analytic-centre; ellipsoid with the proven plan.
+        `"analytic-centre"`: Analytic centre of the unit ball and the cuts. `"ellipsoid"`: Centre of an ellipsoid around
+        what is left, whose number of calls is proven.
+    max_calls : int >= 2 or None, default=None
+        Largest number of calls of the oracle (cuts). Default: from gamma and the number of features. The first call
+        cuts off the zero vector.
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
@@ -127,7 +145,13 @@ class MassartClassifier(ModelClassifier):
         epsilon: float = 0.05,
         delta: float = 0.05,
         plan: str = "practical",
+        steps: int | None = None,
+        step: float | None = None,
+        held_out: int | None = None,
+        candidates: int | str | None = None,
         project: int | None = None,
+        localization: str | None = None,
+        max_calls: int | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         scale_rows: str = "largest",
@@ -143,7 +167,13 @@ class MassartClassifier(ModelClassifier):
         self.epsilon = epsilon
         self.delta = delta
         self.plan = plan
+        self.steps = steps
+        self.step = step
+        self.held_out = held_out
+        self.candidates = candidates
         self.project = project
+        self.localization = localization
+        self.max_calls = max_calls
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.scale_rows = scale_rows
@@ -182,7 +212,7 @@ class MassartClassifier(ModelClassifier):
         of_classes = {"eta_": "noise", "gamma_": "margin", "distance_": "distance", "dimensions_": "dimensions"}
         values = {name: report[key] for name, key in of_classes.items()}
         self._keep(**{name: np.array(value) if isinstance(value, list) else value for name, value in values.items()})
-        warn_of_plan(self.plan, report["rows"], rows)
+        warn_of_plan(self.plan, report["rows"], rows, self.learner)
         errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
         warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
         warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")

@@ -186,7 +186,13 @@ class MassartClassifierSettings(TypedDict):
     epsilon: float
     delta: float
     plan: str
+    steps: int | None
+    step: float | None
+    held_out: int | None
+    candidates: int | str | None
     project: int | None
+    localization: str | None
+    max_calls: int | None
     fit_intercept: bool
     standardize: bool
     scale_rows: str
@@ -204,6 +210,7 @@ class FocusedClassifierSettings(TypedDict):
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
     standardize: bool
     fit_intercept: bool
+    multi_class: str
     max_steps: int | None
     outputs: int | None
     combine: str
@@ -393,6 +400,7 @@ def audit_massart(data: FitData, settings: MassartClassifierSettings, gamma: flo
 def massart_simulation(features: int, noise: list[float], adversary: str, points: int, samples: int, seed: int) -> dict[str, Any]: ...
 def massart_reweighted_loss(scores: Array, references: Array, signs: Array, eta: float, gamma: float) -> Array: ...
 def massart_plan(problem: list[float], plan: str, rows: int | None) -> dict[str, Any]: ...
+def massart_cut_plan(problem: list[float], features: int, localization: str, max_calls: int | None) -> dict[str, Any]: ...
 def mixture_simulation(centres: int, features: int, sigma: float, samples: int, seed: int) -> dict[str, Any]: ...
 def fit_focused(data: FitData, settings: FocusedClassifierSettings, watchers: FitWatchers) -> dict[str, Any]: ...
 def fit_focused_regressor(

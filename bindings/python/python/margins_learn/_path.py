@@ -90,9 +90,10 @@ class MarginPath(OneKernel):
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
         With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
-        One-versus-one: one binary classifier per pair of classes.
+    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
+        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
+        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
+        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
     solver : {"auto", "mm", "mm-accelerated", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
         Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
         Majorisation-minimisation with extrapolation. `"newton"`: Semismooth Newton, by a dense factorisation or

@@ -252,9 +252,10 @@ class MarginClassifier(OneKernel, ModelClassifier):
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
         With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
-        One-versus-one: one binary classifier per pair of classes.
+    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
+        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
+        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
+        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
     probability : {"loss", "platt"}, default="loss"
         Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
         `"platt"`: Platt scaling of cross-validated scores, for any loss.

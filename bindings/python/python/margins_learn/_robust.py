@@ -72,9 +72,10 @@ class RobustClassifier(OneKernel, ModelClassifier):
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
         With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        Scheme for more than two classes. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`:
-        One-versus-one: one binary classifier per pair of classes.
+    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
+        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
+        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
+        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
     tol : float > 0, default=1e-9
         Relative duality gap to reach. For an objective without a gap: the relative decrease over twenty steps below
         which the descent ends.
@@ -107,7 +108,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         Attributes of the fit, as in `MarginClassifier`. An objective that is not convex has `gradient_norm_` instead of
         `lower_bound_`, `dual_gap_` and `relative_gap_`; its `status_` is "rule-met" if no step gains more than `tol`, or
         after all steps of the median of means.
-    leave_one_out_bound_ : float or array of shape (n_members,)
+    fixed_moments_leave_one_out_bound_ : float or array of shape (n_members,)
         For the margin distribution with the hinge: the bound of Zhang and Zhou on the share of samples that are
         misclassified if they are left out one at a time, with the mean and variance of all margins. Otherwise not set.
 
@@ -121,7 +122,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
     """
 
     lambda_: float
-    leave_one_out_bound_: float | np.ndarray
+    fixed_moments_leave_one_out_bound_: float | np.ndarray
 
     def __init__(
         self,
@@ -192,8 +193,8 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         self._adopt(report["model"])
         self._adopt_report(report)
         self._keep(lambda_=report["lambdas"][0])
-        bounds = report["leave_one_out_bound"]
-        self._keep(leave_one_out_bound_=bounds[0] if bounds and len(bounds) == 1 else bounds and np.array(bounds))
+        bounds = report["fixed_moments_leave_one_out_bound"]
+        self._keep(fixed_moments_leave_one_out_bound_=bounds[0] if bounds and len(bounds) == 1 else bounds and np.array(bounds))
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
         else:

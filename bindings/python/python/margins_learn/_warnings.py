@@ -59,12 +59,14 @@ def warn_of_time(status: str, work: str) -> None:
         warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
 
 
-def warn_of_plan(plan: str, needed: int | None, samples: int) -> None:
+def warn_of_plan(plan: str, needed: int | None, samples: int, learner: str) -> None:
     """Warns if the proof of a plan needs more samples than there are."""
     if plan == "proven" and needed is not None and samples < needed:
+        of_steps = f"massart.plan(..., samples={samples}) returns what they prove"
+        what = "massart.cut_plan(...) returns what the proof needs" if learner == "cuts" else of_steps
         warnings.warn(
             f"plan='proven' has its guarantee for {needed} fresh samples, and there are {samples}. error_bound_ holds nevertheless. "
-            f"margins_learn.massart.plan(..., samples={samples}) returns what they prove.",
+            f"margins_learn.{what}.",
             UserWarning,
             stacklevel=caller_level(),
         )

@@ -13,7 +13,7 @@ from ._massart import MassartClassifier
 from ._settings import LARGEST_COUNT, count_of, number_of, seed_of, text_of
 from ._values import floats_of
 
-__all__ = ["Audit", "Plan", "Simulation", "audit", "plan", "reweighted_loss", "simulate"]
+__all__ = ["Audit", "CutPlan", "Plan", "Simulation", "audit", "cut_plan", "plan", "reweighted_loss", "simulate"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,77 @@ def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *
     problem = [number_of(value, name) for name, value in named.items()]
     count = None if samples is None else count_of(samples, "samples", most=LARGEST_COUNT)
     return Plan(**_native.massart_plan(problem, text_of(plan, "plan"), count))
+
+
+@dataclass(frozen=True)
+class CutPlan:
+    """The numbers of cutting planes with fresh samples in each call of the oracle.
+
+    Attributes
+    ----------
+    calls : int
+        Largest number of calls of the oracle.
+    rows_per_call : int
+        Number of fresh samples in each call.
+    held_out : int
+        Largest number of samples held out to test the halfspace.
+    rows : int
+        The samples of all calls and those held out.
+    """
+
+    calls: int
+    rows_per_call: int
+    held_out: int
+    rows: int
+
+
+def cut_plan(
+    eta: float,
+    gamma: float,
+    features: int,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    localization: str = "ellipsoid",
+    max_calls: int | None = None,
+) -> CutPlan:
+    """Returns how many calls and samples cutting planes take for an error of at most `eta + epsilon` with probability `1 - delta`.
+
+    The numbers are those of theorem B.3 with constants, which `MassartClassifier("cuts", plan="proven")` takes.
+
+    Parameters
+    ----------
+    eta : float in [0, 1/2)
+        Noise rate: upper bound on the probability of a flipped label.
+    gamma : float in (0, 1)
+        Margin of the best halfspace on samples of norm at most 1.
+    features : int >= 1
+        Number of features; an intercept counts as one.
+    epsilon : float in (0, 1), default=0.05
+        Target excess of the error over eta.
+    delta : float in (0, 1), default=0.05
+        Failure probability.
+    localization : {"ellipsoid", "analytic-centre"}, default="ellipsoid"
+        Point that the oracle is asked about. The number of calls is proven for ellipsoids, and of experience for analytic centres.
+    max_calls : int >= 2 or None, default=None
+        Largest number of calls. Fewer calls need fewer samples in each, and may end before a halfspace is accepted.
+
+    Returns
+    -------
+    plan : CutPlan
+        The numbers.
+
+    Examples
+    --------
+    >>> from margins_learn import massart
+    >>> massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1)
+    CutPlan(calls=51, rows_per_call=31206, held_out=15, rows=1591521)
+    """
+    named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
+    problem = [number_of(value, name) for name, value in named.items()]
+    calls = None if max_calls is None else count_of(max_calls, "max_calls", 2, LARGEST_COUNT)
+    count = count_of(features, "features", most=LARGEST_COUNT)
+    return CutPlan(**_native.massart_cut_plan(problem, count, text_of(localization, "localization"), calls))
 
 
 @dataclass(frozen=True, eq=False)

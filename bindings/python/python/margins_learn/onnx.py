@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import ModelClassifier
@@ -55,7 +56,7 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     if not isinstance(name, str) or not name:
         raise ValueError(f"name is {name!r}, but must be a string that is not empty.")
-    *transformers, model = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
+    *transformers, model = [step for _, step in (model.steps if isinstance(model, Pipeline) else [("", model)]) if step not in (None, "passthrough")]
     fitted = _expressible(model)
     graph = Graph()
     if transformers:
@@ -70,6 +71,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     of_members = scores
     if fitted.scheme == "one-versus-one":
         scores = _standing(graph, scores, len(model.classes_))
+    elif fitted.scheme == "plurality":
+        scores = _plurality(graph, scores, fitted.votes)
     elif fitted.votes:
         scores = _shares(graph, scores, fitted.votes)
     labels, decided = _labels(model.classes_), _decided(graph, scores, fitted)
@@ -125,6 +128,17 @@ def _shares(graph: Graph, scores: str, votes: list[int]) -> str:
     counts = graph.constant(np.array(votes, dtype=float))
     lead = graph.add("Sub", graph.add("Mul", won, graph.constant(2.0)), counts)
     return graph.add("Div", lead, counts)
+
+
+def _plurality(graph: Graph, scores: str, votes: list[int]) -> str:
+    """Returns the share of the votes for each class less those for others; a vote is for the largest score of a voter."""
+    classes, voters = len(votes), votes[0]
+    of_voters = graph.add("Reshape", scores, graph.constant(np.array([-1, voters, classes])))
+    chosen = graph.add("ArgMax", of_voters, axis=2, keepdims=1)
+    won = graph.add("Cast", graph.add("Equal", chosen, graph.constant(np.arange(classes))), to=11)
+    counts = graph.add("ReduceSum", won, graph.constant(np.array([1])), keepdims=0)
+    lead = graph.add("Sub", graph.add("Mul", counts, graph.constant(2.0)), graph.constant(float(voters)))
+    return graph.add("Div", lead, graph.constant(float(voters)))
 
 
 def _standing(graph: Graph, scores: str, classes: int) -> str:
@@ -236,6 +250,10 @@ def _power(graph: Graph, base: str, degree: int) -> str:
 def _probabilities(graph: Graph, scores: str, decided: str, fitted: Any) -> str:
     """Returns the probabilities of all classes from the scores of the members; that of the class decided is the largest."""
     classes = len(fitted.classes)
+    if fitted.scheme in ("joint", "multinomial"):
+        if fitted.loss != "logistic":
+            raise ValueError(f"The probabilities of joint classes with loss {fitted.loss!r} are those of a Markov chain, which ONNX cannot express here: take loss 'logistic'.")
+        return _preferred(graph, graph.add("Softmax", scores, axis=1), decided, classes)
     positive = _of_loss(graph, fitted.loss, scores) if fitted.platt is None else _scaled(graph, fitted.platt, scores)
     if fitted.scheme == "binary":
         of_classes = graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)

@@ -11,7 +11,7 @@ use crate::{Error, SampleTree};
 /// prediction, +1 or -1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedVote<S> {
-    members: Vec<(f64, S)>,
+    pub(super) members: Vec<(f64, S)>,
 }
 
 impl<S> WeightedVote<S> {

@@ -14,7 +14,7 @@ use super::encode::EncodeArguments;
 use super::fit::FitArguments;
 use super::focus::FocusArguments;
 use super::massart::{
-    LearnerArguments, MassartArguments, MassartLearner, NoiseArguments, RowScalingName,
+    LearnerArguments, MassartArguments, MassartLearner, NoiseArguments, PlanName, RowScalingName,
 };
 use super::path::PathArguments;
 use super::predict::DecisionArguments;
@@ -230,9 +230,44 @@ fn audit(noise: &NoiseArguments, learner: &LearnerArguments) -> Result<(), Failu
             (noise.epsilon.is_some(), "--epsilon", no_fit),
             (learner.learner != MassartLearner::Sgd, "--learner", no_fit),
             (learner.plan.is_some(), "--plan", no_fit),
-            (learner.project.is_some(), "--project", no_fit),
+            of_numbers(learner, no_fit),
+            of_cuts(learner, no_fit),
         ],
     )
+}
+
+/// Returns the refusal of the first number of algorithm 1, if one is given.
+fn of_numbers(learner: &LearnerArguments, reason: &'static str) -> Refused<'static> {
+    let first = learner.numbers.first();
+    (first.is_some(), first.unwrap_or_default(), reason)
+}
+
+/// Returns the refusal of the first option of cutting planes, if one is given.
+fn of_cuts(learner: &LearnerArguments, reason: &'static str) -> Refused<'static> {
+    let first = learner.cuts.first();
+    (first.is_some(), first.unwrap_or_default(), reason)
+}
+
+/// Refuses what has no meaning for the proven plan, or for numbers of a plan without a fit.
+fn planned(learner: &LearnerArguments) -> Result<(), Failure> {
+    if learner.plan == Some(PlanName::Proven) {
+        let of_proof = "the plan has the numbers of the proof. Leave out --plan";
+        let projected = "theorem B.3 is for the features as they are. Leave it out";
+        let project = (learner.cuts.project.is_some(), "--project", projected);
+        refuse("--plan proven", &[of_numbers(learner, of_proof), project])?;
+    }
+    if learner.calculate {
+        let of_fit = "the numbers of a plan are calculated. Leave it out";
+        let is_practical = learner.plan == Some(PlanName::Practical);
+        let of_practical = (
+            is_practical && learner.learner == MassartLearner::Cuts,
+            "--plan practical",
+            "cutting planes have numbers of rows in the proven plan only. Leave it out",
+        );
+        let project = (learner.cuts.project.is_some(), "--project", of_fit);
+        refuse("--calculate", &[of_numbers(learner, of_fit), project, of_practical])?;
+    }
+    Ok(())
 }
 
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
@@ -249,19 +284,22 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
             &[of_raw_tables(encode, all), (largest, "--scale-rows largest", unknown)],
         )?;
     }
-    let of_cuts = (learner.project.is_some(), "--project", "it applies to --learner cuts only");
-    let of_plan = "it applies to --learner sgd only";
-    let plan = (learner.plan.is_some(), "--plan", of_plan);
-    let calculate = (learner.calculate, "--calculate", of_plan);
+    let of_cuts = of_cuts(learner, "it applies to --learner cuts only");
+    let with_plans = "it applies to --learner sgd and cuts only";
+    let plan = (learner.plan.is_some(), "--plan", with_plans);
+    let calculate = (learner.calculate, "--calculate", with_plans);
+    let numbers = of_numbers(learner, "it applies to --learner sgd only");
     let of_sgd = (*stream, "--stream", "the learner needs all rows at once. Leave out --stream");
+    planned(learner)?;
     match learner.learner {
         MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts]),
-        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd, plan, calculate]),
+        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd, numbers]),
         learner @ (MassartLearner::Perceptron
         | MassartLearner::LeakyRelu
-        | MassartLearner::Proper) => {
+        | MassartLearner::Proper
+        | MassartLearner::Plane) => {
             let name = super::values::name_of(&learner);
-            refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, calculate])
+            refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, numbers, calculate])
         }
         MassartLearner::Auto => {
             let tries = "the learner searches over noise rates and margins. Use --learner sgd";
@@ -271,6 +309,7 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
                     of_cuts,
                     of_sgd,
                     plan,
+                    numbers,
                     calculate,
                     (noise.eta.is_some(), "--eta", tries),
                     (noise.gamma.is_some(), "--gamma", tries),

@@ -31,7 +31,7 @@ pub(crate) struct FitArguments {
         help_heading = "Regularisation"
     )]
     pub(crate) lambda: Option<Lambda>,
-    /// Linear model of the same features to start from, with --lambda 0 [default: 0]
+    /// Linear model to start from, with --lambda 0 [default: 0]
     #[arg(long, value_name = "MODEL", conflicts_with = "multi_class", help_heading = "Solver")]
     pub(crate) start: Option<PathBuf>,
     /// Step length of gd: search, smooth, or a number [default: search]

@@ -11,7 +11,7 @@ use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
-use super::values::{ClassWeight, OneVersusRest, choices, number, seconds, whole};
+use super::values::{ClassWeight, GamesOfClasses, choices, number, seconds, whole};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
@@ -93,13 +93,8 @@ pub(crate) struct LearnerArguments {
     pub(crate) standardize: bool,
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Scheme for more than two classes
-    ///
-    /// Plays a game for each class against the rest, and decides for the class with the largest
-    /// share of votes. A checkpoint has a file for each class: .1, .2, ... is added to its name.
-    /// Without it, more than two classes are an error.
     #[arg(long, value_name = "HOW", conflicts_with = "positive")]
-    pub(crate) multi_class: Option<OneVersusRest>,
+    pub(crate) multi_class: Option<GamesOfClasses>,
 }
 
 /// The options of a game that is paused.

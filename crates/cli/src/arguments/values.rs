@@ -11,6 +11,7 @@ use margins::data::metrics::Measure;
 use margins::data::read::Format;
 use margins::estimators::settings;
 use margins::estimators::stream::Projection;
+use margins::massart::CandidateRule;
 use margins::optim::online::stochastic::Averaging;
 use margins::optim::{ClassWeights, Lambda, Solver, StepRule, lambda_grid};
 use margins::robust::{self, RobustLearner};
@@ -46,13 +47,13 @@ pub(super) use choices;
 /// Returns the name and the explanation of a variant of a setting, such as `OneSe` of `selection`.
 pub(super) fn choice(setting: &str, variant: &str) -> Option<PossibleValue> {
     let is_variant = |name: &str| variant.eq_ignore_ascii_case(&name.replace('-', ""));
-    let (name, what) = settings::choices(setting).iter().find(|(name, _)| is_variant(name))?;
+    let (name, what) = settings::choices(setting).find(|(name, _)| is_variant(name))?;
     Some(PossibleValue::new(name).help(what))
 }
 
 choices! {
-    /// The binary problems that several classes are broken into.
-    MultiClass of "multi_class": Ovr, Ovo
+    /// The problems that several classes are solved by.
+    MultiClass of "multi_class": Ovr, Ovo, Joint, Multinomial
 }
 
 impl From<MultiClass> for Scheme {
@@ -60,6 +61,8 @@ impl From<MultiClass> for Scheme {
         match how {
             MultiClass::Ovr => Scheme::OneVersusRest,
             MultiClass::Ovo => Scheme::OneVersusOne,
+            MultiClass::Joint => Scheme::Joint,
+            MultiClass::Multinomial => Scheme::Multinomial,
         }
     }
 }
@@ -67,6 +70,11 @@ impl From<MultiClass> for Scheme {
 choices! {
     /// The only scheme of a learner that knows two classes.
     OneVersusRest of "multi_class": Ovr
+}
+
+choices! {
+    /// The games of several classes.
+    GamesOfClasses of "multi_class": Ovr, Joint
 }
 
 choices! {
@@ -250,9 +258,27 @@ pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 }
 
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
-    match text.trim().parse() {
-        Ok(0) => Err("0 is not at least 1".to_owned()),
-        other => other.map_err(|_| format!("'{text}' is not a number of dimensions")),
+    match whole(text)? {
+        0 => Err("0 is not at least 1".to_owned()),
+        count => Ok(count),
+    }
+}
+
+/// Reads a number of calls of an oracle, of which the first one is asked about no halfspace.
+pub(crate) fn calls(text: &str) -> Result<usize, String> {
+    match whole(text)? {
+        few @ (0 | 1) => Err(format!("{few} is not at least 2")),
+        count => Ok(count),
+    }
+}
+
+/// Reads which iterates are candidates.
+pub(crate) fn candidate_rule(text: &str) -> Result<CandidateRule, String> {
+    match text {
+        "all" => Ok(CandidateRule::All),
+        _ => positive(text)
+            .map(CandidateRule::Random)
+            .map_err(|_| "expected all, or a whole number of at least 1".to_owned()),
     }
 }
 

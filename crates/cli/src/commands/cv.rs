@@ -18,8 +18,8 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_verbose, methods, step};
 use crate::output::cross_validation::{
-    CvDocument, KernelDocument, describe_cv, kernel_documents, loss_documents, summarise_cv,
-    write_tables,
+    Candidate, CandidateDocument, CvDocument, describe_cv, kernel_documents, loss_documents,
+    summarise_cv, write_tables,
 };
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
@@ -150,7 +150,7 @@ fn document<'a>(
     arguments: &CvArguments,
     table: &DataSummary,
     fitted: &'a FittedClassifier,
-    kernels: &'a [KernelDocument],
+    kernels: &'a [CandidateDocument],
 ) -> Result<CvDocument<'a>, Failure> {
     let curve = curve_of(fitted)?;
     Ok(CvDocument {
@@ -210,10 +210,10 @@ pub(super) fn curve_of(fitted: &FittedClassifier) -> Result<&ErrorCurve, Failure
 }
 
 /// Returns the kernels tried, of which there may be one.
-fn kernels(fitted: &FittedClassifier, curve: &ErrorCurve) -> Vec<KernelDocument> {
+fn kernels(fitted: &FittedClassifier, curve: &ErrorCurve) -> Vec<CandidateDocument> {
     match &fitted.report.kernel {
         Some(kernel) if fitted.report.kernels.is_empty() => {
-            vec![KernelDocument::new(kernel.clone(), curve)]
+            vec![CandidateDocument::new(Candidate::Kernel(kernel.clone()), curve)]
         }
         _ => kernel_documents(&fitted.report),
     }

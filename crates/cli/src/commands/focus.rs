@@ -3,6 +3,7 @@
 mod classes;
 
 use margins::boost::PlayerKind;
+use margins::data::{ClassLabels, Dataset};
 use margins::estimators::focused::{
     Checkpointing, EnsembleSettings, FittedEnsemble, FocusedLearner, Output,
 };
@@ -13,12 +14,13 @@ use margins_report::Game;
 use super::page::{Invocation, Page, title};
 use crate::arguments::check;
 use crate::arguments::focus::FocusArguments;
-use crate::arguments::values::{OutputFormat, name_of};
+use crate::arguments::values::{GamesOfClasses, OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
+use crate::output::classes::ClassesDocument;
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::focus::{FocusedDocument, TheoremDocument, ValidationDocument};
+use crate::output::focus::{FocusedDocument, GameData, TheoremDocument, ValidationDocument};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
@@ -44,38 +46,58 @@ pub(super) fn focus(
     check::focus(arguments, &settings.learner)?;
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(|file| arguments.data.of(file)));
-    if arguments.learner.multi_class.is_some() {
-        return classes::focus(arguments, &settings, page);
+    match arguments.learner.multi_class {
+        Some(GamesOfClasses::Ovr) => classes::focus(arguments, &settings, page),
+        Some(GamesOfClasses::Joint) => {
+            let data = arguments.source().classes()?;
+            let fitted = step("fitting", || settings.fit_joint(&data))?;
+            let summary = DataSummary::of(&data);
+            let about = ClassesDocument::new(arguments.data.name(), &summary);
+            let kind =
+                format!("focused online learning of {} classes", data.labels().names().len());
+            report_game(arguments, &settings, page, &data, (&kind, about.into()), &fitted)
+        }
+        None => {
+            let data = arguments.source().dataset()?;
+            let fitted = step("fitting", || settings.fit(&data))?;
+            let about = DataDocument::new(&arguments.data.name(), &DataSummary::of(&data));
+            let kind = "focused online learning";
+            report_game(arguments, &settings, page, &data, (kind, about.into()), &fitted)
+        }
     }
-    let data = arguments.source().dataset()?;
-    let fitted = step("fitting", || settings.fit(&data))?;
+}
+
+/// Saves the model of a game, and reports on it: of what kind it is, and on what data.
+fn report_game<Y: ClassLabels>(
+    arguments: &FocusArguments,
+    settings: &EnsembleSettings,
+    page: Page<'_>,
+    data: &Dataset<Y>,
+    (kind, about): (&str, GameData<'_>),
+    fitted: &FittedEnsemble,
+) -> Result<(), Failure> {
+    let to = &arguments.output;
     if let Some(path) = to.out() {
         save(fitted.model.as_ref().ok_or_else(|| Failure::job(NO_MODEL))?, path)?;
     }
     let mut warnings = Warnings::default();
-    warnings.add_useless(worthless(&fitted, settings.standardize));
-    let about = DataDocument::new(&arguments.data.name(), &DataSummary::of(&data));
-    let document = document(&settings, about, &fitted);
-    let lines = || Ok(document.lines(&arguments.data.name(), &data));
-    page.write(
-        &title(&arguments.data.name(), "focused online learning"),
-        lines,
-        warnings,
-        |report| {
-            fitted.outliers.iter().for_each(|rows| report.suspect(&data, rows));
-            report.game = Some(game(&fitted)?);
-            match &fitted.model {
-                Some(model) => page.describe(report, model, Some(&data)),
-                None => {
-                    report.data.push(margins_report::DataSummary::of("training rows", &data));
-                    Ok(())
-                }
+    warnings.add_useless(worthless(fitted, settings.standardize));
+    let document = document(settings, about, fitted);
+    let lines = || Ok(document.lines(&arguments.data.name(), data));
+    page.write(&title(&arguments.data.name(), kind), lines, warnings, |report| {
+        fitted.outliers.iter().for_each(|rows| report.suspect(data, rows));
+        report.game = Some(game(fitted)?);
+        match &fitted.model {
+            Some(model) => page.describe(report, model, Some(data)),
+            None => {
+                report.data.push(margins_report::DataSummary::of("training rows", data));
+                Ok(())
             }
-        },
-    )?;
+        }
+    })?;
     report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
-        OutputFormat::Table => facts(out, &document.lines(&arguments.data.name(), &data)),
+        OutputFormat::Table => facts(out, &document.lines(&arguments.data.name(), data)),
     })
 }
 
@@ -141,7 +163,7 @@ fn option<T>(
 
 fn document<'a>(
     settings: &EnsembleSettings,
-    data: DataDocument,
+    data: GameData<'a>,
     fitted: &'a FittedEnsemble,
 ) -> FocusedDocument<'a> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);

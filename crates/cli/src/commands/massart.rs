@@ -41,7 +41,13 @@ pub(super) fn massart(
     }
     let settings = settings(arguments, method(arguments)?);
     if arguments.learner.calculate {
-        return without_fit::calculate(arguments, &settings, problem(arguments)?);
+        let problem = problem(arguments)?;
+        return match settings.method {
+            HalfspaceMethod::Cuts { .. } => {
+                without_fit::calculate_cuts(arguments, &settings, problem)
+            }
+            _ => without_fit::calculate(arguments, &settings, problem),
+        };
     }
     let to = &arguments.output;
     check_files(
@@ -58,7 +64,8 @@ pub(super) fn massart(
     let (fitted, rows, data) = fit(arguments, &settings)?;
     let mut warnings = Warnings::default();
     warnings.add(unfinished(arguments, fitted.status, fitted.steps));
-    warnings.add(unproven(arguments, &settings, fitted.rows));
+    let needed = settings.proven_rows(fitted.model.columns(), fitted.steps, fitted.status);
+    warnings.add(unproven(arguments, needed, fitted.rows));
     let useless = worthless(&fitted, settings.standardize);
     let missed = missed(&fitted, &settings).filter(|_| useless.is_none());
     warnings.add_useless(useless);
@@ -97,17 +104,12 @@ fn unfinished(arguments: &MassartArguments, status: Status, steps: usize) -> Opt
 }
 
 /// Returns the warning about fewer rows than the proof needs.
-fn unproven(
-    arguments: &MassartArguments,
-    settings: &HalfspaceSettings,
-    rows: usize,
-) -> Option<String> {
-    let HalfspaceMethod::Gradient { plan, .. } = settings.method else { return None };
-    (arguments.learner.plan == Some(PlanName::Proven) && rows < plan.rows()).then(|| {
+fn unproven(arguments: &MassartArguments, needed: Option<usize>, rows: usize) -> Option<String> {
+    let needed = needed.filter(|&needed| rows < needed)?;
+    (arguments.learner.plan == Some(PlanName::Proven)).then(|| {
         format!(
-            "--plan proven has its guarantee for {} fresh rows, and there are {rows}. The error bound from the held-out rows \
-             holds nevertheless. Add --calculate to see what {rows} rows prove",
-            plan.rows()
+            "--plan proven has its guarantee for {needed} fresh rows, and there are {rows}. The error bound from the held-out rows \
+             holds nevertheless. Add --calculate to see what {rows} rows prove"
         )
     })
 }
@@ -161,12 +163,14 @@ fn method(arguments: &MassartArguments) -> Result<HalfspaceMethod, Failure> {
     }
     let problem = problem(arguments)?;
     if learner.learner == MassartLearner::Cuts {
-        return Ok(HalfspaceMethod::Cuts { problem, dimensions: learner.project });
+        let plan = if learner.calculate { PlanName::Proven } else { learner.fitted_plan() };
+        let search = learner.cuts.search(plan);
+        return Ok(HalfspaceMethod::Cuts { problem, dimensions: learner.cuts.project, search });
     }
     Ok(match learner.learner.baseline() {
         Some(baseline) => HalfspaceMethod::Baseline { problem, baseline },
         None => {
-            let plan = learner.plan.unwrap_or(PlanName::Practical).plan(&problem);
+            let plan = learner.numbers.of(learner.fitted_plan().plan(&problem));
             HalfspaceMethod::Gradient { problem, plan }
         }
     })

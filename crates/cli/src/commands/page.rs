@@ -230,7 +230,7 @@ pub(super) fn evaluate(
 
 /// Returns the choice of lambda and kernel, if there was one.
 pub(super) fn chosen(report: &TrainingReport) -> Option<Selection> {
-    let kernels = report.kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.curve));
+    let kernels = report.kernels.iter().map(|tried| (tried.specification.as_str(), &tried.curve));
     let curve = report.curve.as_ref()?;
     Some(Selection::new(curve, kernels, report.kernel.as_deref()))
 }

@@ -8,7 +8,7 @@ use margins::optim::{Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
-use super::cross_validation::{KernelDocument, LossDocument, kernel_documents, loss_documents};
+use super::cross_validation::{CandidateDocument, kernel_documents, loss_documents};
 use super::data::ClassDocument;
 use super::fits::state;
 use super::table::{MOST_LISTED, Table, name_cell, number};
@@ -100,9 +100,9 @@ pub(crate) struct CurveDocument {
     /// The measure by which lambda and the kernel are chosen.
     pub(crate) measure: &'static str,
     /// The losses that there were to choose from; empty for fewer than two.
-    pub(crate) losses: Vec<LossDocument>,
+    pub(crate) losses: Vec<CandidateDocument>,
     /// The kernels that there were to choose from; empty for fewer than two.
-    pub(crate) kernels: Vec<KernelDocument>,
+    pub(crate) kernels: Vec<CandidateDocument>,
     pub(crate) lambdas: Vec<LambdaError>,
     pub(crate) best_lambda: f64,
     pub(crate) one_standard_error_lambda: f64,

@@ -5,7 +5,7 @@ use std::io::Write;
 use margins::data::digits::{self, gap, percent, with_error};
 use margins::data::metrics::Measure;
 use margins::optim::{ErrorCurve, Lambda};
-use margins::{LossReport, TrainingReport};
+use margins::{CandidateReport, TrainingReport};
 use margins_report::LambdaError;
 use serde::Serialize;
 
@@ -30,9 +30,9 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) measure: &'static str,
     pub(crate) all_certified: bool,
     /// The losses that there were to choose from; empty for one.
-    pub(crate) losses: Vec<LossDocument>,
+    pub(crate) losses: Vec<CandidateDocument>,
     /// The kernels that there were to choose from; empty for linear classifiers.
-    pub(crate) kernels: &'a [KernelDocument],
+    pub(crate) kernels: &'a [CandidateDocument],
     /// The curve of the loss and kernel chosen.
     pub(crate) lambdas: Vec<LambdaError>,
     pub(crate) best_lambda: f64,
@@ -43,25 +43,11 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) platt: Option<PlattDocument>,
 }
 
-/// The cross-validated error with a loss.
+/// A loss or kernel that there was to choose from, with its cross-validated error along the lambdas.
 #[derive(Serialize)]
-pub(crate) struct LossDocument {
-    pub(crate) loss: String,
+pub(crate) struct CandidateDocument {
     #[serde(flatten)]
-    errors: ErrorsDocument,
-}
-
-/// The cross-validated error with a kernel.
-#[derive(Serialize)]
-pub(crate) struct KernelDocument {
-    pub(crate) kernel: String,
-    #[serde(flatten)]
-    errors: ErrorsDocument,
-}
-
-/// The cross-validated error along the lambdas.
-#[derive(Serialize)]
-pub(crate) struct ErrorsDocument {
+    candidate: Candidate,
     pub(crate) best_lambda: f64,
     pub(crate) least_error: f64,
     pub(crate) standard_error: f64,
@@ -79,15 +65,18 @@ pub(crate) struct ErrorsDocument {
     pub(crate) unproven: Vec<Option<f64>>,
 }
 
-impl KernelDocument {
-    pub(crate) fn new(kernel: String, curve: &ErrorCurve) -> Self {
-        KernelDocument { kernel, errors: ErrorsDocument::new(curve) }
-    }
+/// The specification of a loss or of a kernel.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Candidate {
+    Loss(String),
+    Kernel(String),
 }
 
-impl ErrorsDocument {
-    fn new(curve: &ErrorCurve) -> Self {
-        ErrorsDocument {
+impl CandidateDocument {
+    pub(crate) fn new(candidate: Candidate, curve: &ErrorCurve) -> Self {
+        CandidateDocument {
+            candidate,
             best_lambda: curve.lambdas[curve.best].get(),
             least_error: curve.mean_error[curve.best],
             standard_error: curve.standard_error[curve.best],
@@ -99,6 +88,11 @@ impl ErrorsDocument {
             measures: curve.mean_measure.clone(),
             unproven: curve.unproven.clone(),
         }
+    }
+
+    fn specification(&self) -> String {
+        let (Candidate::Loss(specification) | Candidate::Kernel(specification)) = &self.candidate;
+        digits::specification(specification)
     }
 }
 
@@ -204,33 +198,33 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
     ))
 }
 
-/// Returns the kernels that there were to choose from; none for fewer than two.
-pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
-    let tried = report.kernels.iter();
-    tried.map(|tried| KernelDocument::new(tried.kernel.clone(), &tried.curve)).collect()
+/// Returns the losses that there were to choose from; none for fewer than two.
+pub(crate) fn loss_documents(report: &TrainingReport) -> Vec<CandidateDocument> {
+    documents(&report.losses, Candidate::Loss)
 }
 
-/// Returns the losses that there were to choose from; none for fewer than two.
-pub(crate) fn loss_documents(report: &TrainingReport) -> Vec<LossDocument> {
-    let document = |tried: &LossReport| LossDocument {
-        loss: tried.loss.clone(),
-        errors: ErrorsDocument::new(&tried.curve),
-    };
-    report.losses.iter().map(document).collect()
+/// Returns the kernels that there were to choose from; none for fewer than two.
+pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<CandidateDocument> {
+    documents(&report.kernels, Candidate::Kernel)
+}
+
+fn documents(tried: &[CandidateReport], of: fn(String) -> Candidate) -> Vec<CandidateDocument> {
+    let tried = tried.iter();
+    tried
+        .map(|tried| CandidateDocument::new(of(tried.specification.clone()), &tried.curve))
+        .collect()
 }
 
 /// Writes the tables of the losses, the kernels and the lambdas, and a chart if the output is a
 /// terminal.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
-    losses: &[LossDocument],
-    kernels: &[KernelDocument],
+    losses: &[CandidateDocument],
+    kernels: &[CandidateDocument],
     curve: &ErrorCurve,
 ) -> std::io::Result<()> {
-    let losses = losses.iter().map(|tried| (tried.loss.as_str(), &tried.errors));
-    write_tried(out, "loss", &losses.collect::<Vec<_>>(), &curve.lambdas)?;
-    let kernels = kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.errors));
-    write_tried(out, "kernel", &kernels.collect::<Vec<_>>(), &curve.lambdas)?;
+    write_tried(out, "loss", losses, &curve.lambdas)?;
+    write_tried(out, "kernel", kernels, &curve.lambdas)?;
     cv_table(curve).write(out)?;
     write_chart(out, &Chart::of_curve(curve))?;
     writeln!(out)
@@ -240,7 +234,7 @@ pub(crate) fn write_tables(
 fn write_tried(
     out: &mut dyn Write,
     what: &str,
-    tried: &[Tried<'_>],
+    tried: &[CandidateDocument],
     lambdas: &[Lambda],
 ) -> std::io::Result<()> {
     /// The most lambdas that the lines of a table have room for.
@@ -257,40 +251,37 @@ fn write_tried(
     Ok(())
 }
 
-/// The specification of a loss or kernel, with the error it has.
-type Tried<'d> = (&'d str, &'d ErrorsDocument);
-
 /// Returns the table of the measure by loss or kernel and lambda.
-fn measure_table(tried: &[Tried<'_>], lambdas: &[Lambda]) -> Table {
+fn measure_table(tried: &[CandidateDocument], lambdas: &[Lambda]) -> Table {
     let lambdas = lambdas.iter().map(|lambda| number(lambda.get()));
-    let measure = heading(tried[0].1.measure).to_owned();
+    let measure = heading(tried[0].measure).to_owned();
     let header: Vec<String> = [measure].into_iter().chain(lambdas).collect();
     let (mut table, cells) = (Table::new(&header), cells_of(tried));
-    for (name, errors) in tried {
-        let values = errors.measures.iter().map(|&value| cells.cell(value));
-        table.row([digits::specification(name)].into_iter().chain(values).collect());
+    for tried in tried {
+        let values = tried.measures.iter().map(|&value| cells.cell(value));
+        table.row([tried.specification()].into_iter().chain(values).collect());
     }
     table
 }
 
 /// Returns the cells of a table of losses or kernels, by the smallest standard error.
-fn cells_of(tried: &[Tried<'_>]) -> Cells {
-    let errors = tried.iter().map(|(_, errors)| errors.measure_standard_error);
+fn cells_of(tried: &[CandidateDocument]) -> Cells {
+    let errors = tried.iter().map(|tried| tried.measure_standard_error);
     let least = errors.filter(|&error| error > 0.0).fold(f64::INFINITY, f64::min);
-    Cells::new(tried[0].1.measure, least)
+    Cells::new(tried[0].measure, least)
 }
 
-fn tried_table(what: &str, tried: &[Tried<'_>]) -> Table {
-    let measure = heading(tried[0].1.measure);
+fn tried_table(what: &str, tried: &[CandidateDocument]) -> Table {
+    let measure = heading(tried[0].measure);
     let mut table = Table::new(&[what, "best lambda", measure, "se", ""]);
     let cells = cells_of(tried);
-    for (name, errors) in tried {
+    for tried in tried {
         table.row(vec![
-            digits::specification(name),
-            number(errors.best_lambda),
-            cells.cell(errors.best_measure),
-            cells.cell(errors.measure_standard_error),
-            if errors.all_certified { String::new() } else { "not certified".to_owned() },
+            tried.specification(),
+            number(tried.best_lambda),
+            cells.cell(tried.best_measure),
+            cells.cell(tried.measure_standard_error),
+            if tried.all_certified { String::new() } else { "not certified".to_owned() },
         ]);
     }
     table

@@ -41,7 +41,7 @@ pub(crate) struct FitDocument<'a> {
     exact: Option<ExactDocument>,
     /// The bound on the share of rows that are wrong if they are left out, of a method that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    leave_one_out_bound: Option<f64>,
+    fixed_moments_leave_one_out_bound: Option<f64>,
     /// The location of the training margins, for a loss that aims at a level.
     #[serde(skip_serializing_if = "Option::is_none")]
     margin_location: Option<MarginLocation>,
@@ -92,7 +92,7 @@ impl<'a> FitDocument<'a> {
             rounds: (report.rounds > 0).then_some(report.rounds),
             converged: report.converged(),
             status: report.status.name(),
-            leave_one_out_bound: report.leave_one_out_bound,
+            fixed_moments_leave_one_out_bound: report.fixed_moments_leave_one_out_bound,
             margin_location: None,
             scale: None,
             leave_one_out: None,
@@ -252,7 +252,7 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     // Rows in memory are asked without messages.
     lines.extend((report.rounds > 0).then(|| ("rounds", report.rounds.to_string())));
     lines.push(("training error", format!("{} %", percent(training_error))));
-    lines.extend(report.leave_one_out_bound.map(|bound| {
+    lines.extend(report.fixed_moments_leave_one_out_bound.map(|bound| {
         let most = percent(bound.min(1.0));
         ("left out", format!("at most {most} % wrong, with the moments of all rows"))
     }));

@@ -2,14 +2,15 @@
 
 mod classes;
 
-use margins::data::Dataset;
 use margins::data::digits::{self, percent};
 use margins::data::metrics::HeldOutError;
+use margins::data::{ClassLabels, Dataset};
 use margins::estimators::focused::Guarantee;
 use serde::Serialize;
 
 use super::Lines;
-use super::data::{DataDocument, size};
+use super::classes::ClassesDocument;
+use super::data::{ClassDocument, DataDocument, size};
 use super::table::number;
 pub(crate) use classes::{GameDocument, GamesDocument};
 
@@ -18,7 +19,7 @@ pub(crate) use classes::{GameDocument, GamesDocument};
 pub(crate) struct FocusedDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
-    pub(crate) data: DataDocument,
+    pub(crate) data: GameData<'a>,
     pub(crate) loss: String,
     pub(crate) learner: &'a str,
     /// Null unless the learner has a kernel.
@@ -71,6 +72,26 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) intercept: Option<f64>,
     /// Null unless the ensemble is one linear classifier.
     pub(crate) coef: Option<&'a [f64]>,
+}
+
+/// The data of a game.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum GameData<'a> {
+    Two(DataDocument),
+    Several(ClassesDocument<'a>),
+}
+
+impl From<DataDocument> for GameData<'_> {
+    fn from(data: DataDocument) -> Self {
+        GameData::Two(data)
+    }
+}
+
+impl<'a> From<ClassesDocument<'a>> for GameData<'a> {
+    fn from(data: ClassesDocument<'a>) -> Self {
+        GameData::Several(data)
+    }
 }
 
 /// The choice of a classifier on rows held out.
@@ -157,7 +178,7 @@ impl TheoremDocument {
 }
 
 impl FocusedDocument<'_> {
-    pub(crate) fn lines(&self, name: &str, data: &Dataset) -> Lines {
+    pub(crate) fn lines<Y: ClassLabels>(&self, name: &str, data: &Dataset<Y>) -> Lines {
         let learned_from_all =
             self.samples == data.rows() && self.theorem.subsample_failure.is_none();
         let consistent = match (self.consistent, self.steps_to_consistency) {
@@ -171,13 +192,19 @@ impl FocusedDocument<'_> {
         let ensemble = match (self.combination, &self.validation) {
             ("last", _) => "last classifier of the learner".to_owned(),
             (_, Some(choice)) => format!("one classifier of {}", choice.candidates),
+            ("majority", None) if matches!(self.data, GameData::Several(_)) => {
+                format!("plurality of {}", self.members)
+            }
             (combination, None) => format!("{combination} of {}", self.members),
         };
-        let mut lines = vec![
-            size(name, data.rows(), data.columns()),
+        let mut lines = vec![size(name, data.rows(), data.columns())];
+        if let GameData::Several(data) = &self.data {
+            lines.push(("classes", ClassDocument::line(&data.classes)));
+        }
+        lines.extend([
             ("loss", format!("{}, clipped to [0, 1]", self.loss)),
             ("learner", self.learner.to_owned()),
-        ];
+        ]);
         lines.extend(self.kernel.map(|kernel| ("kernel", digits::specification(kernel))));
         if self.samples != data.rows() {
             lines.push(("learned from", format!("{} samples", self.samples)));

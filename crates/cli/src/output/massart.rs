@@ -23,7 +23,7 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) positive_class: &'a str,
     /// The learner.
     pub(crate) solver: String,
-    /// The plan of `sgd`.
+    /// The plan of `sgd` and `cuts`.
     pub(crate) plan: Option<String>,
     pub(crate) eta: f64,
     pub(crate) gamma: f64,
@@ -185,6 +185,49 @@ impl PlanDocument {
             lines.push(("proven", format!("{proves} for {}", Counted(rows, "row"))));
         }
         lines
+    }
+}
+
+/// The numbers of cutting planes with fresh rows in each call.
+#[derive(Serialize)]
+pub(crate) struct CutPlanDocument {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) eta: f64,
+    pub(crate) gamma: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) delta: f64,
+    /// The number of features, the intercept among them.
+    pub(crate) features: usize,
+    /// The name of the localisation method.
+    pub(crate) localization: String,
+    /// The largest number of calls of the oracle.
+    pub(crate) calls: usize,
+    pub(crate) rows_per_call: usize,
+    pub(crate) held_out_rows: usize,
+    /// The rows of all calls and those held out.
+    pub(crate) rows_needed: usize,
+    /// The number of rows of the data.
+    pub(crate) rows: usize,
+    /// The number of calls that these rows are enough for.
+    pub(crate) calls_of_rows: usize,
+}
+
+impl CutPlanDocument {
+    pub(crate) fn lines(&self) -> Lines {
+        let (error, probability) = (self.eta + self.epsilon, 1.0 - self.delta);
+        vec![
+            ("noise", format!("eta {}", number(self.eta))),
+            ("margin", format!("gamma {}", number(self.gamma))),
+            ("target", format!("error {} with probability {}", number(error), number(probability))),
+            ("features", self.features.to_string()),
+            ("localization", self.localization.clone()),
+            ("calls", self.calls.to_string()),
+            ("rows per call", self.rows_per_call.to_string()),
+            ("held-out rows", self.held_out_rows.to_string()),
+            ("rows needed", self.rows_needed.to_string()),
+            ("rows", format!("{}, enough for {} calls", self.rows, self.calls_of_rows)),
+        ]
     }
 }
 

@@ -9,7 +9,7 @@ fn several_classes_are_fitted_selected_and_predicted() {
     let workshop = Workshop::new();
     workshop.write("three.csv", three_classes().as_bytes());
     let fit = ["fit", "--data", "three.csv", "--loss", "logistic", "--lambda", "0.01"];
-    for scheme in ["ovr", "ovo"] {
+    for scheme in ["ovr", "ovo", "joint", "multinomial"] {
         let fit = [&fit[..], &["--multi-class", scheme, "--out", "model.json"]].concat();
         let document = workshop.json(&fit);
         assert_eq!(document["format"], "margins-multiclass");

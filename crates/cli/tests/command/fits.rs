@@ -42,10 +42,17 @@ fn dual_variables_are_written_and_reported() {
         assert!((number(&form["norm_by_duals"]) / norm - 1.0).abs() < 1e-3);
         assert!(workshop.output(&options).contains("constrained"), "the line of the report");
     }
-    let none = ["--duals", "none.csv", "--lambda", "0", "--loss", "logistic"];
-    let refused = workshop.run(&[&["fit", "--data", "data.csv"], &none[..]].concat());
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("--duals"), "{}", text(&refused.stderr));
+    for (other, named) in [
+        (&["--lambda", "0", "--loss", "logistic"][..], "--lambda 0"),
+        (&["--lambda", "1", "--objective", "catoni"], "--objective catoni"),
+        (&["--lambda", "1", "--penalty-factor", "height=2"], "--penalty-factor"),
+    ] {
+        let none = [&["fit", "--data", "data.csv", "--duals", "none.csv"], other].concat();
+        let refused = workshop.run(&none);
+        assert_eq!(refused.status.code(), Some(2));
+        let message = text(&refused.stderr);
+        assert!(message.contains("--duals") && message.contains(named), "{message}");
+    }
 }
 
 /// Theorem 3 on the command line: the fits at small lambdas have the direction that is printed.
@@ -487,7 +494,7 @@ fn the_letters_of_zhang_and_zhou_set_lambda() {
     let weights = ["margin-distribution:mean=0.5,variance=0.25", "--lambda", "0.125"];
     let same = workshop.json(&[&fit[..], &weights].concat());
     assert_eq!(found["fits"], same["fits"]);
-    let bound = number(&found["fits"][0]["leave_one_out_bound"]);
+    let bound = number(&found["fits"][0]["fixed_moments_leave_one_out_bound"]);
     assert!(bound > 0.0, "{bound}");
     let lines = workshop.output(&[&fit[..], &[letters]].concat());
     assert!(lines.contains("wrong, with the moments of all rows"), "{lines}");

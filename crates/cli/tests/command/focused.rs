@@ -445,3 +445,35 @@ fn rare_samples_are_simulated() {
     }
     insta::assert_snapshot!(report);
 }
+
+/// One game of several classes has the document of a game, with its classes, and a model whose plurality
+/// decides.
+#[test]
+fn several_classes_have_one_game() {
+    let workshop = Workshop::new();
+    workshop.write("triangle.csv", triangle().as_bytes());
+    let base = ["focus", "--data", "triangle.csv", "--multi-class", "joint"];
+    let fit = [&base[..], &["--out", "model.mgn"]].concat();
+    let json = [&fit[..], &["--report", "page.html", "--format", "json"]].concat();
+    let document: Value = serde_json::from_str(&workshop.output(&json)).expect("JSON");
+    assert_eq!((&document["format"], &document["mistakes"]), (&"margins-focus".into(), &0.into()));
+    assert_eq!(document["data"]["classes"][1]["name"], "right");
+    assert_eq!(document["losses"].as_array().map(Vec::len), Some(90));
+    let predict = ["predict", "--model", "model.mgn", "--data", "triangle.csv", "--format", "json"];
+    let predicted: Value = serde_json::from_str(&workshop.output(&predict)).expect("JSON");
+    assert_eq!(
+        (&predicted["scheme"], &predicted["metrics"]["error"]),
+        (&"plurality".into(), &0.0.into())
+    );
+    let table = workshop.output(&fit);
+    for word in ["'up' (30)", "plurality of", "yes, after", "failure probability"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    assert!(workshop.output(&["inspect", "--model", "model.mgn"]).contains("plurality"));
+    let stumps = workshop.run(&[&base[..], &["--learner", "stump"]].concat());
+    assert!(
+        text(&stumps.stderr).contains("one game of several classes"),
+        "{}",
+        text(&stumps.stderr)
+    );
+}

@@ -99,11 +99,23 @@ fn massart_learners_refuse_what_they_cannot_take() {
         "--stream --eta 0.3 --gamma 0.05 --weights-column x",
         "--classes a,b --eta 0.3 --gamma 0.05",
         "--project 9 --eta 0.3 --gamma 0.05",
-        "--plan proven --learner cuts --eta 0.3 --gamma 0.05",
+        "--plan proven --learner auto",
+        "--plan proven --learner cuts --project 1 --eta 0.3 --gamma 0.05",
+        "--max-calls 1 --learner cuts --eta 0.3 --gamma 0.05",
+        "--localization ellipsoid --eta 0.3 --gamma 0.05",
+        "--calculate --learner cuts --plan practical --eta 0.3 --gamma 0.05",
         "--calculate --learner auto",
         "--calculate --eta 0.3",
         "--calculate --eta 0.3 --gamma 0.05 --out model.json",
         "--project 0 --eta 0.3 --gamma 0.05 --learner cuts",
+        "--learner plane --eta 0.3 --gamma 0.05",
+        "--learner plane --plan proven --eta 0.3 --gamma 0.05",
+        "--steps 0 --eta 0.3 --gamma 0.05",
+        "--step 0 --eta 0.3 --gamma 0.05",
+        "--candidates none --eta 0.3 --gamma 0.05",
+        "--held-out 9 --eta 0.3 --gamma 0.05 --learner cuts",
+        "--steps 9 --eta 0.3 --gamma 0.05 --plan proven",
+        "--candidates all --eta 0.3 --gamma 0.05 --calculate",
     ] {
         let command = format!("massart --data zero.csv {options}");
         let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
@@ -136,6 +148,12 @@ fn simulated_halfspaces_have_exact_errors() {
     for document in [&sgd, &leaky_relu] {
         assert!(document["error_bound"].as_f64() >= Some(number(document, "error")), "{document}");
     }
+    // In the plane the lowest error is that of w*, or nearly so.
+    let plane = "halfspace:d=2,gamma=0.1,eta=0.3,adversary=trap,n=20000";
+    let noise = ["--eta", "0.3", "--gamma", "0.1", "--no-intercept", "--learner", "plane"];
+    let command = [&["massart", "--data", plane, "--format", "json"][..], &noise].concat();
+    let best: Value = serde_json::from_slice(&workshop.run(&command).stdout).expect("JSON");
+    assert!(number(&best, "error") - number(&best, "opt") < 0.01, "{best}");
     let auto = ["massart", "--data", "halfspace:n=500,points=200", "--learner", "auto"];
     let table = workshop.output(&auto);
     assert!(table.contains("exact error") && table.contains("of w* 30"), "{table}");
@@ -245,6 +263,86 @@ fn the_numbers_of_the_proof_are_calculated() {
         table.contains("an error of at most 0.1") && table.contains("for 90000 rows"),
         "{table}"
     );
+}
+
+/// Algorithm 1 with numbers of one's own: T steps, N rows held out, and the choice among all iterates, which
+/// have to fit in memory, or among some.
+#[test]
+fn the_numbers_of_algorithm_1_are_options() {
+    let workshop = Workshop::new();
+    workshop.write("noisy.csv", noisy_halfspace().as_bytes());
+    let known = ["massart", "--data", "noisy.csv", "--eta", "0.15", "--gamma", "0.2"];
+    for stream in [&[][..], &["--stream"]] {
+        let numbers = |candidates: &str, step: &str| -> Value {
+            let own = ["--steps", "300", "--held-out", "40", "--format", "json"];
+            let own = [&own[..], &["--candidates", candidates, "--step", step]].concat();
+            let output = workshop.run(&[&known[..], &own[..], stream].concat());
+            serde_json::from_slice(&output.stdout).expect("JSON")
+        };
+        let all = numbers("all", "0.01");
+        let counts = ["steps", "candidates", "held_out_rows"].map(|name| all[name].as_u64());
+        assert_eq!(counts, [300, 301, 40].map(Some));
+        let few = numbers("7", "0.01");
+        // Random times may coincide.
+        assert!(few["candidates"].as_u64().is_some_and(|count| count > 4 && count < 9), "{few}");
+        assert!(all["held_out_error"].as_f64() <= few["held_out_error"].as_f64(), "{all} {few}");
+        // e_1 is the first iterate of all, and steps of nearly no length stay there.
+        let rest = numbers("all", "1e-12");
+        assert!((rest["coef"][0].as_f64().expect("a coefficient") - 1.0).abs() < 1e-3, "{rest}");
+    }
+    let most = ["--candidates", "all", "--steps", "99999999999999"];
+    let refused = workshop.run(&[&known[..], &most].concat());
+    let message = text(&refused.stderr);
+    assert!(
+        !refused.status.success()
+            && message
+                .contains("100000000000000 candidates of 3 coefficients do not fit in memory")
+            && message.contains("Keep fewer candidates"),
+        "{message}"
+    );
+}
+
+/// Theorem B.3: fresh rows in each call of the oracle, by either localisation method, and what the proof
+/// needs.
+#[test]
+fn cutting_planes_take_fresh_rows() {
+    let workshop = Workshop::new();
+    let easy = ["--eta", "0.1", "--gamma", "0.5", "--delta", "0.1", "--epsilon"];
+    let data = "halfspace:d=3,gamma=0.5,eta=0.1,points=200,n=100000,seed=2";
+    let of = |epsilon: &str, more: &[&str]| {
+        let own = ["massart", "--learner", "cuts", "--no-intercept", "--data", data];
+        let arguments = [&own[..], &easy, &[epsilon, "--format", "json"], more].concat();
+        let output = workshop.run(&arguments);
+        let warning = text(&output.stderr);
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (document, warning)
+    };
+    let command = |more: &[&str]| of("0.4", more);
+    let (plan, _) = command(&["--calculate"]);
+    assert_eq!(plan["format"], "margins-massart-cut-plan");
+    let numbers = ["features", "calls", "rows_per_call", "held_out_rows", "rows_needed", "rows"];
+    assert_eq!(
+        numbers.map(|name| plan[name].as_u64()),
+        [3, 51, 31_206, 15, 51 * 31_206 + 15, 100_000].map(Some)
+    );
+    assert_eq!(plan["calls_of_rows"], 3);
+    let (few, _) = command(&["--calculate", "--max-calls", "10"]);
+    assert!(few["calls"] == 10 && few["rows_per_call"].as_u64() < Some(31_206), "{few}");
+    let (found, _) = command(&["--plan", "proven"]);
+    assert_eq!((&found["plan"], &found["status"]), (&"proven".into(), &"rule-met".into()));
+    let error = found["exact"]["error"].as_f64().expect("an error");
+    assert!(error <= 0.1 + 0.6 * 0.4, "{found}");
+    assert!(found["held_out_rows"] == 15 && found["steps"].as_u64() <= Some(51), "{found}");
+    for method in ["analytic-centre", "ellipsoid"] {
+        let (found, warning) = command(&["--localization", method, "--max-calls", "40"]);
+        assert!(found["status"] == "rule-met" && !warning.contains("fresh"), "{found} {warning}");
+    }
+    // A target that takes more rows than there are.
+    let (_, warning) = of("0.01", &["--plan", "proven"]);
+    assert!(warning.contains("fresh rows, and there are 100000"), "{warning}");
+    let unknown = ["massart", "--learner", "cuts", "--calculate", "--eta", "0.1", "--gamma", "0.5"];
+    let refused = workshop.run(&unknown);
+    assert!(text(&refused.stderr).contains("needs the number of features. Add --data"));
 }
 
 /// Age, income and body mass index, of which the class depends on the first and the last.

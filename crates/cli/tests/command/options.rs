@@ -69,7 +69,7 @@ const METHODS: [Method; 25] = [
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 55] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 60] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -95,7 +95,12 @@ const OPTIONS: [(&str, &[&str], &[&str]); 55] = [
     ("plan", &["--gamma", "0.9", "--epsilon", "0.9"], &["--plan", "proven"]),
     ("calculate", &[], &["--calculate"]),
     ("audit", &["--gamma", "0.1"], &["--audit"]),
+    ("steps", &[], &["--steps", "50"]),
+    ("held-out", &[], &["--held-out", "3"]),
+    ("candidates", &[], &["--candidates", "all"]),
     ("project", &[], &["--project", "1"]),
+    ("localization", &[], &["--localization", "ellipsoid"]),
+    ("max-calls", &[], &["--max-calls", "2"]),
     ("scale-rows", &[], &["--scale-rows", "each"]),
     ("step", &[], &["--step", "0.01"]),
     ("schedule", &[], &["--schedule", "constant"]),

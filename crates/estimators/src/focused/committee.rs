@@ -1,11 +1,10 @@
 //! The ensembles of games, one variant per kind of learner.
 
 use std::borrow::Cow;
+use std::iter::repeat;
 
-use margins_boost::KernelExpansion;
-use margins_boost::{Combination, Network, StumpVote};
-use margins_data::Sample;
-use margins_data::{Design, parallel};
+use margins_boost::{Combination, KernelExpansion, LinearClasses, Network, StumpVote};
+use margins_data::{Design, Sample, parallel};
 use margins_kernels::KernelRegistry;
 use margins_losses::ZeroOne;
 use margins_model::{Basis, Member, Model, Scheme, TrainingSummary};
@@ -13,6 +12,7 @@ use margins_optim::online::{LinearClassifier, Scorer};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
+use super::plurality;
 use crate::Error;
 
 /// The kind of the bytes of ensembles.
@@ -47,6 +47,8 @@ pub enum Committee {
     },
     /// The ensembles of several classes, each against the rest: the largest score decides.
     Classes(Vec<Committee>),
+    /// Linear functions of several classes: the largest score decides.
+    Joint(margins_boost::Ensemble<LinearClasses>),
 }
 
 impl Committee {
@@ -58,6 +60,34 @@ impl Committee {
             Committee::Kernel { sections, .. } => sections.members().len(),
             Committee::Networks { networks, .. } => networks.members().len(),
             Committee::Classes(classes) => classes.iter().map(Committee::len).sum(),
+            Committee::Joint(ensemble) => ensemble.members().len(),
+        }
+    }
+
+    /// Returns the functions of several classes, if the ensemble is of them.
+    pub(super) fn joint(&self) -> Option<&margins_boost::Ensemble<LinearClasses>> {
+        match self {
+            Committee::Joint(ensemble) => Some(ensemble),
+            _ => None,
+        }
+    }
+
+    /// Returns the ensemble with its linear functions of scaled features as those of the features as
+    /// given.
+    pub(super) fn unscaled(self, unscale: impl Fn(&LinearClassifier) -> LinearClassifier) -> Self {
+        match self {
+            Committee::Linear(scaled) => {
+                let members = scaled.members().iter().map(unscale).collect();
+                Committee::Linear(margins_boost::Ensemble::new(scaled.combination(), members))
+            }
+            Committee::Joint(scaled) => {
+                let of_classes = |member: &LinearClasses| {
+                    LinearClasses::new(member.functions().iter().map(&unscale).collect())
+                };
+                let members = scaled.members().iter().map(of_classes).collect();
+                Committee::Joint(margins_boost::Ensemble::new(scaled.combination(), members))
+            }
+            other => other,
         }
     }
 
@@ -104,6 +134,20 @@ impl Committee {
         columns: usize,
         registry: Option<&KernelRegistry>,
     ) -> Result<Option<Parts>, Error> {
+        let member = |(intercept, coef)| Member {
+            lambda: None,
+            intercept,
+            coef,
+            training: training.clone(),
+            platt: None,
+        };
+        if let Some(joint) = self.joint() {
+            let parts = plurality::functions(joint).map(|(scheme, functions)| {
+                let functions = functions.into_iter().map(|f| member((f.intercept, f.coef)));
+                Parts { scheme, basis: None, members: vec![functions.collect()] }
+            });
+            return Ok(parts);
+        }
         let classes = self.classes();
         if classes.iter().any(Committee::is_empty) {
             return Ok(None);
@@ -123,13 +167,6 @@ impl Committee {
         if combination == Combination::Average {
             groups.iter_mut().for_each(|group| *group = vec![mean(group)]);
         }
-        let member = |(intercept, coef)| Member {
-            lambda: None,
-            intercept,
-            coef,
-            training: training.clone(),
-            platt: None,
-        };
         let members = |group: Vec<Coefficients>| group.into_iter().map(member).collect();
         Ok(Some(Parts { scheme, basis, members: groups.into_iter().map(members).collect() }))
     }
@@ -148,6 +185,9 @@ impl Committee {
         design: &Design,
         registry: &KernelRegistry,
     ) -> Result<DMatrix<f64>, Error> {
+        if let Some(joint) = self.joint() {
+            return joint_scores(joint, design);
+        }
         let classes = self.classes();
         let mut scores = DMatrix::zeros(design.rows(), classes.len());
         for (mut out, class) in scores.column_iter_mut().zip(classes) {
@@ -176,7 +216,7 @@ impl Committee {
             Committee::Networks { scales, networks } => {
                 scores_by(networks, &scaled(design, scales.as_deref()))
             }
-            Committee::Classes(_) => {
+            Committee::Classes(_) | Committee::Joint(_) => {
                 return Err(Error::contradiction(
                     "an ensemble of several classes".to_owned(),
                     "one of a class".to_owned(),
@@ -255,7 +295,10 @@ fn functions(
             let coefs = coefs.into_iter().map(|coef| (0.0, coef)).collect();
             Ok(Some((sections.combination(), coefs, Some(basis))))
         }
-        Committee::Stumps(_) | Committee::Networks { .. } | Committee::Classes(_) => Ok(None),
+        Committee::Stumps(_)
+        | Committee::Networks { .. }
+        | Committee::Classes(_)
+        | Committee::Joint(_) => Ok(None),
     }
 }
 
@@ -283,8 +326,28 @@ fn scaled<'d>(design: &'d Design, scales: Option<&[f64]>) -> Cow<'d, Design> {
     }
 }
 
+/// Returns the scores of samples under functions of several classes, samples x classes.
+fn joint_scores(
+    ensemble: &margins_boost::Ensemble<LinearClasses>,
+    design: &Design,
+) -> Result<DMatrix<f64>, Error> {
+    let mut rows = vec![Vec::new(); design.rows()];
+    parallel::for_each_chunk(&mut rows, BLOCK, |k, out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = ensemble.class_scores(&design.sample(BLOCK * k + i));
+        }
+    });
+    for (row, scores) in rows.iter().enumerate() {
+        margins_optim::Error::check_scores(scores, repeat(row))?;
+    }
+    let classes = rows.first().map_or(0, Vec::len);
+    Ok(DMatrix::from_row_iterator(rows.len(), classes, rows.into_iter().flatten()))
+}
+
+/// The number of samples that a thread scores in a turn.
+const BLOCK: usize = 256;
+
 fn scores_by(scorer: &(impl Scorer + Sync), design: &Design) -> Vec<f64> {
-    const BLOCK: usize = 256;
     let mut scores = vec![0.0; design.rows()];
     parallel::for_each_chunk(&mut scores, BLOCK, |k, out| {
         for (i, out) in out.iter_mut().enumerate() {

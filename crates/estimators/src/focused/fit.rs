@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use margins_boost::{Ensemble, Evaluation, GameOutcome, Subsample};
+use margins_boost::{Evaluation, GameOutcome, Subsample};
 use margins_data::metrics::HeldOutError;
 use margins_data::{ClassLabels, Dataset, Standardizer};
 use margins_model::{Model, TrainingSummary};
@@ -86,6 +86,27 @@ impl EnsembleSettings {
         self.check()?;
         let weighed = self.weighed(data)?;
         let data = &*weighed;
+        let (guarantee, rows, mut outcome) =
+            self.play(data, |data| Ok(Cow::Borrowed(data)), None)?;
+        if let (true, Committee::Linear(unscaled)) = (self.standardize, &outcome.ensemble) {
+            let limits = self.iterations.limits(self.time_limit);
+            let (design, labels) = (data.design(), data.labels());
+            let evaluation = Evaluation::within(unscaled, design, labels, &*self.loss, &limits)?;
+            outcome.evaluation = weighted(evaluation, data)?;
+        }
+        let baseline = baseline(data.labels().signs(), data.own_weights());
+        self.fitted(data, baseline, rows, guarantee, outcome)
+    }
+
+    /// Plays the game on data, which are posed for the learner: as they are of two classes, with their
+    /// classes of so many. Returns the outcome with classifiers of the features as given, and the number
+    /// of rows learned from.
+    pub(super) fn play<Y: ClassLabels>(
+        &self,
+        data: &Dataset<Y>,
+        pose: fn(&Dataset<Y>) -> Result<Cow<'_, Dataset>, Error>,
+        classes: Option<usize>,
+    ) -> Result<(Guarantee, usize, Outcome), Error> {
         let split = self.held_out(data)?;
         let learned = split.as_ref().map(|(rows, _)| data.select(rows));
         let standardization = self.standardization(learned.as_ref().unwrap_or(data));
@@ -99,6 +120,8 @@ impl EnsembleSettings {
         };
         let all = scaled.as_ref().unwrap_or(data);
         all.design().check_fits(1, 0, 0)?;
+        let posed = pose(all)?;
+        let all = &*posed;
         let limits = self.iterations.limits(self.time_limit);
         let subsample = self.subsample(data.rows())?;
         let rows = match &split {
@@ -109,73 +132,68 @@ impl EnsembleSettings {
         let held_out = split.as_ref().map(|(_, rows)| all.select(rows));
         let chosen = part.as_ref().unwrap_or(all);
         let of_subsample = subsample.as_ref().map(Subsample::failure);
-        let guarantee = Guarantee { of_subsample, ..self.guarantee(chosen)? };
+        let guarantee = Guarantee { of_subsample, ..self.guarantee(chosen, classes)? };
         let table = Table {
             settings: self,
             data: chosen,
             all,
             held_out: held_out.as_ref(),
+            classes,
             scales: standardization.as_ref().map(Standardization::factors),
             guarantee,
             limits,
-            file: GameFile::of(self, data, &guarantee.horizon),
+            file: GameFile::of(self, data, classes, &guarantee.horizon),
         };
         let mut outcome = table.play()?;
-        if let (Some(standardization), Committee::Linear(ensemble)) =
-            (&standardization, &outcome.ensemble)
-        {
-            let members = ensemble.members().iter().map(|c| standardization.unscale(c)).collect();
-            let unscaled = Ensemble::new(self.output.combination(), members);
-            let (design, labels) = (data.design(), data.labels());
-            let evaluation = Evaluation::within(&unscaled, design, labels, &*self.loss, &limits)?;
-            outcome.evaluation = weighted(evaluation, data)?;
-            outcome.ensemble = Committee::Linear(unscaled);
+        if let Some(standardization) = &standardization {
+            outcome.ensemble = outcome.ensemble.unscaled(|c| standardization.unscale(c));
         }
-        let rows = chosen.rows();
-        self.fitted(data, rows, guarantee, outcome)
+        Ok((guarantee, chosen.rows(), outcome))
     }
 
     /// Returns the data with the weights v_i of the game, if samples or classes have weights.
     ///
     /// # Errors
     /// [`Error::Contradiction`]: balanced classes of which one would be spared as a whole.
-    fn weighed<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, Dataset>, Error> {
+    pub(super) fn weighed<'d, Y: ClassLabels>(
+        &self,
+        data: &'d Dataset<Y>,
+    ) -> Result<Cow<'d, Dataset<Y>>, Error> {
         let balanced = self.class_weights == ClassWeights::Balanced;
         if data.weights().is_none() && self.class_costs.first().is_none() && !balanced {
             return Ok(Cow::Borrowed(data));
         }
         let data = self.class_costs.weigh(data.clone())?;
-        let (weights, signs) = (data.weights(), data.labels().signs());
+        let (weights, labels) = (data.weights(), data.labels());
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-        let of_side = |positive: bool| -> f64 {
-            (0..signs.len()).filter(|&row| (signs[row] > 0.0) == positive).map(weight).sum()
-        };
-        let [negative, positive] = [of_side(false), of_side(true)].map(|sum| match balanced {
-            true if sum > 0.0 => sum.recip(),
+        let mut sums = vec![0.0; labels.names().len()];
+        (0..data.rows()).for_each(|row| sums[labels.index(row)] += weight(row));
+        let factor = |row: usize| match sums[labels.index(row)] {
+            sum if balanced && sum > 0.0 => sum.recip(),
             _ => 1.0,
-        });
-        let factor = |row: usize| if signs[row] > 0.0 { positive } else { negative };
-        let largest_of = |positive: bool| {
-            let rows = (0..signs.len()).filter(|&row| (signs[row] > 0.0) == positive);
-            rows.map(|row| factor(row) * weight(row)).fold(0.0, f64::max)
         };
-        let sides = [largest_of(false), largest_of(true)];
-        let largest = sides[0].max(sides[1]);
+        let products: Vec<f64> = (0..data.rows()).map(|row| factor(row) * weight(row)).collect();
+        let mut largest_of = vec![0.0f64; sums.len()];
+        for (row, &product) in products.iter().enumerate() {
+            let largest = &mut largest_of[labels.index(row)];
+            *largest = largest.max(product);
+        }
+        let largest = largest_of.iter().copied().fold(0.0, f64::max);
         // A class without weight takes no part in the game.
-        let spared = |side: f64| side > 0.0 && side / largest <= self.epsilon;
-        if balanced && sides.into_iter().any(spared) {
+        let spared = |of: f64| of > 0.0 && of / largest <= self.epsilon;
+        if balanced && largest_of.into_iter().any(spared) {
             return Err(Error::contradiction(
                 "balanced classes".to_owned(),
                 format!("an epsilon of {}", self.epsilon),
                 "every row of the larger class would be spared: lower epsilon or give costs",
             ));
         }
-        let costs: Vec<f64> = (0..signs.len()).map(|row| factor(row) / largest).collect();
+        let costs: Vec<f64> = (0..data.rows()).map(|row| factor(row) / largest).collect();
         Ok(Cow::Owned(data.with_costs(&costs)?))
     }
 
     /// Returns the scaling of the features for the learner, if there is one.
-    fn standardization(&self, data: &Dataset) -> Option<Standardization> {
+    fn standardization<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Option<Standardization> {
         // The thresholds of stumps move with the features.
         if !self.standardize || matches!(self.learner, FocusedLearner::Stump { .. }) {
             return None;
@@ -186,16 +204,16 @@ impl EnsembleSettings {
     }
 
     /// Returns the end of a game on some of the rows.
-    fn fitted(
+    pub(super) fn fitted<Y: ClassLabels>(
         &self,
-        data: &Dataset,
+        data: &Dataset<Y>,
+        baseline: f64,
         rows: usize,
         guarantee: Guarantee,
         outcome: Outcome,
     ) -> Result<FittedEnsemble, Error> {
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
         let weights = data.own_weights();
-        let baseline = baseline(data.labels().signs(), weights);
         let status = match outcome.stopped {
             Some(limit) => limit,
             None if ending.consistent_at.is_some() => Status::RuleMet,

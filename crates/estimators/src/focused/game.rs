@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use margins_boost::KernelPerceptron;
 use margins_boost::{
-    Checkpoint, Evaluation, Game, GameOutcome, MultilayerPerceptron, Player, Slack, SlackKind,
-    StumpWinnow,
+    Checkpoint, Ensemble, Evaluation, Game, GameOutcome, KernelPerceptron, KeslerPerceptron,
+    MultilayerPerceptron, Player, Slack, SlackKind, StumpWinnow, kesler_sample,
 };
-use margins_data::Dataset;
-use margins_data::Sample;
 use margins_data::metrics::HeldOutError;
+use margins_data::{Dataset, Sample};
 use margins_kernels::Kernel;
 use margins_optim::Status;
 use margins_optim::method::Limits;
@@ -24,6 +22,7 @@ use super::committee::Committee;
 use super::game_file::{GameFile, State};
 use super::learner::FocusedLearner;
 use super::output;
+use super::plurality;
 use super::settings::{EnsembleSettings, Guarantee, SlackBudget};
 use super::weights::weighted;
 use crate::Error;
@@ -37,6 +36,8 @@ pub(super) struct Table<'a> {
     pub(super) all: &'a Dataset,
     /// The samples on which one of the classifiers is chosen, if it is.
     pub(super) held_out: Option<&'a Dataset>,
+    /// The number of classes that one game is played on, whose samples have their class.
+    pub(super) classes: Option<usize>,
     /// The factors that the features of the samples were multiplied with, if they were.
     pub(super) scales: Option<Vec<f64>>,
     pub(super) guarantee: Guarantee,
@@ -133,8 +134,8 @@ impl Table<'_> {
             steps_before: played,
             before: first.state.clone(),
         };
-        let learner = learner.against_noise();
-        let second = self.play_game(&learner, opening)?;
+        let other = self.classes.is_none().then(|| learner.against_noise());
+        let second = self.play_game(other.as_ref().unwrap_or(learner), opening)?;
         let rounds = played + second.ending.rounds;
         let seen_loss = first.ending.seen_loss + second.ending.seen_loss;
         let mut better = if second.above(self.settings.epsilon) < wrong {
@@ -151,6 +152,13 @@ impl Table<'_> {
     /// Plays one game.
     fn play_game(&self, learner: &FocusedLearner, opening: Opening) -> Result<Outcome, Error> {
         let (p, intercept) = (self.data.columns(), self.settings.intercept);
+        if let Some(classes) = self.classes {
+            let kesler = KeslerPerceptron::new(p - 1, classes);
+            let kesler = if intercept { kesler } else { kesler.without_intercept() };
+            let keep = |ensemble: &Ensemble<_>| Committee::Joint(ensemble.clone());
+            let outcome = self.play_with(kesler, opening, |state| state, |state| state, keep)?;
+            return Ok(Outcome { learner: learner.to_string(), ..outcome });
+        }
         let outcome = match learner {
             FocusedLearner::Perceptron => self.play_linear(
                 match intercept {
@@ -251,7 +259,7 @@ impl Table<'_> {
             |ensemble| {
                 let members = ensemble.members().iter();
                 let members = members.map(|c| c.clone().map_kernel(drop)).collect();
-                let sections = margins_boost::Ensemble::new(ensemble.combination(), members);
+                let sections = Ensemble::new(ensemble.combination(), members);
                 let scales = self.scales.clone();
                 Committee::Kernel { kernel: specification.clone(), scales, sections }
             },
@@ -281,7 +289,7 @@ impl Table<'_> {
         Opening { slack, saved, steps_before, before }: Opening,
         hold: impl Fn(Live<L>) -> Checkpoint<Player, M, R>,
         back: impl Fn(Checkpoint<Player, M, R>) -> Live<L>,
-        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
+        keep: impl Fn(&Ensemble<L::Snapshot>) -> Committee,
     ) -> Result<Outcome, Error>
     where
         L: OnlineLearner + Clone,
@@ -348,7 +356,7 @@ impl Table<'_> {
         game: &Game<'_, Player, L>,
         stopped: Option<Status>,
         slack: Option<SlackBudget>,
-        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
+        keep: impl Fn(&Ensemble<L::Snapshot>) -> Committee,
     ) -> Result<Outcome, Error> {
         let (design, labels) = (self.all.design(), self.all.labels());
         let (output, taken) = (self.settings.output, game.ensemble().members());
@@ -364,21 +372,25 @@ impl Table<'_> {
         } else {
             (output.is_single() || early).then(|| game.learner().snapshot())
         };
-        let single = single
-            .map(|classifier| margins_boost::Ensemble::new(output.combination(), vec![classifier]));
+        let single = single.map(|classifier| Ensemble::new(output.combination(), vec![classifier]));
         let ensemble = single.as_ref().unwrap_or(game.ensemble());
         let loss = &*self.settings.loss;
+        let kept = keep(ensemble);
+        let evaluation = match kept.joint() {
+            Some(joint) => {
+                let samples = design.samples().map(|x| kesler_sample(&x));
+                plurality::evaluation(joint, samples, &self.limits)?
+            }
+            None => Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
+        };
         Ok(Outcome {
             ending: game.ending(),
             most: self.guarantee.horizon.rounds(),
             stopped,
-            evaluation: weighted(
-                Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
-                self.all,
-            )?,
+            evaluation: weighted(evaluation, self.all)?,
             seen: self.seen(game),
             validation,
-            ensemble: keep(ensemble),
+            ensemble: kept,
             slack,
             outliers: game.slack().map(Slack::outliers),
             learner: String::new(),

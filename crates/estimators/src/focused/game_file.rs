@@ -5,7 +5,7 @@ pub(super) use file::{GameFile, State};
 #[cfg(feature = "serde")]
 mod file {
     use margins_boost::Horizon;
-    use margins_data::Dataset;
+    use margins_data::{ClassLabels, Dataset};
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::value::RawValue;
@@ -34,16 +34,17 @@ mod file {
 
     impl<'a> GameFile<'a> {
         /// Returns the file that the settings name.
-        pub(in super::super) fn of(
+        pub(in super::super) fn of<Y: ClassLabels>(
             settings: &'a EnsembleSettings,
-            data: &Dataset,
+            data: &Dataset<Y>,
+            classes: Option<usize>,
             horizon: &Horizon,
         ) -> Self {
             let checkpoint = settings.checkpoint.as_ref();
             let file = checkpoint.map(|checkpoint| CheckpointFile {
                 kind: &GAME,
                 path: &checkpoint.path,
-                settings: settings.describe(data, horizon),
+                settings: settings.describe(data, classes, horizon),
             });
             let pause_at = checkpoint.and_then(|checkpoint| checkpoint.pause_at);
             GameFile { file, pause_at: pause_at.unwrap_or(u64::MAX) }
@@ -83,7 +84,7 @@ mod file {
     use std::marker::PhantomData;
 
     use margins_boost::Horizon;
-    use margins_data::Dataset;
+    use margins_data::{ClassLabels, Dataset};
     use serde::Serialize;
     use serde::de::DeserializeOwned;
 
@@ -98,7 +99,12 @@ mod file {
     }
 
     impl<'a> GameFile<'a> {
-        pub(in super::super) fn of(_: &'a EnsembleSettings, _: &Dataset, _: &Horizon) -> Self {
+        pub(in super::super) fn of<Y: ClassLabels>(
+            _: &'a EnsembleSettings,
+            _: &Dataset<Y>,
+            _: Option<usize>,
+            _: &Horizon,
+        ) -> Self {
             GameFile { pause_at: u64::MAX, settings: PhantomData }
         }
 

@@ -4,7 +4,7 @@
 use margins_boost::{Combination, Error as BoostError, Evaluation};
 use margins_data::metrics::HeldOutError;
 use margins_data::split::hold_out_plain;
-use margins_data::{ClassLabels, Dataset, Labels};
+use margins_data::{ClassLabels, Dataset};
 use margins_losses::ZeroOne;
 use margins_optim::method::Limits;
 use margins_optim::online::Scorer;
@@ -78,7 +78,7 @@ pub(super) type Split = (Vec<usize>, Vec<usize>);
 /// # Errors
 /// [`Error::Data`]: fewer than two rows. [`Error::Contradiction`]: no row of a class is left to learn
 /// from.
-pub(super) fn hold_out(labels: &Labels, seed: u64) -> Result<Split, Error> {
+pub(super) fn hold_out(labels: &impl ClassLabels, seed: u64) -> Result<Split, Error> {
     let (learned, held_out) = hold_out_plain(labels.len(), HELD_OUT, seed)?;
     let has = |rows: &[usize], class| rows.iter().any(|&row| labels.index(row) == class);
     let is_lost = |class: &usize| has(&held_out, *class) && !has(&learned, *class);

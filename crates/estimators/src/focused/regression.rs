@@ -82,8 +82,8 @@ impl RegressorSettings {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Setting`]: an epsilon or delta that is not between 0 and 1. [`Error::Boost`]: another
-    /// number outside its range, more steps of the theorem than 2^53 if no number of steps is given,
+    /// [`Error::Setting`]: an epsilon or delta that is not between 0 and 1, a norm that is not finite or
+    /// not greater than 0. [`Error::Boost`]: another number outside its range, more steps of the theorem than 2^53 if no number of steps is given,
     /// another number of targets than of samples, a target that is not in [0, 1], or a callback that
     /// ended the game.
     pub fn fit(&self, design: &Design, targets: &[f64]) -> Result<FittedRegressor, Error> {
@@ -93,6 +93,9 @@ impl RegressorSettings {
             if !(value > 0.0 && value < 1.0) {
                 return Err(Error::setting(name, &value, "between 0 and 1"));
             }
+        }
+        if !(norm > 0.0 && norm.is_finite()) {
+            return Err(Error::setting("norm", &norm, "a finite number greater than 0"));
         }
         let theory = Horizon::with_regret(rows, epsilon, delta, 0.0, norm * largest);
         let (steps, theory) = match (self.max_steps, theory) {

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use margins_boost::{Horizon, PlayerKind, SlackKind, Stop, Subsample};
-use margins_data::Dataset;
+use margins_boost::{Horizon, PlayerKind, SlackKind, Stop, Subsample, kesler_sample};
+use margins_data::{ClassLabels, Dataset, Sample};
 use margins_losses::{MarginLoss, ZeroOne};
 use margins_optim::ClassWeights;
 
@@ -87,8 +87,9 @@ pub enum MistakeBound {
     /// A number.
     Mistakes(f64),
     /// `(R/gamma)^2` for a perceptron on samples of norm at most R that a hyperplane separates with
-    /// the margin gamma (Novikoff). Samples are as the learner sees them: standardised if features
-    /// are, and with one more feature, of value 1, for an intercept.
+    /// the margin gamma (Novikoff); `2 (R/gamma)^2` in one game of several classes, where gamma is the
+    /// [margin of Kesler's construction](margins_boost::KeslerPerceptron). Samples are as the learner
+    /// sees them: standardised if features are, and with one more feature, of value 1, for an intercept.
     Margin(f64),
 }
 
@@ -305,7 +306,10 @@ impl EnsembleSettings {
     }
 
     /// Returns the rows to learn from and those held out, if some are.
-    pub(super) fn held_out(&self, data: &Dataset) -> Result<Option<output::Split>, Error> {
+    pub(super) fn held_out<Y: ClassLabels>(
+        &self,
+        data: &Dataset<Y>,
+    ) -> Result<Option<output::Split>, Error> {
         let validated = self.output == Output::Validated;
         validated.then(|| output::hold_out(data.labels(), self.seed)).transpose()
     }
@@ -326,15 +330,24 @@ impl EnsembleSettings {
         }
     }
 
-    /// Returns what theorem 1 says of a game on samples, as the learner sees them.
-    pub(super) fn guarantee(&self, data: &Dataset) -> Result<Guarantee, Error> {
+    /// Returns what theorem 1 says of a game on samples, as the learner sees them, with their classes if
+    /// there are several.
+    pub(super) fn guarantee(
+        &self,
+        data: &Dataset,
+        classes: Option<usize>,
+    ) -> Result<Guarantee, Error> {
         let (m, mean_loss) = (data.rows(), self.mean_loss_of(data.weights())?);
         let mistakes = match self.mistakes {
             MistakeBound::Samples => m as f64,
             MistakeBound::Mistakes(mistakes) => mistakes,
             MistakeBound::Margin(gamma) => {
-                let largest = data.design().samples().map(|x| x.squared_norm()).fold(0.0, f64::max);
-                (largest + f64::from(u8::from(self.intercept))) / (gamma * gamma)
+                let (vectors, own): (_, fn(&Sample<'_>) -> f64) = match classes {
+                    Some(_) => (2.0, |x| kesler_sample(x).0.squared_norm()),
+                    None => (1.0, |x| x.squared_norm()),
+                };
+                let largest = data.design().samples().map(|x| own(&x)).fold(0.0, f64::max);
+                vectors * (largest + f64::from(u8::from(self.intercept))) / (gamma * gamma)
             }
         };
         let theory = Horizon::theorem_1(m, mean_loss, self.delta, mistakes)?;
@@ -359,7 +372,12 @@ impl EnsembleSettings {
     /// Returns the settings that make the game, in words: a file of another game is refused by
     /// them.
     #[cfg(feature = "serde")]
-    pub(super) fn describe(&self, data: &Dataset, horizon: &Horizon) -> BTreeMap<String, String> {
+    pub(super) fn describe<Y: ClassLabels>(
+        &self,
+        data: &Dataset<Y>,
+        classes: Option<usize>,
+        horizon: &Horizon,
+    ) -> BTreeMap<String, String> {
         let kernel = match &self.learner {
             FocusedLearner::KernelPerceptron { kernel, .. } => kernel.clone(),
             _ => String::new(),
@@ -382,6 +400,7 @@ impl EnsembleSettings {
             ("outputs", horizon.outputs().to_string()),
             ("seed", self.seed.to_string()),
         ];
-        settings.map(|(name, value)| (name.to_owned(), value)).into()
+        let joint = classes.map(|classes| ("classes in one game", classes.to_string()));
+        settings.into_iter().chain(joint).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }

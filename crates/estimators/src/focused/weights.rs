@@ -1,12 +1,15 @@
 //! Losses and errors by the weights of samples.
 
 use margins_boost::Evaluation;
-use margins_data::Dataset;
+use margins_data::{ClassLabels, Dataset};
 
 use crate::Error;
 
 /// Returns the evaluation with the losses of a game on data with weights.
-pub(super) fn weighted(evaluation: Evaluation, data: &Dataset) -> Result<Evaluation, Error> {
+pub(super) fn weighted<Y: ClassLabels>(
+    evaluation: Evaluation,
+    data: &Dataset<Y>,
+) -> Result<Evaluation, Error> {
     match data.weights() {
         Some(weights) => Ok(evaluation.weighted(weights)?),
         None => Ok(evaluation),

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use margins_data::blocks::BlockFile;
 use margins_data::{Design, Labels, Memory, SeeRows, Standardizer};
 use margins_massart::{
-    CutOptions, Projection, SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts,
-    learn_by_tested_cuts_from_parts, learn_from_parts,
+    SamplesInParts, SeePart, Sphere, learn_adaptively_from_parts, learn_from_parts,
 };
 use margins_optim::method::Limits;
 use margins_optim::online::LinearClassifier;
@@ -70,21 +69,9 @@ impl HalfspaceSettings {
                 let learned = learn_from_parts(&problem, &plan, sample, self.seed, limits)?;
                 Answer::by_gradient(problem, learned)
             }
-            HalfspaceMethod::Cuts { problem, dimensions } => {
-                let options = CutOptions { limits: *limits, ..CutOptions::default() };
-                let worthwhile =
-                    || Projection::worthwhile_for(&problem, file.rows(), file.stored());
-                let dimensions = dimensions.or_else(worthwhile);
-                let map = |m| Projection::new(sample.columns(), m, self.seed);
-                let map = dimensions.map(map).transpose()?;
-                let learned = learn_by_tested_cuts_from_parts(
-                    &problem,
-                    &options,
-                    sample,
-                    map.as_ref(),
-                    self.seed,
-                )?;
-                Answer::by_cuts(problem, dimensions, learned)
+            HalfspaceMethod::Cuts { problem, dimensions, search } => {
+                let rows = (file, sample);
+                search.learn_from_parts(problem, dimensions, rows, self.seed, limits)?
             }
             HalfspaceMethod::Baseline { .. } => {
                 return Err(Error::contradiction(
@@ -102,7 +89,7 @@ impl HalfspaceSettings {
 }
 
 /// The rows of a block file, of which memory holds some blocks, or rows that were drawn.
-struct FileSample {
+pub(super) struct FileSample {
     blocks: OnDisk,
     /// The first row of every block, and the number of all rows.
     starts: Vec<usize>,

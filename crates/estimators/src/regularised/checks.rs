@@ -1,6 +1,8 @@
 //! What settings refuse: values outside their range, and settings that contradict each other.
 
+use margins_model::Scheme;
 use margins_optim::method::{Route, SpaceKind};
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::RobustLearner;
 
@@ -219,6 +221,56 @@ impl ClassifierSettings {
         match refused.into_iter().find(|(given, ..)| *given) {
             Some((_, other, reason)) => {
                 let one = format!("penalty factors {factors}");
+                Err(Error::contradiction(one, other.to_owned(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what one problem for several classes does not take; two classes are a binary problem.
+    pub(super) fn check_joint(&self, scheme: Scheme) -> Result<(), Error> {
+        if !scheme.is_joint() {
+            return Ok(());
+        }
+        self.options.solver.check_space(SpaceKind::Joint)?;
+        let is_kernel = self.spaces()?.iter().any(|space| space.kernel().is_some());
+        let settings = self.with_each_loss();
+        let other = settings.iter().map(|settings| settings.loss.specification());
+        let other = other.into_iter().find(|loss| loss != "logistic").unwrap_or_default();
+        let of_loss = format!("loss {other}");
+        let has_free = self.penalty_factors.as_ref().is_some_and(PenaltyFactors::has_free);
+        let refused = [
+            (is_kernel, "a kernel", "its functions are linear in the features: take ovr or ovo"),
+            (
+                scheme == Scheme::Multinomial && !other.is_empty(),
+                &of_loss,
+                "the multinomial loss is a form of the logistic one: take loss logistic, or joint",
+            ),
+            (self.learner.is_some(), "a robust learner", "it learns two classes: take ovr or ovo"),
+            (
+                self.probabilities != Probabilities::OfTheLoss,
+                "Platt scaling",
+                "it scales the scores of two classes: take ovr or ovo, or the probabilities of the loss",
+            ),
+            (
+                self.regularisation == Regularisation::Single(Lambda::NONE),
+                "lambda 0",
+                "without a penalty no gap certifies a fit: give a small lambda",
+            ),
+            (
+                has_free,
+                "a penalty factor of 0",
+                "the intercepts alone have no penalty: give a small factor",
+            ),
+            (
+                self.options.keep_duals,
+                "keep_duals",
+                "a sample has a dual for every other class: take ovr",
+            ),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            Some((_, other, reason)) => {
+                let one = format!("{scheme} classes");
                 Err(Error::contradiction(one, other.to_owned(), reason))
             }
             None => Ok(()),

@@ -21,6 +21,9 @@ pub(super) fn of_constant_decisions(
     prepared: &Prepared<'_>,
     fits: &[Fit],
 ) -> Result<Option<String>, Error> {
+    if contests.scheme().is_joint() {
+        return Ok(None);
+    }
     // A tail of degree 0, as of leaky-relu, has no best score that grows with rho.
     let has_power = |tail: &HomogeneousTail| tail.falls() && tail.degree < 1.0;
     let tail = settings.loss.homogeneous_tail().filter(has_power);

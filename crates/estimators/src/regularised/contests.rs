@@ -88,9 +88,11 @@ impl Contests {
         let count = data.labels().names().len();
         let each: Vec<Contest> = match scheme {
             Scheme::Binary | Scheme::Majority => vec![Contest::Rest(1)],
-            Scheme::OneVersusRest | Scheme::MajorityVersusRest => {
-                (0..count).map(Contest::Rest).collect()
-            }
+            Scheme::OneVersusRest
+            | Scheme::Joint
+            | Scheme::Multinomial
+            | Scheme::MajorityVersusRest
+            | Scheme::Plurality => (0..count).map(Contest::Rest).collect(),
             Scheme::OneVersusOne => {
                 Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()
             }
@@ -105,6 +107,14 @@ impl Contests {
 
     pub(super) fn len(&self) -> usize {
         self.each.len()
+    }
+
+    /// Returns the names of the problems that are solved: of one for all classes, or of the contests.
+    pub(super) fn problems(&self) -> Vec<String> {
+        match self.scheme.is_joint() {
+            true => vec!["all classes".to_owned()],
+            false => self.scheme.member_names(self.data.labels().names()),
+        }
     }
 
     /// Returns the rows of every class, of those that are named or of all.

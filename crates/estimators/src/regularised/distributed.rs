@@ -142,6 +142,11 @@ impl ClassifierSettings {
                 "Newton's method is the one that asks for sums alone",
             ),
             (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
+            (
+                self.scheme.is_some_and(Scheme::is_joint) && table.classes.len() > 2,
+                "several classes in one problem",
+                "take one-versus-rest",
+            ),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", hopeless),
             (how.is_some_and(|how| how.splits.is_some()), "splits", "take folds"),

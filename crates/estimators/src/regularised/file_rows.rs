@@ -12,7 +12,8 @@ use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, 
 use super::data_summary::DataSummary;
 use super::fitted::{FittedClassifier, Path};
 use super::landmarks::LandmarkBlocks;
-use super::report::LossReport;
+use super::report::CandidateReport;
+use super::search::is_better;
 use super::settings::ClassifierSettings;
 use crate::Error;
 
@@ -181,9 +182,14 @@ impl ClassifierSettings {
                 fitted => fitted?,
             };
             if let Some(curve) = fitted.report.curve.clone() {
-                losses.push(LossReport { loss: fitted.report.loss.clone(), curve });
+                let specification = fitted.report.loss.clone();
+                losses.push(CandidateReport { specification, curve });
             }
-            if best.as_ref().is_ok_and(|best| !fitted.is_better_than(best)) {
+            let curve = fitted.report.curve.as_ref();
+            if best
+                .as_ref()
+                .is_ok_and(|best: &FittedClassifier| !is_better(curve, best.report.curve.as_ref()))
+            {
                 continue;
             }
             best = Ok(fitted);

@@ -186,6 +186,7 @@ impl ClassifierSettings {
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
     fn contests(&self, data: Dataset<Classes>) -> Result<Contests, Error> {
         let scheme = self.scheme_for(data.labels().names().len())?;
+        self.check_joint(scheme)?;
         self.check_members(scheme, &data)?;
         Contests::new(scheme, self.weighted(data)?, self.learner)
     }
@@ -234,7 +235,7 @@ impl ClassifierSettings {
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
         match (classes, self.scheme) {
             (2, _) => Ok(Scheme::Binary),
-            (_, Some(Scheme::Binary | Scheme::Majority | Scheme::MajorityVersusRest)) => {
+            (_, Some(scheme)) if scheme == Scheme::Binary || scheme.is_vote() => {
                 Err(Error::SeveralClasses(classes))
             }
             (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),

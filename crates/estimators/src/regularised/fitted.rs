@@ -20,7 +20,7 @@ use super::data_summary::DataSummary;
 use super::landmarks::LandmarkFeatures;
 use super::model::{model_of_fits, models_of_functions};
 use super::prepared::{Prepared, duals_of_coefficients, norm};
-use super::report::{KernelReport, LossReport, TrainingReport, of_ended_paths};
+use super::report::{CandidateReport, TrainingReport, of_ended_paths};
 use super::settings::ClassifierSettings;
 use crate::certificate::evidence;
 use crate::{Error, Evidence};
@@ -100,8 +100,8 @@ impl DistributedData {
 /// The choice that a cross-validation has made, for the report.
 pub(super) struct Choice {
     pub(super) curve: Option<ErrorCurve>,
-    pub(super) losses: Vec<LossReport>,
-    pub(super) kernels: Vec<KernelReport>,
+    pub(super) losses: Vec<CandidateReport>,
+    pub(super) kernels: Vec<CandidateReport>,
     pub(super) folds: Option<Folds>,
 }
 
@@ -153,14 +153,6 @@ impl FittedClassifier {
         rows: usize,
     ) -> Training<'a, dyn MarginLoss> {
         Training { loss: &*self.loss, ..settings.training(rows, None) }
-    }
-
-    /// Returns true if the best lambda of the cross-validation is better here than there.
-    pub(super) fn is_better_than(&self, other: &Self) -> bool {
-        match (&self.report.curve, &other.report.curve) {
-            (Some(here), Some(there)) => here.rank(here.best) < there.rank(there.best),
-            _ => false,
-        }
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.

@@ -48,11 +48,12 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
             self.scores.push(scores[0]);
         }
         let Some(mut sums) = self.sums.take() else { return };
-        for score in &mut scores {
-            let Some(probability) = self.loss.probability(*score) else { return };
-            *score = probability;
-        }
-        if self.scheme.probabilities(&scores, &mut sums.probabilities).is_err() {
+        if self.scheme.is_joint() {
+            let of_classes = self.scheme.of_scores(&scores, self.loss, &mut sums.probabilities);
+            if of_classes.is_none() {
+                return;
+            }
+        } else if !self.probabilities_of(&mut scores, &mut sums) {
             return;
         }
         let weight = self.data.weights().map_or(1.0, |weights| weights[row]);
@@ -63,6 +64,16 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
             sums.brier += weight * of(Measure::Brier);
         }
         self.sums = Some(sums);
+    }
+
+    /// Sets the probabilities of the classes to those of the scores of members; returns false if the loss has
+    /// none.
+    fn probabilities_of(&self, scores: &mut [f64], sums: &mut Sums) -> bool {
+        for score in &mut *scores {
+            let Some(probability) = self.loss.probability(*score) else { return false };
+            *score = probability;
+        }
+        self.scheme.probabilities(scores, &mut sums.probabilities).is_ok()
     }
 
     /// Returns the outcome of the rows that have been added, which fits with these reports judge.
@@ -112,12 +123,15 @@ mod tests {
         let score = |row: usize, member: usize| ((3 * row + member) as f64).sin();
         let of_row = |row: usize| -> Vec<f64> { (0..3).map(|member| score(row, member)).collect() };
         let rows: Vec<usize> = (0..30).rev().collect();
-        for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+        for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne, Scheme::Joint] {
             let wrong: Vec<bool> = (rows.iter())
                 .map(|&row| scheme.decide(3, &of_row(row)) != data.labels().index(row))
                 .collect();
             let mut probabilities = vec![0.0; 90];
             for (&row, out) in rows.iter().zip(probabilities.chunks_mut(3)) {
+                if scheme.of_scores(&of_row(row), &Logistic, out).is_some() {
+                    continue;
+                }
                 let of_members: Vec<f64> = of_row(row)
                     .iter()
                     .map(|&s| Logistic.probability(s).expect("logistic"))

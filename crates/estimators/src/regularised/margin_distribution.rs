@@ -52,7 +52,13 @@ fn lifted<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> KernelFit {
     let (risk, gram) = (objective.risk(), objective.gram());
-    let MarginDistributionSolution { point, duals, ending, passes, leave_one_out_bound } = solution;
+    let MarginDistributionSolution {
+        point,
+        duals,
+        ending,
+        passes,
+        fixed_moments_leave_one_out_bound,
+    } = solution;
     let pulls = machine.pulls(risk, &point, &duals);
     let coef: Vec<f64> = pulls.iter().map(|r| r / (2.0 * lambda.get())).collect();
     let products = gram.multiply(&DMatrix::from_column_slice(coef.len(), 1, &coef));
@@ -68,6 +74,6 @@ fn lifted<L: MarginLoss + ?Sized>(
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, &products, intercept);
     let report = ending.report(passes + 3, options.tolerance);
-    let report = Report { leave_one_out_bound, ..report };
+    let report = Report { fixed_moments_leave_one_out_bound, ..report };
     KernelFit { lambda, intercept, coef, report }
 }

@@ -8,10 +8,12 @@ mod leave_one_out;
 use std::borrow::Cow;
 
 use margins_data::split::{Splits, fold_indices};
-use margins_data::{Dataset, Design};
+use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
 use margins_optim::certificate::DualSolution;
+use margins_optim::path::JointFit;
+use margins_optim::problem::JointForm;
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Training, cross_validate,
 };
@@ -392,13 +394,54 @@ impl Subset<'_> {
         linear_path(training, learner, &self.chosen(data)?, lambdas)
     }
 
+    /// Returns the fits of every class at every lambda, largest first, from one problem for all classes
+    /// that have weight in these rows. No sample is decided for another class. Where one class alone
+    /// has weight, every sample is.
+    ///
+    /// # Errors
+    /// [`Training::joint_path`] says which.
+    pub(super) fn joint_path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        form: JointForm,
+        data: &Dataset<Classes>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Vec<Fit>>, Error> {
+        let chosen = self.chosen(data)?;
+        let (classes, features) = (chosen.labels().names().len(), chosen.columns());
+        let constant = |sign| constant::constant_fits(sign, features, lambdas);
+        let mut paths = vec![constant(-1.0); classes];
+        let weighs = |row: usize| chosen.weights().is_none_or(|weights| weights[row] > 0.0);
+        let mut present: Vec<usize> = (0..chosen.rows())
+            .filter(|&row| weighs(row))
+            .map(|row| chosen.labels().index(row))
+            .collect();
+        present.sort_unstable();
+        present.dedup();
+        if let [class] = present[..] {
+            paths[class] = constant(1.0);
+            return Ok(paths);
+        }
+        let fits = training.joint_path(form, &chosen, lambdas)?;
+        for (k, JointFit { lambda, classes, intercepts, coefs, report }) in
+            fits.into_iter().enumerate()
+        {
+            // Classes without weight share the certificate of the others.
+            paths.iter_mut().for_each(|path| path[k].report.clone_from(&report));
+            for ((class, intercept), coef) in classes.into_iter().zip(intercepts).zip(coefs) {
+                paths[class][k] = Fit { lambda, intercept, coef, report: report.clone() };
+            }
+        }
+        Ok(paths)
+    }
+
     fn coefs(&self, data: &Dataset) -> usize {
         let is_of_samples = self.kernel.as_ref().is_some_and(|part| !part.has_features());
         if is_of_samples { data.rows() } else { self.design.columns() }
     }
 
     /// Returns these rows of the data, with the features in place.
-    fn chosen(&self, data: &Dataset) -> Result<Dataset, Error> {
+    fn chosen<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Dataset<Y>, Error> {
         let design = self.design.clone();
         let chosen = match self.rows {
             Some(rows) => data.select_as(rows, design),

@@ -31,11 +31,11 @@ pub struct TrainingReport {
     pub curve: Option<ErrorCurve>,
     /// The losses that were chosen from, if there were several, in the order given, each with its best
     /// kernel. Those for which the time limit left no certified lambda are missing.
-    pub losses: Vec<LossReport>,
+    pub losses: Vec<CandidateReport>,
     /// The kernels that were chosen from, if there were several, in the order given: that of the
     /// lowest error was taken, of several the first. Those for which the time limit left no
     /// certified lambda are missing.
-    pub kernels: Vec<KernelReport>,
+    pub kernels: Vec<CandidateReport>,
     /// The scale of margin pursuit, if it comes from the training data.
     pub scale: Option<ScaleReport>,
     /// Sentences on what the fit did otherwise than asked.
@@ -44,20 +44,11 @@ pub struct TrainingReport {
     pub warnings: Vec<String>,
 }
 
-/// A loss that could have been chosen.
+/// A loss or kernel that could have been chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LossReport {
-    /// The specification of the loss, complete.
-    pub loss: String,
-    /// The cross-validated error with it.
-    pub curve: ErrorCurve,
-}
-
-/// A kernel that could have been chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelReport {
-    /// The specification of the kernel, complete.
-    pub kernel: String,
+pub struct CandidateReport {
+    /// The specification, complete.
+    pub specification: String,
     /// The cross-validated error with it.
     pub curve: ErrorCurve,
 }
@@ -224,10 +215,8 @@ impl fmt::Display for TrainingReport {
             let (more, all) = (self.members.len() - MOST_MEMBERS, self.members.len());
             writeln!(f, "... and {more} more; {certified} of all {all} are certified")?;
         }
-        let losses = self.losses.iter().map(|tried| (tried.loss.as_str(), &tried.curve));
-        write_tried(f, "loss", losses, Some(&self.loss))?;
-        let kernels = self.kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.curve));
-        write_tried(f, "kernel", kernels, self.kernel.as_deref())?;
+        write_tried(f, "loss", &self.losses, Some(&self.loss))?;
+        write_tried(f, "kernel", &self.kernels, self.kernel.as_deref())?;
         if let Some(curve) = &self.curve {
             let chosen = self.members.first().and_then(|member| member.lambda);
             write_curve(f, curve, chosen)?;
@@ -259,20 +248,21 @@ impl fmt::Display for MemberReport {
 }
 
 /// Writes the losses or kernels that there were to choose from, if there were several.
-fn write_tried<'r>(
+fn write_tried(
     f: &mut fmt::Formatter<'_>,
     what: &str,
-    tried: impl ExactSizeIterator<Item = (&'r str, &'r ErrorCurve)>,
+    tried: &[CandidateReport],
     chosen: Option<&str>,
 ) -> fmt::Result {
-    if tried.len() > 0 {
+    if !tried.is_empty() {
         writeln!(f, "lowest cross-validated error of each {what}")?;
     }
-    for (name, curve) in tried {
+    for CandidateReport { specification, curve } in tried {
         let (lambda, error) = (curve.lambdas[curve.best].get(), curve.mean_error[curve.best]);
         let error = with_error(100.0 * error, 100.0 * curve.standard_error[curve.best], " %");
-        let note = if Some(name) == chosen { ", chosen" } else { "" };
-        writeln!(f, "  {:<12}  {error}  {}{note}", number(lambda, 6), digits::specification(name))?;
+        let note = if Some(&**specification) == chosen { ", chosen" } else { "" };
+        let name = digits::specification(specification);
+        writeln!(f, "  {:<12}  {error}  {name}{note}", number(lambda, 6))?;
     }
     Ok(())
 }

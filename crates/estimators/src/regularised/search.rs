@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use margins_data::split::Splits;
-use margins_data::{ClassLabels, Dataset, Memory, parallel};
+use margins_data::{Dataset, Memory, parallel};
 use margins_kernels::PlannedPaths;
 use margins_optim::method::is_over;
 use margins_optim::path::untrained_classes;
@@ -18,11 +18,12 @@ use super::cross_validation::{CrossValidation, Folds};
 use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Count;
-use super::report::{KernelReport, LossReport};
+use super::report::CandidateReport;
 use super::settings::{ClassifierSettings, Regularisation};
 use super::space::FunctionSpace;
 use super::time_limit::TimeLimit;
 use crate::Error;
+pub(super) use tried::is_better;
 use tried::{Tried, reports};
 
 /// The loss, the space and the lambda that a search has selected.
@@ -38,9 +39,9 @@ pub(super) struct Selected<'s, 'd> {
     /// The error along the lambdas of a cross-validation.
     pub(super) curve: Option<ErrorCurve>,
     /// The losses that there were to choose from, if there were several.
-    pub(super) losses: Vec<LossReport>,
+    pub(super) losses: Vec<CandidateReport>,
     /// The kernels that there were to choose from with the selected loss, if there were several.
-    pub(super) kernels: Vec<KernelReport>,
+    pub(super) kernels: Vec<CandidateReport>,
 }
 
 /// A space with the ends of the searches in it, each with the index of its loss.
@@ -179,9 +180,9 @@ impl ClassifierSettings {
     ) -> Result<Selected<'_, 'd>, Error> {
         let spaces = self.spaces_for(contests.any())?;
         let mut alone = self.with_each_loss();
-        let members = contests.scheme().member_names(contests.classes().labels().names());
+        let members = contests.problems();
         let searches = spaces.len() * alone.len();
-        let total = searches * self.fits_at_most(&spaces, contests.len(), folds);
+        let total = searches * self.fits_at_most(&spaces, (contests.len(), members.len()), folds);
         #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
         // Measured once: free memory changes while kernels are at work, and with it which matrices are held.
@@ -290,11 +291,12 @@ impl ClassifierSettings {
         }
     }
 
-    /// Returns the most fits that the observer can see in one space.
+    /// Returns the most fits that the observer can see in one space, of so many contests in so many
+    /// problems.
     fn fits_at_most(
         &self,
         spaces: &[FunctionSpace],
-        contests: usize,
+        (contests, problems): (usize, usize),
         folds: Option<&Folds>,
     ) -> usize {
         let each = match &self.regularisation {
@@ -307,7 +309,7 @@ impl ClassifierSettings {
             Regularisation::Path { index, .. } => index + 1,
             Regularisation::Single(_) => 1,
         };
-        each * contests
+        each * problems
     }
 }
 

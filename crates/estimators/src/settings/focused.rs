@@ -52,6 +52,22 @@ pub(super) const SETTINGS: &[Setting] = &[
     CENTRED,
     Setting { sentence: "Fix the intercept of a linear learner at 0", ..FIT_INTERCEPT },
     Setting {
+        name: "multi_class",
+        option: Some("multi-class"),
+        kind: Kind::Choice(&[
+            ("ovr", "One-versus-rest: one binary classifier per class"),
+            ("joint", "One game on the multiclass 0-1 loss by the perceptron of several classes"),
+        ]),
+        default: "\"ovr\"",
+        command_default: Some(""),
+        sentence: "Games of more than two classes",
+        more: "`ovr` decides for the class with the largest share of votes of its own game, `joint` for the class \
+               that most classifiers of one game decide for.",
+        command: "A checkpoint of `ovr` has a file for each class: .1, .2, ... is added to its name. Without this \
+                  option, more than two classes are an error.",
+        ..NONE
+    },
+    Setting {
         name: "max_steps",
         option: Some("max-steps"),
         kind: Kind::Whole,
@@ -110,7 +126,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         range: "> 0",
         sentence: "Margin of the rows, which bounds the mistakes of the perceptron by (R/margin)^2",
-        more: "R is the largest norm of a row as the learner sees it, with a 1 for the intercept.",
+        more: "R is the largest norm of a row as the learner sees it, with a 1 for the intercept. In one game of several \
+               classes the bound is 2 (R/margin)^2.",
         ..NONE
     },
     Setting {

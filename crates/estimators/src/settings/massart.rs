@@ -16,6 +16,10 @@ pub(super) const SETTINGS: &[Setting] = &[
             ("perceptron", "Perceptron, for comparison"),
             ("leaky-relu", "Minimum of the LeakyReLU loss, for comparison"),
             ("proper", "Cutting planes of Chen et al. (2020), for comparison"),
+            (
+                "plane",
+                "Lowest 0-1 error of two features, the intercept one of them, for comparison",
+            ),
         ]),
         default: "\"auto\"",
         command_default: Some("sgd"),
@@ -61,11 +65,53 @@ pub(super) const SETTINGS: &[Setting] = &[
         option: Some("plan"),
         kind: Kind::Choice(&[
             ("practical", "Found by experiment"),
-            ("proven", "Those of the proof of theorem 2.1"),
+            ("proven", "Those of the proofs of theorems 2.1 (sgd) and B.3 (cuts)"),
         ]),
         default: "\"practical\"",
-        sentence: "Step size and numbers of steps, candidates and held-out rows (sgd)",
-        more: "The proven plan takes some thousand times as many steps, and its guarantee needs as many rows.",
+        sentence: "Numbers of steps and rows (sgd, cuts)",
+        more: "For sgd: the step size and the numbers of steps, candidates and held-out rows; the proven plan takes \
+               some thousand times as many steps, and its guarantee needs as many rows. For cuts: the proven plan \
+               gives each call of the oracle fresh rows, where the practical one has all rows in each call.",
+        ..NONE
+    },
+    Setting {
+        name: "steps",
+        option: Some("steps"),
+        kind: Kind::Whole,
+        range: ">= 1",
+        none: "as in the plan",
+        sentence: "Number of steps T of algorithm 1 (sgd)",
+        ..NONE
+    },
+    Setting {
+        name: "step",
+        option: Some("step"),
+        kind: Kind::Number,
+        range: "> 0",
+        none: "as in the plan",
+        sentence: "Step size of algorithm 1 (sgd)",
+        ..NONE
+    },
+    Setting {
+        name: "held_out",
+        option: Some("held-out"),
+        kind: Kind::Whole,
+        range: ">= 1",
+        none: "as in the plan",
+        sentence: "Largest number of held-out rows N, at most a fifth of all rows (sgd)",
+        ..NONE
+    },
+    Setting {
+        name: "candidates",
+        option: Some("candidates"),
+        kind: Kind::Other {
+            documented: "\"all\", int >= 1 or None",
+            annotation: "int | str | None",
+            native: "int | str | None",
+        },
+        none: "as in the plan",
+        sentence: "Iterates to select from: `all`, or a number of random ones beside the last (sgd)",
+        more: "All T + 1 iterates take 8 (T + 1)(d + 1) bytes of memory.",
         ..NONE
     },
     Setting {
@@ -76,6 +122,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Number of dimensions of a random projection of the features (cuts)",
         more: "The projection costs half of gamma. By default, the dimension is the smallest one proven to \
                keep half of gamma, and nothing is projected if that dimension is not smaller.",
+        ..NONE
+    },
+    Setting {
+        name: "localization",
+        option: Some("localization"),
+        kind: Kind::Choice(&[
+            ("analytic-centre", "Analytic centre of the unit ball and the cuts"),
+            (
+                "ellipsoid",
+                "Centre of an ellipsoid around what is left, whose number of calls is proven",
+            ),
+        ]),
+        none: "analytic-centre; ellipsoid with the proven plan",
+        sentence: "Point that the oracle is asked about (cuts)",
+        ..NONE
+    },
+    Setting {
+        name: "max_calls",
+        option: Some("max-calls"),
+        kind: Kind::Whole,
+        range: ">= 2",
+        none: "from gamma and the number of features",
+        sentence: "Largest number of calls of the oracle (cuts)",
+        more: "The first call cuts off the zero vector.",
         ..NONE
     },
     FIT_INTERCEPT,

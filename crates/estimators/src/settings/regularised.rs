@@ -392,10 +392,12 @@ const MULTI_CLASS: Setting = Setting {
     kind: Kind::Choice(&[
         ("ovr", "One-versus-rest: one binary classifier per class"),
         ("ovo", "One-versus-one: one binary classifier per pair of classes"),
+        ("joint", "One problem for all classes: the loss of every class against every other"),
+        ("multinomial", "Multinomial logistic regression, with the logistic loss"),
     ]),
     default: "\"ovr\"",
     command_default: Some(""),
-    sentence: "Scheme for more than two classes",
+    sentence: "Multi-class scheme",
     command: "Without it, more than two classes are an error.",
     ..NONE
 };

@@ -208,7 +208,11 @@ fn others() -> Vec<(String, Job)> {
     let problem = problem.with_target(Target::new(0.2, 0.1).expect("a target"));
     let methods = [
         massart::HalfspaceMethod::gradient(problem),
-        massart::HalfspaceMethod::Cuts { problem, dimensions: Some(2) },
+        massart::HalfspaceMethod::Cuts {
+            problem,
+            dimensions: Some(2),
+            search: massart::CutSearch::default(),
+        },
         massart::HalfspaceMethod::Adaptive { target: problem.target },
     ];
     for method in methods {

@@ -11,8 +11,8 @@ use margins_data::metrics::HeldOutError;
 use margins_data::split::hold_out_plain;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::focused::{
-    Checkpointing, Committee, EnsembleSettings, FocusedLearner, MistakeBound, Output, SlackBudget,
-    SlackRule, Subsampling,
+    Checkpointing, Committee, EnsembleSettings, FocusedLearner, MistakeBound, Output,
+    RegressorSettings, SlackBudget, SlackRule, Subsampling,
 };
 use margins_estimators::regularised::{ClassCosts, IterationObserver};
 use margins_estimators::{Error, Evidence, settings};
@@ -195,7 +195,7 @@ fn single_classifiers_come_out() {
 /// The names of outputs are those of the settings, and stand for one output each.
 #[test]
 fn outputs_have_the_names_of_the_setting() {
-    let names: Vec<&str> = settings::choices("combine").iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = settings::choices("combine").map(|(name, _)| name).collect();
     assert_eq!(names, Output::NAMED.map(|(name, _)| name));
     for (name, output) in Output::NAMED {
         assert_eq!((output.name(), Output::named(name)), (name, Some(output)));
@@ -579,7 +579,7 @@ fn a_game_that_is_lost_is_followed_by_one_with_slack() {
     assert_eq!((whole.status, whole.slack), (Status::IterationLimit, Some(budget)));
     // Theorem 1 is for the first game.
     assert!(alone.guarantee.failure.is_some() && whole.guarantee.failure.is_none());
-    assert!(wrong > flipped + 5, "{wrong} rows wrong without slack");
+    assert!(wrong > flipped + 2, "{wrong} rows wrong without slack");
     assert!(
         whole.evaluation.mistakes() <= flipped + 2,
         "{} rows wrong",
@@ -715,6 +715,104 @@ fn games_of_several_classes_go_on_from_their_files() {
     assert_eq!(late.fit_classes(&data).unwrap().status, Status::TimeLimit);
 }
 
+/// One game of several classes: what it reports is what the model decides, also from a file; the bound of
+/// a margin is that of Kesler's construction; a part of the rows and rows held out are those of the
+/// seed.
+#[test]
+fn several_classes_have_one_game() {
+    let (data, registry) = (three_classes(60), Registry::standard());
+    for (output, scheme) in [
+        (Output::Majority, Scheme::Plurality),
+        (Output::Average, Scheme::OneVersusRest),
+        (Output::Last, Scheme::OneVersusRest),
+        (Output::Validated, Scheme::OneVersusRest),
+    ] {
+        let settings =
+            EnsembleSettings { output, standardize: true, ..EnsembleSettings::default() };
+        let fitted = settings.fit_joint(&data).unwrap();
+        assert_eq!(fitted.status, Status::RuleMet, "{output:?}");
+        assert_eq!(fitted.samples, if output == Output::Validated { 48 } else { 60 });
+        let model = fitted.model.clone().unwrap();
+        assert_eq!(model.scheme(), scheme);
+        let read = Model::from_bytes(&model.to_bytes(Format::Binary).unwrap(), &registry).unwrap();
+        let decided = read.predict(data.design(), &registry).unwrap();
+        let wrong = |row: &usize| decided[*row] != data.labels().index(*row);
+        assert_eq!(fitted.evaluation.wrong, (0..60).filter(wrong).collect::<Vec<_>>());
+        assert!(output == Output::Validated || fitted.evaluation.consistent());
+        assert!((fitted.evaluation.mean_loss() - fitted.training_error).abs() < 1e-12);
+        let bytes = fitted.ensemble.to_bytes().unwrap();
+        let scores = Committee::from_bytes(&bytes).unwrap();
+        let scores = scores.scores(data.design(), &registry.kernels).unwrap();
+        let of_model = read.decision_functions(data.design(), &registry).unwrap();
+        assert!((of_model - scores).amax() < 1e-9);
+    }
+    let by_margin = EnsembleSettings {
+        mistakes: MistakeBound::Margin(0.1),
+        subsample: Some(Subsampling { outliers: 1, rare: 30 }),
+        class_weights: ClassWeights::Balanced,
+        ..EnsembleSettings::default()
+    };
+    let fitted = by_margin.fit_joint(&data).unwrap();
+    let part = Subsample::new(60, 1, 30).unwrap().draw(by_margin.seed);
+    let largest =
+        data.design().select(&part).samples().map(|x| x.squared_norm()).fold(0.0, f64::max);
+    assert!((fitted.guarantee.mistakes - 2.0 * (largest + 1.0) / 0.01).abs() < 1e-9);
+    assert!(fitted.guarantee.of_subsample.is_some() && fitted.samples == part.len());
+    for (settings, other) in [
+        (
+            EnsembleSettings { loss: Arc::new(Hinge), ..EnsembleSettings::default() },
+            "the loss hinge",
+        ),
+        (
+            EnsembleSettings {
+                learner: FocusedLearner::Stump { thresholds: 3, eta: 0.1 },
+                ..EnsembleSettings::default()
+            },
+            "the learner stump:thresholds=3,eta=0.1",
+        ),
+    ] {
+        let refused = settings.fit_joint(&data).unwrap_err().to_string();
+        assert!(refused.contains(other), "{refused}");
+    }
+}
+
+/// Rows that contradict others are followed by a second game of the same learner; a row that is spared by
+/// its weight may be wrong; a game goes on from its file.
+#[test]
+fn one_game_has_slack_weights_and_a_file() {
+    let data = three_classes(60);
+    let rows: Vec<usize> = (0..60).chain([0, 1]).collect();
+    let indices = data.labels().indices();
+    let moved = (0..62).map(|row| match row {
+        0..60 => indices[row],
+        _ => (indices[row - 60] + 1) % 3,
+    });
+    let names = data.labels().names().to_vec();
+    let labels = Classes::from_indices(moved.collect(), names).unwrap();
+    let contradictory = Dataset::new(data.design().select(&rows), labels).unwrap();
+    let settings = EnsembleSettings { outputs: Some(31), ..EnsembleSettings::default() };
+    let fitted = settings.fit_joint(&contradictory).unwrap();
+    assert_eq!((&fitted.learner[..], fitted.status), ("perceptron", Status::IterationLimit));
+    assert_eq!(fitted.ending.rounds, 2 * fitted.guarantee.horizon.rounds());
+    assert!(fitted.evaluation.mistakes() >= 2);
+
+    let weights = (0..62).map(|row| if row < 60 { 2.0 } else { 0.2 }).collect();
+    let weighed = contradictory.with_weights(weights).unwrap();
+    let fitted = settings.fit_joint(&weighed).unwrap();
+    assert_eq!((fitted.status, &fitted.evaluation.wrong[..]), (Status::RuleMet, &[60, 61][..]));
+    assert!((fitted.evaluation.max_loss() - 0.1).abs() < 1e-12);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("joint.game");
+    let pausing = |pause_at| EnsembleSettings {
+        checkpoint: Some(Checkpointing { path: path.clone(), pause_at }),
+        ..settings.clone()
+    };
+    let paused = pausing(Some(5)).fit_joint(&data).unwrap();
+    assert_eq!((paused.status, paused.is_finished(), path.exists()), (Status::Paused, false, true));
+    assert_eq!(pausing(None).fit_joint(&data).unwrap(), settings.fit_joint(&data).unwrap());
+}
+
 /// Contradictory rows: of every pair one has a tenth of the weight of the other.
 fn contradictory() -> Dataset {
     let plain = data();
@@ -816,4 +914,14 @@ fn class_weights_are_weights() {
     assert!(matches!(refused, Err(Error::Checkpoint { .. })), "{refused:?}");
     let both = EnsembleSettings { class_weights: ClassWeights::Balanced, ..costs };
     assert!(matches!(both.check(), Err(Error::Contradiction { .. })));
+}
+
+#[test]
+fn a_norm_of_coefficients_outside_its_range_is_named() {
+    let design = Design::from_rows(&[[0.1], [0.9]]).unwrap();
+    for norm in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+        let refused = RegressorSettings::new(0.1, norm).fit(&design, &[0.2, 0.4]).unwrap_err();
+        let message = format!("norm is {norm}, but must be a finite number greater than 0");
+        assert_eq!(refused.to_string(), message);
+    }
 }

@@ -96,7 +96,7 @@ fn several_losses_share_each_kernel_matrix() {
         for (tried, (alone, values_alone)) in tried.iter().zip(&alone) {
             assert_eq!(values, *values_alone);
             assert_eq!(Some(&tried.curve), alone.report.curve.as_ref());
-            assert_eq!(tried.loss, alone.report.loss);
+            assert_eq!(tried.specification, alone.report.loss);
         }
         let is_chosen =
             |(alone, _): &&(FittedClassifier, usize)| alone.report.loss == together.report.loss;

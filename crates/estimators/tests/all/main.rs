@@ -7,6 +7,7 @@ mod exact;
 mod focused;
 mod heart_scale;
 mod invariances;
+mod joint;
 mod kept_folds;
 mod landmarks;
 mod losses;

@@ -8,12 +8,13 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset_from};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels, Memory};
 use margins_estimators::massart::{
-    FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
+    CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::baselines::Baseline;
-use margins_massart::{MarginBound, Problem, Target};
+use margins_massart::cutting_planes::Method;
+use margins_massart::{CutPlan, MarginBound, Problem, Target};
 use margins_model::Registry;
 use margins_optim::Status;
 use margins_optim::shards::OnDisk;
@@ -61,8 +62,12 @@ fn every_learner_gets_near_the_noise_rate() {
     let data = data(6000);
     let methods = [
         HalfspaceMethod::gradient(problem()),
-        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
-        HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
+        HalfspaceMethod::cuts(problem()),
+        HalfspaceMethod::Cuts {
+            problem: problem(),
+            dimensions: Some(2),
+            search: CutSearch::default(),
+        },
         HalfspaceMethod::Adaptive { target: problem().target },
     ];
     for method in methods {
@@ -92,8 +97,7 @@ fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
     assert!(matches!(fitted.evidence, Evidence::ErrorBound { .. }));
     let refused = gradient.fit_stream(&mut stream(&weighted, Some("w".to_owned())));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
-    let cuts =
-        HalfspaceSettings::new(HalfspaceMethod::Cuts { problem: problem(), dimensions: None });
+    let cuts = HalfspaceSettings::new(HalfspaceMethod::cuts(problem()));
     let refused = cuts.fit_stream(&mut stream(&plain, None));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
 }
@@ -108,7 +112,7 @@ fn an_intercept_parts_classes_that_are_not_around_the_origin() {
         .map(|x| vec![x.dot(&[1.0, 0.0]) + 3.0, x.dot(&[0.0, 1.0])])
         .collect();
     let moved = data.with_design(Design::from_rows(&rows).unwrap()).unwrap();
-    let method = HalfspaceMethod::Cuts { problem: problem(), dimensions: None };
+    let method = HalfspaceMethod::cuts(problem());
     let plain = on_sphere(method).fit(&moved).unwrap().training_error.unwrap();
     let settings = HalfspaceSettings { intercept: true, ..on_sphere(method) };
     let fitted = settings.fit(&moved).unwrap();
@@ -129,7 +133,7 @@ fn limits_end_every_learner() {
     let target = Target::new(0.001, 0.1).unwrap();
     for method in [
         HalfspaceMethod::gradient(hard),
-        HalfspaceMethod::Cuts { problem: hard, dimensions: None },
+        HalfspaceMethod::cuts(hard),
         HalfspaceMethod::Adaptive { target },
     ] {
         let plain = HalfspaceSettings { intercept: true, ..HalfspaceSettings::new(method) };
@@ -210,7 +214,7 @@ fn zero_rows_are_taken_and_gamma_has_the_units_of_the_features() {
     let problem = Problem::new(0.15, 0.2).unwrap();
     for method in [
         HalfspaceMethod::gradient(problem),
-        HalfspaceMethod::Cuts { problem, dimensions: None },
+        HalfspaceMethod::cuts(problem),
         HalfspaceMethod::Adaptive { target: problem.target },
     ] {
         for scaling in [None, Some(RowScaling::Each)] {
@@ -316,7 +320,7 @@ fn weights_draw_rows() {
     let path = folder.path().join("rows.blocks");
     for method in [
         HalfspaceMethod::gradient(problem()),
-        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
+        HalfspaceMethod::cuts(problem()),
         HalfspaceMethod::Adaptive { target: problem().target },
     ] {
         let settings = HalfspaceSettings::new(method);
@@ -351,8 +355,12 @@ fn block_files_need_not_be_held() {
     let least = OnDisk::least(&file, 1).bytes();
     for method in [
         HalfspaceMethod::gradient(problem()),
-        HalfspaceMethod::Cuts { problem: problem(), dimensions: None },
-        HalfspaceMethod::Cuts { problem: problem(), dimensions: Some(2) },
+        HalfspaceMethod::cuts(problem()),
+        HalfspaceMethod::Cuts {
+            problem: problem(),
+            dimensions: Some(2),
+            search: CutSearch::default(),
+        },
         HalfspaceMethod::Adaptive { target: problem().target },
     ] {
         for (intercept, standardize, scaling) in [
@@ -415,7 +423,7 @@ fn several_classes_are_learned_against_the_rest() {
     let data = sectors(900).with_weights(vec![2.0; 900]).unwrap();
     for method in [
         HalfspaceMethod::gradient(problem),
-        HalfspaceMethod::Cuts { problem, dimensions: None },
+        HalfspaceMethod::cuts(problem),
         HalfspaceMethod::Baseline { problem, baseline: Baseline::Perceptron },
         HalfspaceMethod::Adaptive { target: Target::new(0.4, 0.1).unwrap() },
     ] {
@@ -444,6 +452,44 @@ fn several_classes_are_learned_against_the_rest() {
         assert!(bound > errors[1] && bound <= errors[1] + hoeffding + 1e-9, "{method:?}: {bound}");
         assert_eq!((fitted.status, delta), (Status::RuleMet, 0.1));
         assert!((fitted.baseline - 2.0 / 3.0).abs() < 0.1, "{}", fitted.baseline);
+    }
+}
+
+/// Fresh rows in each call, by the method and the number of calls of the settings: in memory and from a file,
+/// with the bound of rows held out, and without a projection.
+#[test]
+fn cutting_planes_take_fresh_rows_in_each_call() {
+    let data = data(6000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.blocks");
+    let of_blocks = BlockSettings { rows: Some(100), ..BlockSettings::default() };
+    blocks::write(&data, &path, of_blocks).unwrap();
+    let file = BlockFile::open(&path).unwrap();
+    let memory = Memory::from_bytes(OnDisk::least(&file, 1).bytes() + 8 * file.bytes_of(0));
+    // So large a target that a call needs about 1500 rows.
+    let easy = Problem::new(0.15, 0.9).unwrap().with_target(Target::new(0.9, 0.5).unwrap());
+    let search = CutSearch { fresh_rows: true, ..CutSearch::default() };
+    let settings = |problem, dimensions, search| {
+        HalfspaceSettings::new(HalfspaceMethod::Cuts { problem, dimensions, search })
+    };
+    let fresh = settings(easy, None, search);
+    let plan = fresh.cut_plan(2).unwrap();
+    assert_eq!(plan, CutPlan::proven(&easy, 3));
+    assert!((1000..3000).contains(&plan.rows_per_call), "{plan:?}");
+    for fitted in [fresh.fit(&data).unwrap(), fresh.fit_file(&file, memory).unwrap()] {
+        assert_eq!((fitted.status, fitted.dimensions), (Status::RuleMet, None));
+        assert!(fitted.steps >= 2 && fitted.training_error.unwrap() < 0.5, "{fitted:?}");
+    }
+    let few = CutSearch { method: Some(Method::Ellipsoid), most_calls: Some(2), fresh_rows: false };
+    let hard = Problem::new(0.01, 0.3).unwrap().with_target(Target::new(0.01, 0.1).unwrap());
+    let calls = settings(hard, None, few).fit(&data).unwrap();
+    assert_eq!((calls.steps, calls.status), (2, Status::IterationLimit));
+    assert_eq!(settings(hard, None, few).cut_plan(2), None);
+    for refused in [
+        settings(easy, Some(2), search).fit(&data).unwrap_err(),
+        settings(easy, Some(2), search).fit_file(&file, memory).unwrap_err(),
+    ] {
+        assert!(refused.to_string().contains("theorem B.3 is for the features as they are"));
     }
 }
 

@@ -334,7 +334,7 @@ fn held_out_scores_have_the_error_of_the_cross_validation() {
         let without =
             ClassifierSettings { time_limit: Some(std::time::Duration::from_secs(9)), ..settings };
         assert!(fitted.held_out_scores(&without).unwrap().is_none());
-        second += usize::from(fitted.report.loss != fitted.report.losses[0].loss);
+        second += usize::from(fitted.report.loss != fitted.report.losses[0].specification);
     }
     assert!(second > 0, "the first loss was selected in every search");
 }

@@ -144,7 +144,7 @@ fn sigmas_are_kernels_to_choose_from() {
         ClassifierSettings { kernels: choice, ..validated(how.clone()) }.fit(&data)
     };
     let tried = |fitted: &FittedClassifier| -> Vec<String> {
-        fitted.report.kernels.iter().map(|report| report.kernel.clone()).collect()
+        fitted.report.kernels.iter().map(|report| report.specification.clone()).collect()
     };
     let given = fit(&["gaussian", "linear", "laplacian"], "4:1:2").unwrap();
     let all = ["gaussian:sigma=4", "gaussian:sigma=1", "linear", "laplacian:sigma=4"];

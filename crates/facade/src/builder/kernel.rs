@@ -32,7 +32,7 @@ impl ClassifierBuilder {
     /// let classifier = Classifier::builder().kernels(kernels).cross_validation(how).build()?.fit(&data)?;
     /// let report = classifier.report();
     /// assert_eq!(report.kernels.len(), 3);
-    /// let chosen = report.kernels.iter().find(|tried| Some(&tried.kernel) == report.kernel.as_ref());
+    /// let chosen = report.kernels.iter().find(|tried| Some(&tried.specification) == report.kernel.as_ref());
     /// let least = |curve: &margins::optim::ErrorCurve| curve.mean_error[curve.best];
     /// let chosen = least(&chosen.ok_or("chosen from these")?.curve);
     /// assert!(report.kernels.iter().all(|tried| chosen <= least(&tried.curve)));

@@ -33,7 +33,7 @@ fn kernels_are_chosen_by_their_least_error() {
             assert!(least(best) < least(&alone[1]), "there is something to choose");
             assert_eq!(report.kernels.len(), names.len());
             for (tried, alone) in report.kernels.iter().zip(&alone) {
-                assert_eq!(Some(&tried.kernel), alone.report().kernel.as_ref());
+                assert_eq!(Some(&tried.specification), alone.report().kernel.as_ref());
                 assert_eq!(tried.curve, of(alone));
             }
             assert_eq!((&report.kernel, &report.curve), (&best.report().kernel, &Some(of(best))));

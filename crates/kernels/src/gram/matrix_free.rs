@@ -32,6 +32,8 @@ pub(crate) struct MatrixFree {
 enum Fault {
     /// The value of two samples is not finite.
     Value { one: usize, other: usize, value: f64 },
+    /// The kernel is not defined for one of two samples.
+    Refused { one: usize, other: usize, reason: String },
     /// The product was cancelled.
     Interrupted,
 }
@@ -99,7 +101,7 @@ impl MatrixFree {
         let mut out = DMatrix::zeros(rows.len(), columns.len());
         let (one, other) = (self.design.select(rows), self.design.select(columns));
         let filled = fill_strips(&*self.kernel, &one, &other, out.as_mut_slice(), |_| {});
-        self.note(&filled, rows, columns);
+        self.note(filled, rows, columns);
         out
     }
 
@@ -218,16 +220,19 @@ impl MatrixFree {
         count: usize,
     ) -> DMatrix<f64> {
         products.unwrap_or_else(|error| {
-            self.note(&Err(error), rows, columns);
+            self.note(Err(error), rows, columns);
             DMatrix::from_element(count, rows.len(), f64::NAN)
         })
     }
 
     /// Keeps in mind the first fault; the products that it is in are no numbers.
-    fn note(&self, outcome: &Result<(), KernelError>, rows: &[usize], columns: &[usize]) {
-        let _ = match *outcome {
+    fn note(&self, outcome: Result<(), KernelError>, rows: &[usize], columns: &[usize]) {
+        let _ = match outcome {
             Err(KernelError::KernelValue { one, other, value, .. }) => {
                 self.fault.set(Fault::Value { one: rows[one], other: columns[other], value })
+            }
+            Err(KernelError::Refused { one, other, reason, .. }) => {
+                self.fault.set(Fault::Refused { one: rows[one], other: columns[other], reason })
             }
             Err(KernelError::Interrupted) => self.fault.set(Fault::Interrupted),
             _ => Ok(()),
@@ -236,14 +241,18 @@ impl MatrixFree {
 
     /// Refuses what was computed if some kernel value was not finite or the work was interrupted.
     pub(super) fn check(&self) -> Result<(), Error> {
-        match self.fault.get() {
-            None => Ok(()),
-            Some(Fault::Interrupted) => Err(KernelError::Interrupted.into()),
-            Some(&Fault::Value { one, other, value }) => {
-                let kernel = self.kernel.specification();
-                Err(KernelError::KernelValue { kernel, one, other, value }.into())
+        let Some(fault) = self.fault.get() else { return Ok(()) };
+        let kernel = self.kernel.specification();
+        Err(match fault.clone() {
+            Fault::Interrupted => KernelError::Interrupted,
+            Fault::Value { one, other, value } => {
+                KernelError::KernelValue { kernel, one, other, value }
+            }
+            Fault::Refused { one, other, reason } => {
+                KernelError::Refused { kernel, one, other, reason }
             }
         }
+        .into())
     }
 }
 

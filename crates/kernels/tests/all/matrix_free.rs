@@ -149,14 +149,18 @@ fn what_needs_the_matrix_says_so() {
     assert!(refused.contains("leave-one-out needs the kernel matrix"), "{refused}");
 }
 
-/// A kernel that claims to be one and has no value between distant samples.
+/// A kernel that claims to be one and has no value between distant samples, for a reason or not.
 #[derive(Debug)]
-struct Torn;
+struct Torn(Option<&'static str>);
 
 impl Kernel for Torn {
     fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
         let square = x.squared_distance(z);
         if square > 6.0 { f64::NAN } else { (-square).exp() }
+    }
+
+    fn refusal(&self, _sample: &Sample<'_>) -> Option<String> {
+        self.0.map(str::to_owned)
     }
 
     fn is_positive_semidefinite(&self) -> bool {
@@ -168,7 +172,8 @@ impl Kernel for Torn {
 fn a_value_that_is_no_number_is_named() {
     let (design, signs) = rings(300);
     let labels = Labels::from_signs(signs.clone()).unwrap();
-    let free = || Gram::matrix_free(Arc::new(Torn), design.clone(), LITTLE).unwrap();
+    let of = |kernel: Torn| Gram::matrix_free(Arc::new(kernel), design.clone(), LITTLE).unwrap();
+    let free = || of(Torn(None));
     let gram = free();
     let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
     let options = Options::default();
@@ -181,6 +186,13 @@ fn a_value_that_is_no_number_is_named() {
         let (x, z) = (design.sample(one), design.sample(other));
         assert!(value.is_nan() && x.squared_distance(&z) > 6.0);
     }
+    let refused = svm::fit(&of(Torn(Some("too far"))), &signs, None, true, lambda(0.01), &options);
+    let Error::Kernel(KernelError::Refused { one, other, reason, .. }) = refused.unwrap_err()
+    else {
+        panic!("another error")
+    };
+    assert_eq!(reason, "too far");
+    assert!(design.sample(one).squared_distance(&design.sample(other)) > 6.0);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use margins_losses::{LeakyRelu, OutOfRange};
 use margins_optim::method::Limits;
 use margins_optim::online::{Direction, LinearClassifier};
 
-use super::{proper, surrogate};
+use super::{plane, proper, surrogate};
 use crate::cuts::tested;
 use crate::cutting_planes::{End, Method};
 use crate::split::Split;
@@ -22,6 +22,8 @@ pub enum Baseline {
     LeakyRelu,
     /// The cutting planes of [`proper`] (Chen, Koehler, Moitra and Yau 2020).
     Proper,
+    /// The lowest 0-1 error in the [`plane`].
+    Plane,
 }
 
 /// Returns the halfspace of an earlier learner from some rows of a sample, with its error on the
@@ -48,7 +50,8 @@ pub enum Baseline {
 ///
 /// # Errors
 /// [`Error::TooFew`]: there are fewer than two samples of positive weight. [`Error::Parameter`]: eta
-/// is 0 for [`Baseline::LeakyRelu`].
+/// is 0 for [`Baseline::LeakyRelu`]. [`Error::Plane`]: there are not two features for
+/// [`Baseline::Plane`].
 pub fn learn_tested(
     baseline: Baseline,
     problem: &Problem,
@@ -69,6 +72,7 @@ pub fn learn_tested(
             let options = CutOptions { limits: *limits, ..CutOptions::default() };
             proper::learn(problem, &options, &training)
         }
+        Baseline::Plane => plane::learn(&training)?,
     };
     let held_out = tested(problem, &found, &split.selection_sample(sample)?);
     Ok((found, held_out))

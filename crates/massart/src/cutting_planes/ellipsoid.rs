@@ -88,3 +88,59 @@ impl Localizer for Ellipsoid {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Fact B.4 by ellipsoids: a cut through the centre, or deeper, leaves an ellipsoid of at most
+        /// `exp(-1/(2 (d+1)))` of the volume, which holds every point of the old one beyond the cut.
+        #[test]
+        fn a_cut_takes_its_share_of_the_volume_and_no_point_beyond_it(
+            d in 1usize..7,
+            numbers in proptest::collection::vec(-1.0..1.0f64, 6 * 8),
+            depths in proptest::collection::vec(0.0..0.3f64, 8),
+            points in proptest::collection::vec(-1.0..1.0f64, 6 * 40),
+        ) {
+            let mut ellipsoid = Ellipsoid::unit_ball(d);
+            let volume = |ellipsoid: &Ellipsoid| {
+                DMatrix::from_row_slice(d, d, &ellipsoid.factor).determinant().abs()
+            };
+            for (normal, depth) in numbers.chunks_exact(6).zip(&depths) {
+                let mut normal = normal[..d].to_vec();
+                normal[0] += 1e-3;
+                let old = Ellipsoid {
+                    centre: ellipsoid.centre.clone(),
+                    factor: ellipsoid.factor.clone(),
+                };
+                let cut = Cut { depth: depth * old.width(&normal), normal };
+                prop_assert!(ellipsoid.shrink(&cut));
+                let share = volume(&ellipsoid) / volume(&old);
+                prop_assert!(share <= (-0.5 / (d as f64 + 1.0)).exp() + 1e-9, "{share}");
+                let factor = DMatrix::from_row_slice(d, d, &ellipsoid.factor);
+                let inverse = factor.try_inverse().expect("a volume above 0");
+                for z in points.chunks_exact(6) {
+                    let norm = dot(&z[..d], &z[..d]).sqrt().max(1e-3);
+                    // On the surface, and in some cases inside.
+                    let length = if z[0] > 0.0 { 1.0 } else { -z[0] };
+                    let offset: Vec<f64> = old
+                        .factor
+                        .chunks_exact(d)
+                        .map(|row| dot(row, &z[..d]) * length / norm)
+                        .collect();
+                    if dot(&cut.normal, &offset) > -cut.depth {
+                        continue;
+                    }
+                    let from_new = (0..d).map(|k| old.centre[k] + offset[k] - ellipsoid.centre[k]);
+                    let from_new = DMatrix::from_iterator(d, 1, from_new);
+                    let distance = (&inverse * from_new).norm();
+                    prop_assert!(distance <= 1.0 + 1e-7, "{distance}");
+                }
+            }
+        }
+    }
+}

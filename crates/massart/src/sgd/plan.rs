@@ -23,7 +23,8 @@ pub struct Plan {
 pub enum CandidateRule {
     /// All `T + 1` iterates are candidates, as published.
     All,
-    /// The last iterate and this many at independent uniform times before it are candidates.
+    /// The last iterate and this many at independent uniform times before it are candidates; all of
+    /// them if there are no more.
     Random(usize),
 }
 
@@ -75,7 +76,7 @@ impl Plan {
     pub fn most_candidates(&self) -> usize {
         let before_last = match self.candidates {
             CandidateRule::All => self.steps,
-            CandidateRule::Random(count) => count,
+            CandidateRule::Random(count) => count.min(self.steps),
         };
         before_last.saturating_add(1)
     }
@@ -123,18 +124,17 @@ impl Plan {
     /// Returns the numbers of steps after which the iterate is a candidate, ascending.
     pub(super) fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + Send> {
         match self.candidates {
-            CandidateRule::All => Box::new(0..=self.steps),
-            CandidateRule::Random(count) => {
+            CandidateRule::Random(count) if count < self.steps => {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 // The proof is of the mean over the iterates that a step is taken from.
-                let last = self.steps.saturating_sub(1);
                 let mut times: Vec<usize> =
-                    (0..count).map(|_| random.random_range(0..=last)).collect();
+                    (0..count).map(|_| random.random_range(0..self.steps)).collect();
                 times.push(self.steps);
                 times.sort_unstable();
                 times.dedup();
                 Box::new(times.into_iter())
             }
+            CandidateRule::All | CandidateRule::Random(_) => Box::new(0..=self.steps),
         }
     }
 }
@@ -160,5 +160,11 @@ mod tests {
         assert!(counts.iter().all(|count| (count - 1000.0f64).abs() < 110.0), "{counts:?}");
         let none = Plan { steps: 0, ..plan };
         assert_eq!(none.times(1).collect::<Vec<_>>(), [0]);
+        // As many as there are steps, or more, are all of them.
+        for candidates in [CandidateRule::All, CandidateRule::Random(4), CandidateRule::Random(9)] {
+            let all = Plan { candidates, ..plan };
+            assert_eq!(all.times(1).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+            assert_eq!(all.most_candidates(), 5);
+        }
     }
 }

@@ -13,6 +13,9 @@ pub(super) enum SchemeInFile {
     OneVersusOne,
     Majority,
     MajorityVersusRest(Vec<usize>),
+    Joint,
+    Multinomial,
+    Plurality,
 }
 
 impl SchemeInFile {
@@ -23,9 +26,12 @@ impl SchemeInFile {
             Scheme::OneVersusRest => SchemeInFile::OneVersusRest,
             Scheme::OneVersusOne => SchemeInFile::OneVersusOne,
             Scheme::Majority => SchemeInFile::Majority,
+            Scheme::Joint => SchemeInFile::Joint,
+            Scheme::Multinomial => SchemeInFile::Multinomial,
             Scheme::MajorityVersusRest => {
                 SchemeInFile::MajorityVersusRest(model.votes().into_owned())
             }
+            Scheme::Plurality => SchemeInFile::Plurality,
         }
     }
 
@@ -36,7 +42,10 @@ impl SchemeInFile {
             SchemeInFile::OneVersusRest => (Scheme::OneVersusRest, Vec::new()),
             SchemeInFile::OneVersusOne => (Scheme::OneVersusOne, Vec::new()),
             SchemeInFile::Majority => (Scheme::Majority, Vec::new()),
+            SchemeInFile::Joint => (Scheme::Joint, Vec::new()),
+            SchemeInFile::Multinomial => (Scheme::Multinomial, Vec::new()),
             SchemeInFile::MajorityVersusRest(votes) => (Scheme::MajorityVersusRest, votes),
+            SchemeInFile::Plurality => (Scheme::Plurality, Vec::new()),
         }
     }
 }

@@ -29,33 +29,47 @@ impl Model {
         Self::from_parts(loss, classes, (scheme, votes), feature_names, basis, members.collect())
     }
 
-    /// Returns the number of members that vote for each score, which are in this order; none unless the
-    /// members [vote](Scheme::is_vote).
+    /// Returns the number of votes in each score, none unless the members [vote](Scheme::is_vote). The
+    /// members are in this order, but for a plurality, whose every voter has a member for each class.
     pub fn votes(&self) -> Cow<'_, [usize]> {
         match self.scheme {
             Scheme::Majority => Cow::Owned(vec![self.members.len()]),
+            Scheme::Plurality => {
+                let classes = self.classes.len();
+                Cow::Owned(vec![self.members.len() / classes; classes])
+            }
             _ => Cow::Borrowed(&self.votes),
         }
     }
 
-    /// Returns the shares of the members' votes for their positive class less those against it, scores
-    /// x samples.
+    /// Returns the shares of the votes for the class of each score less those against it, scores x
+    /// samples.
     pub(super) fn shares(
         &self,
         design: &Design,
         kernel: Option<&dyn Kernel>,
     ) -> Result<DMatrix<f64>, Error> {
-        /// The number of linear members whose scores are in memory at the same time.
+        /// The number of linear members whose scores are in memory at the same time, or a little more.
         const TOGETHER: usize = 32;
-        // Kernel values are computed once for all members.
-        let together = if self.basis.is_some() { self.members.len() } else { TOGETHER };
         let counts = self.votes();
+        // The members of a voter are together.
+        let voter = if self.scheme == Scheme::Plurality { counts.len() } else { 1 };
+        // Kernel values are computed once for all members.
+        let linear = TOGETHER.next_multiple_of(voter);
+        let together = if self.basis.is_some() { self.members.len() } else { linear };
         let places = counts.iter().enumerate().flat_map(|(k, &count)| repeat_n(k, count));
         let places: Vec<usize> = places.collect();
         let mut shares = DMatrix::zeros(counts.len(), design.rows());
         for (members, places) in self.members.chunks(together).zip(places.chunks(together)) {
             let scores = self.scores_of(members, design, kernel)?;
             for (mut sums, scores) in shares.column_iter_mut().zip(scores.column_iter()) {
+                if self.scheme == Scheme::Plurality {
+                    for scores in scores.as_slice().chunks_exact(voter) {
+                        sums.add_scalar_mut(-1.0);
+                        sums[self.decide(scores)] += 2.0;
+                    }
+                    continue;
+                }
                 for (&place, &score) in places.iter().zip(scores.iter()) {
                     sums[place] += if score > 0.0 { 1.0 } else { -1.0 };
                 }

@@ -137,11 +137,11 @@ impl Solver {
     /// assert_eq!(Solver::SDCA.requirements().spaces, [SpaceKind::Features]);
     /// ```
     pub fn requirements(&self) -> Requirements {
-        use SpaceKind::{Features, FreeFeatures, InnerProducts, Parts};
+        use SpaceKind::{Features, FreeFeatures, InnerProducts, Joint, Parts};
         const CONVEX: &[Need] = &[Need::Convexity];
         const SMOOTH: &[Need] = &[Need::Convexity, Need::Differentiability];
         const BOUNDED: &[Need] = &[Need::Convexity, Need::Differentiability, Need::Curvature];
-        const ALL: &[SpaceKind] = &[Features, FreeFeatures, InnerProducts, Parts];
+        const ALL: &[SpaceKind] = &[Features, FreeFeatures, InnerProducts, Parts, Joint];
         const FEATURES: &[SpaceKind] = &[Features];
         let (loss, spaces) = match self {
             Solver::Auto => (CONVEX, ALL),

@@ -67,9 +67,9 @@ pub struct Report {
     /// `sum c_i s_i y_i = 0` to rounding if there is an intercept. They are kept for a linear fit where
     /// [`Options::keep_duals`](crate::Options::keep_duals) asks for them.
     pub duals: Option<Vec<f64>>,
-    /// A bound on the share of rows that are misclassified if they are left out one at a time, for the
-    /// methods that have one, such as the large-margin distribution machine with the hinge.
-    pub leave_one_out_bound: Option<f64>,
+    /// A bound on the share of rows that are misclassified if they are left out one at a time and the
+    /// moments of all margins are kept: of the large-margin distribution machine with the hinge.
+    pub fixed_moments_leave_one_out_bound: Option<f64>,
 }
 
 impl Report {
@@ -262,7 +262,7 @@ impl Ending {
             choice: None,
             history: self.history,
             duals: None,
-            leave_one_out_bound: None,
+            fixed_moments_leave_one_out_bound: None,
         }
     }
 }

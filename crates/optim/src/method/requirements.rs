@@ -26,6 +26,8 @@ pub enum SpaceKind {
     InnerProducts,
     /// Sums over samples that are in the blocks of a file or on workers.
     Parts,
+    /// Several classes in one problem.
+    Joint,
 }
 
 impl fmt::Display for SpaceKind {
@@ -35,6 +37,7 @@ impl fmt::Display for SpaceKind {
             SpaceKind::FreeFeatures => "features with a penalty factor of 0",
             SpaceKind::InnerProducts => "a kernel",
             SpaceKind::Parts => "samples that are not in memory",
+            SpaceKind::Joint => "several classes in one problem",
         })
     }
 }

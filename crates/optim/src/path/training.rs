@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use margins_data::metrics::Measure;
-use margins_data::{Dataset, Design, Sample, Standardizer};
+use margins_data::{ClassLabels, Classes, Dataset, Design, Sample, Standardizer};
 use margins_losses::MarginLoss;
 
 use super::held_out::FinishedFolds;
+use super::joint::{JointFit, joint_path};
 use super::sensitivity::Sensitivity;
 use crate::certificate::DualSolution;
 use crate::method::Ending;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
-use crate::problem::{EmpiricalRisk, Penalty, PenaltyFactors};
+use crate::problem::{EmpiricalRisk, JointForm, JointObjective, Penalty, PenaltyFactors};
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, Status, path};
 
 /// The rule by which classes multiply the weights that the data give to samples.
@@ -152,6 +153,43 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(fits)
     }
 
+    /// Returns the fits to several classes in one problem at every lambda, largest first, with
+    /// coefficients for the features as given. Balanced classes have the same total weight.
+    ///
+    /// # Errors
+    /// The errors of [`joint_path`] and [`JointObjective::of`]. [`Error::FreeColumns`]: a feature has a
+    /// penalty factor of 0.
+    pub fn joint_path(
+        &self,
+        form: JointForm,
+        data: &Dataset<Classes>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<JointFit>, Error> {
+        let penalty = self.penalty_on(data.feature_names(), data.columns())?;
+        if !penalty.free().is_empty() {
+            return Err(Error::FreeColumns { found: penalty.free().get().len(), limit: 0 });
+        }
+        data.design().check_fits(data.labels().names().len(), self.copies(data.design()), 0)?;
+        let (mut fits, scalings) = self.on_scaled(data, |data| {
+            let mut objective = JointObjective::of(self.loss, form, data)?;
+            if self.class_weights == ClassWeights::Balanced {
+                objective = objective.balanced()?;
+            }
+            let n = data.rows();
+            if let Some(all) = self.of_rows.filter(|&all| all != n) {
+                objective = objective.with_weights(&vec![n as f64 / all as f64; n])?;
+            }
+            if !self.intercept {
+                objective = objective.without_intercepts();
+            }
+            joint_path(&objective, lambdas, &self.options, self.observer)
+        })?;
+        for coef in fits.iter_mut().flat_map(|fit| &mut fit.coefs) {
+            unscale_coefficients(coef, &scalings);
+        }
+        Ok(fits)
+    }
+
     /// Returns a fit by stochastic gradient, with coefficients for the features as given, and the
     /// learner after its last step, which knows the features as the fit scales them.
     ///
@@ -230,7 +268,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
 
     /// Returns the scalings before a fit, one after another: to unit deviation if the settings say so,
     /// and by the roots of the penalty factors.
-    fn scalings(&self, data: &Dataset) -> Result<Vec<Standardizer>, Error> {
+    fn scalings<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Vec<Standardizer>, Error> {
         let standardizer =
             self.standardize.then(|| Standardizer::fit(data.design(), data.weights()));
         let penalty = self.penalty_on(data.feature_names(), data.columns())?;
@@ -271,10 +309,10 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
 
     /// Applies `solve` to the data, with features scaled if the settings say so; returns its result
     /// and the scales.
-    fn on_scaled<T, E: From<Error>>(
+    fn on_scaled<T, E: From<Error>, Y: ClassLabels>(
         &self,
-        data: &Dataset,
-        solve: impl FnOnce(&Dataset) -> Result<T, E>,
+        data: &Dataset<Y>,
+        solve: impl FnOnce(&Dataset<Y>) -> Result<T, E>,
     ) -> Result<(T, Vec<Standardizer>), E> {
         let scalings = self.scalings(data)?;
         if scalings.is_empty() {
@@ -362,8 +400,12 @@ fn scaled_squares(factors: Option<&[f64]>, design: &Design) -> Vec<f64> {
 
 /// Takes the coefficients back to the features as given.
 pub(crate) fn unscale(fit: &mut Fit, scalings: &[Standardizer]) {
+    unscale_coefficients(&mut fit.coef, scalings);
+}
+
+fn unscale_coefficients(coef: &mut Vec<f64>, scalings: &[Standardizer]) {
     for scaling in scalings.iter().rev() {
-        fit.coef = scaling.unscale_coefficients(&fit.coef);
+        *coef = scaling.unscale_coefficients(coef);
     }
 }
 

@@ -307,15 +307,9 @@ fn norm(vector: &[f64]) -> f64 {
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     pub(crate) fn block_sums(&self, block: &Block, duals: &[f64], by: Mobility) -> BlockSums {
         let width = block.width;
-        let domain = self.domain();
         let mut gram = DMatrix::zeros(width, width);
         for (i, &s) in duals.iter().enumerate() {
-            let mobility = match by {
-                Mobility::All => 1.0,
-                Mobility::Room => self.room_of(s),
-                Mobility::Inside => f64::from(u8::from(s > domain.lower && s < domain.upper)),
-            };
-            let weight = self.weights.get(i) * mobility;
+            let weight = self.mobility(i, s, by);
             if weight > 0.0 {
                 let z = block.sample(i);
                 for j in 0..width {
@@ -341,21 +335,41 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         BlockSums { excess: all(false), sizes: all(true), gram }
     }
 
+    /// Returns the weight of a sample with this dual in the matrix that a move is made by.
+    pub(crate) fn mobility(&self, i: usize, s: f64, by: Mobility) -> f64 {
+        let domain = self.domain();
+        let mobility = match by {
+            Mobility::All => 1.0,
+            Mobility::Room => self.room_of(s),
+            Mobility::Inside => f64::from(u8::from(s > domain.lower && s < domain.upper)),
+        };
+        self.weights.get(i) * mobility
+    }
+
     /// Moves duals in their domain by a linear function of the free columns.
     pub(crate) fn move_block(&self, block: &Block, duals: &mut [f64], by: &BlockMove) {
+        self.move_by(duals, by, |i, delta| {
+            delta.iter().zip(block.sample(i)).map(|(d, z)| d * z).sum()
+        });
+    }
+
+    /// Moves duals in their domain by `d_i`, which is a function of `delta` and the sample.
+    pub(crate) fn move_by(
+        &self,
+        duals: &mut [f64],
+        by: &BlockMove,
+        along: impl Fn(usize, &[f64]) -> f64,
+    ) {
         /// The share of the room of a dual that one move takes at most.
         const MOST: f64 = 0.5;
         let domain = self.domain();
         for (i, s) in duals.iter_mut().enumerate() {
-            let along = |delta: &[f64]| -> f64 {
-                delta.iter().zip(block.sample(i)).map(|(d, z)| d * z).sum()
-            };
             let y = self.signs.get(i);
             let by = match by {
                 BlockMove::PullIn(delta) => {
-                    self.room_of(*s) * (y * along(delta)).clamp(-MOST, MOST)
+                    self.room_of(*s) * (y * along(i, delta)).clamp(-MOST, MOST)
                 }
-                BlockMove::Shift(delta) => y * along(delta),
+                BlockMove::Shift(delta) => y * along(i, delta),
             };
             *s = (*s - by).clamp(domain.lower, domain.upper);
         }

@@ -69,6 +69,20 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     pub fn margins(&self) -> Margins<'_, L> {
         Margins::of(Cow::Borrowed(self))
     }
+
+    /// Returns memory to evaluate the risk in with a [smoothed](Self::smoothed) loss, about centres or
+    /// zeros; a strength of 0 smooths nothing.
+    pub(crate) fn smoothed_margins(
+        &self,
+        centres: Option<&[f64]>,
+        strength: f64,
+    ) -> Margins<'_, L> {
+        if strength == 0.0 {
+            return self.margins();
+        }
+        let centres = centres.map_or_else(|| vec![0.0; self.weights.len()], <[f64]>::to_vec);
+        Margins::of(Cow::Owned(self.clone().smoothed(centres, strength)))
+    }
 }
 
 impl<'r, L: MarginLoss + ?Sized> Margins<'r, L> {

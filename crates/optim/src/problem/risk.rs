@@ -42,14 +42,7 @@ struct Smoothing {
 
 impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
     fn clone(&self) -> Self {
-        EmpiricalRisk {
-            loss: self.loss,
-            signs: self.signs.clone(),
-            weights: self.weights.clone(),
-            counts: self.counts.clone(),
-            intercept: self.intercept,
-            smoothing: self.smoothing.clone(),
-        }
+        EmpiricalRisk { smoothing: self.smoothing.clone(), ..self.with_loss(self.loss) }
     }
 }
 
@@ -65,6 +58,13 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             intercept: true,
             smoothing: None,
         }
+    }
+
+    /// Returns the risk of margins, with their weights over n and no intercept.
+    pub(crate) fn of_margins(loss: &'a L, weights: Weights) -> Self {
+        let signs = Signs::Given(Cow::Owned(vec![1.0; weights.len()]));
+        let (counts, intercept, smoothing) = (Counts::OfRisk, false, None);
+        EmpiricalRisk { loss, signs, weights, counts, intercept, smoothing }
     }
 
     /// Returns the risk of samples of weight 1, with an intercept.

@@ -5,6 +5,7 @@ use margins_data::{Design, Sample};
 use serde::{Deserialize, Serialize};
 
 use crate::Lambda;
+use crate::problem::Rivals;
 use crate::problem::summation::{UNIT, block_of_three, dot, sum_of_blocks};
 
 /// The sizes of samples and features, on which the rounding of products with them depends.
@@ -101,6 +102,41 @@ impl Extent {
     /// Returns the extent of a design from which these shifts have already been subtracted.
     pub fn of_shifted(design: &Design, taken: &[f64]) -> Self {
         Extent { taken: taken.to_vec(), ..Self::of(design) }
+    }
+
+    /// Returns the extent of the differences between a sample in the place of its class and itself in the
+    /// place of a rival, behind which are those of the intercepts of all classes but the last.
+    pub(crate) fn over_rivals(
+        &self,
+        design: &Design,
+        rivals: &Rivals<'_>,
+        intercepts: bool,
+    ) -> Self {
+        let (p, k) = (design.columns(), rivals.count());
+        let places = if intercepts { k - 1 } else { 0 };
+        let mut squares = self.squares.repeat(k);
+        // A sample is in as many differences in the place of its class as it has rivals.
+        for (class, sample) in rivals.classes().zip(design.samples()) {
+            sample.for_each(|j, x| squares[class * p + j] += (k - 2) as f64 * x * x);
+        }
+        let mut of_intercepts = vec![rivals.samples() as f64; k];
+        rivals.classes().for_each(|class| of_intercepts[class] += (k - 2) as f64);
+        squares.extend(of_intercepts.iter().take(places));
+        let mut sizes = self.sizes.repeat(k);
+        sizes.resize(k * p + places, 1.0);
+        let square = self.radius * self.radius + if intercepts { 1.0 } else { 0.0 };
+        let differences = Extent {
+            radius: (2.0 * square).sqrt(),
+            sizes,
+            squares,
+            ranges: Vec::new(),
+            taken: self.taken.repeat(k),
+            samples: rivals.pairs(),
+            longest: 2 * (self.longest + 1),
+            parts: self.parts,
+            ..Extent::default()
+        };
+        differences.with_least_and_largest()
     }
 
     /// Returns the extent of samples in parts, whose sums are made part by part and then added.

@@ -1,6 +1,5 @@
 //! Samples in memory, for the solvers that are generic over samples.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use margins_data::Design;
@@ -266,13 +265,7 @@ impl<L: MarginLoss + ?Sized> Smoothing for InMemory<'_, '_, L> {
             return;
         }
         let risk = &self.objective.risk;
-        self.margins = if strength == 0.0 {
-            risk.margins()
-        } else {
-            let zeros = || vec![0.0; risk.sample_count()];
-            let centres = self.centres.clone().unwrap_or_else(zeros);
-            Margins::of(Cow::Owned(risk.clone().smoothed(centres, strength)))
-        };
+        self.margins = risk.smoothed_margins(self.centres.as_deref(), strength);
     }
 
     fn centre(&mut self, at: Option<&Point>) {

@@ -6,6 +6,7 @@ mod constrained;
 mod dual;
 mod erm_solutions;
 mod free;
+mod joint;
 mod properties;
 mod samples;
 mod scales;

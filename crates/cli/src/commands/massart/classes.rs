@@ -34,7 +34,10 @@ pub(super) fn massart(
     let steps = fitted.classes.iter().map(|class| class.steps).sum();
     let mut warnings = Warnings::default();
     warnings.add(unfinished(arguments, fitted.status, steps));
-    warnings.add(unproven(arguments, settings, fitted.rows));
+    // Each class has the rows for itself.
+    let most = fitted.classes.iter().map(|class| class.steps).max().unwrap_or(0);
+    let needed = settings.proven_rows(fitted.model.columns(), most, fitted.status);
+    warnings.add(unproven(arguments, needed, fitted.rows));
     let held_out = format!("the {}", Counted(fitted.held_out, "row held out"));
     let useless = [(fitted.training_error, "the rows"), (fitted.held_out_error, held_out.as_str())];
     warnings.add_useless(useless.into_iter().find_map(|(error, rows)| {

@@ -1,16 +1,17 @@
-//! What is known without a fit: the numbers of a plan, and a lower bound on the noise rate.
+//! What is known without a fit: the numbers of plans, and a lower bound on the noise rate.
 
 use margins::data::{Dataset, Labels};
 use margins::estimators::massart::{HalfspaceMethod, HalfspaceSettings};
 use margins::massart::{MarginBound, Plan, Problem};
 
 use super::{settings, target};
-use crate::arguments::massart::{MassartArguments, PlanName};
+use crate::arguments::data::Source;
+use crate::arguments::massart::{LocalizationName, MassartArguments, PlanName};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::files::emit;
-use crate::output::massart::{AuditDocument, PlanDocument, Suspect};
+use crate::output::massart::{AuditDocument, CutPlanDocument, PlanDocument, Suspect};
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
 
@@ -24,17 +25,11 @@ pub(super) fn calculate(
     let plan = name.plan(&problem);
     let (mut rows, mut seconds) = (None, None);
     if !arguments.data.file.files().is_empty() {
-        let source = arguments.source();
-        if let Some(file) = source.block_file()? {
-            let weighted = |k| file.read::<Labels>(k).map(|data| weighted_rows(&data));
-            rows = Some(match file.has_weights() {
-                true => (0..file.partitions()).map(weighted).sum::<Result<usize, _>>()?,
-                false => file.rows(),
-            });
-        } else {
-            let data = source.dataset()?;
+        let (weighted, _, data) = size(&arguments.source())?;
+        rows = Some(weighted);
+        if let Some(data) = data {
             let of_step = step("timing steps", || settings.seconds_per_step(&data, &problem))?;
-            (rows, seconds) = (Some(weighted_rows(&data)), Some(of_step * plan.steps as f64));
+            seconds = Some(of_step * plan.steps as f64);
         }
     }
     let document = PlanDocument {
@@ -53,6 +48,58 @@ pub(super) fn calculate(
         seconds,
         rows,
         proven_epsilon: rows.and_then(|rows| Plan::proven_epsilon(&problem, rows)),
+    };
+    emit(None, |out| match arguments.output.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines()),
+    })
+}
+
+/// Returns the number of rows of positive weight, the number of features, and the rows themselves
+/// unless they are in a block file.
+fn size(source: &Source<'_>) -> Result<(usize, usize, Option<Dataset>), Failure> {
+    let Some(file) = source.block_file()? else {
+        let data = source.dataset()?;
+        return Ok((weighted_rows(&data), data.columns(), Some(data)));
+    };
+    let weighted = |k| file.read::<Labels>(k).map(|data| weighted_rows(&data));
+    let rows = match file.has_weights() {
+        true => (0..file.partitions()).map(weighted).sum::<Result<usize, _>>()?,
+        false => file.rows(),
+    };
+    Ok((rows, file.features(), None))
+}
+
+/// Prints the numbers of cutting planes with fresh rows in each call, and how many calls the rows are
+/// enough for.
+pub(super) fn calculate_cuts(
+    arguments: &MassartArguments,
+    settings: &HalfspaceSettings,
+    problem: Problem,
+) -> Result<(), Failure> {
+    const UNKNOWN: &str =
+        "--calculate with --learner cuts needs the number of features. Add --data";
+    if arguments.data.file.files().is_empty() {
+        return Err(Failure::usage(UNKNOWN));
+    }
+    let (rows, columns, _) = size(&arguments.source())?;
+    let plan = settings.cut_plan(columns).expect("a calculation is of fresh rows");
+    let learner = &arguments.learner;
+    let document = CutPlanDocument {
+        format: "margins-massart-cut-plan",
+        version: VERSION,
+        eta: problem.noise.get(),
+        gamma: problem.margin.get(),
+        epsilon: problem.target.epsilon(),
+        delta: problem.target.delta(),
+        features: columns + usize::from(settings.intercept),
+        localization: name_of(&learner.cuts.localization.unwrap_or(LocalizationName::Ellipsoid)),
+        calls: plan.calls,
+        rows_per_call: plan.rows_per_call,
+        held_out_rows: plan.selection,
+        rows_needed: plan.rows(),
+        rows,
+        calls_of_rows: plan.calls.min(rows.saturating_sub(plan.selection) / plan.rows_per_call),
     };
     emit(None, |out| match arguments.output.format() {
         OutputFormat::Json => write_json(out, &document),

@@ -18,7 +18,7 @@ pub(crate) struct HalfspacesDocument<'a> {
     pub(crate) data: ClassesDocument<'a>,
     /// The learner.
     pub(crate) solver: String,
-    /// The plan of `sgd`.
+    /// The plan of `sgd` and `cuts`.
     pub(crate) plan: Option<String>,
     pub(crate) scheme: String,
     /// True if the features were standardised.

@@ -6,6 +6,7 @@ use margins_data::{ClassLabels, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::path::TimeShares;
+use margins_optim::problem::JointForm;
 use margins_optim::{
     ErrorCurve, Fit, FoldRows, Lambda, Observed, Options, Report, Training, held_out_curve,
 };
@@ -36,6 +37,15 @@ pub(in crate::regularised) struct Fitting<'a> {
     pub(in crate::regularised) prepared: &'a Prepared<'a>,
     pub(in crate::regularised) training: &'a Training<'a, dyn MarginLoss>,
     pub(in crate::regularised) watcher: &'a Watcher<'a>,
+}
+
+/// Returns the form of the problem of a scheme that fits all classes at once.
+fn form_of(scheme: Scheme) -> Option<JointForm> {
+    match scheme {
+        Scheme::Joint => Some(JointForm::Pairwise),
+        Scheme::Multinomial => Some(JointForm::Multinomial),
+        _ => None,
+    }
 }
 
 /// Returns paths without the lambdas that some of them end before.
@@ -77,6 +87,13 @@ impl<'a> Fitting<'a> {
         lambdas: &[Lambda],
     ) -> Result<Vec<Option<Vec<Fit>>>, Error> {
         let Fitting { contests, prepared, training, watcher } = *self;
+        if let Some(form) = form_of(contests.scheme) {
+            let observer = |made: &Observed<'_>| watcher(0, made);
+            let training = &Training { observer: &observer, ..*training };
+            let paths =
+                prepared.subset(rows).joint_path(training, form, &contests.data, lambdas)?;
+            return Ok(paths.into_iter().map(Some).collect());
+        }
         let all_take_part = contests.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
         let by_class = if all_take_part { Vec::new() } else { contests.rows_by_class(rows) };

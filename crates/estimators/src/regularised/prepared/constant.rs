@@ -47,7 +47,7 @@ pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
         choice: None,
         history: Vec::new(),
         duals: None,
-        leave_one_out_bound: None,
+        fixed_moments_leave_one_out_bound: None,
     };
     let fit = |&lambda: &Lambda| Fit {
         lambda,

@@ -6,7 +6,7 @@ use margins_optim::ErrorCurve;
 
 use super::Found;
 use crate::regularised::prepared::Prepared;
-use crate::regularised::report::{KernelReport, LossReport};
+use crate::regularised::report::CandidateReport;
 use crate::regularised::settings::ClassifierSettings;
 
 /// What the searches so far have found.
@@ -17,7 +17,7 @@ pub(super) struct Tried<'d> {
     /// The error along the lambdas of each loss, with its best kernel.
     pub(super) curves: Vec<Option<ErrorCurve>>,
     /// The kernels with each loss, if there are several.
-    pub(super) kernels: Vec<Vec<KernelReport>>,
+    pub(super) kernels: Vec<Vec<CandidateReport>>,
 }
 
 impl<'d> Tried<'d> {
@@ -35,7 +35,7 @@ impl<'d> Tried<'d> {
                 self.kernels[loss].extend(found.report_on(&prepared));
             }
             if let Some(curve) = &found.curve
-                && self.curves[loss].as_ref().is_none_or(|best| is_better(curve, best))
+                && self.curves[loss].as_ref().is_none_or(|best| is_better(Some(curve), Some(best)))
             {
                 self.curves[loss] = Some(curve.clone());
             }
@@ -57,9 +57,9 @@ impl<'d> Tried<'d> {
 pub(super) fn reports(
     alone: &[Cow<'_, ClassifierSettings>],
     curves: Vec<Option<ErrorCurve>>,
-) -> Vec<LossReport> {
+) -> Vec<CandidateReport> {
     let report = |(settings, curve): (&Cow<'_, ClassifierSettings>, Option<ErrorCurve>)| {
-        Some(LossReport { loss: settings.loss.specification(), curve: curve? })
+        Some(CandidateReport { specification: settings.loss.specification(), curve: curve? })
     };
     alone.iter().zip(curves).filter_map(report).collect()
 }
@@ -72,20 +72,21 @@ impl Found {
 
     /// Returns true if the best lambda is better here than there.
     fn is_better_than(&self, other: &Found) -> bool {
-        match (&self.curve, &other.curve) {
-            (Some(here), Some(there)) => is_better(here, there),
-            _ => false,
-        }
+        is_better(self.curve.as_ref(), other.curve.as_ref())
     }
 
     /// Returns the report on the kernel of the space, if it has one and was cross-validated.
-    fn report_on(&self, prepared: &Prepared<'_>) -> Option<KernelReport> {
-        let (kernel, curve) = (prepared.kernel_specification()?, self.curve.clone()?);
-        Some(KernelReport { kernel, curve })
+    fn report_on(&self, prepared: &Prepared<'_>) -> Option<CandidateReport> {
+        let (specification, curve) = (prepared.kernel_specification()?, self.curve.clone()?);
+        Some(CandidateReport { specification, curve })
     }
 }
 
-/// Returns true if the best lambda is better here than there.
-fn is_better(here: &ErrorCurve, there: &ErrorCurve) -> bool {
-    here.rank(here.best) < there.rank(there.best)
+/// Returns true if the best lambda of the cross-validation is better here than there.
+pub(in crate::regularised) fn is_better(
+    here: Option<&ErrorCurve>,
+    there: Option<&ErrorCurve>,
+) -> bool {
+    let rank = |curve: &ErrorCurve| curve.rank(curve.best);
+    here.zip(there).is_some_and(|(here, there)| rank(here) < rank(there))
 }
