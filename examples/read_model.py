@@ -74,7 +74,8 @@ def read(content):
 
 def scheme(file):
     """Returns the name of a scheme, for votes of each class with the number of its members."""
-    names = ["binary", "one-versus-rest", "one-versus-one", "majority", "majority-versus-rest", "plurality"]
+    first = ["binary", "one-versus-rest", "one-versus-one", "majority", "majority-versus-rest"]
+    names = [*first, "joint", "multinomial", "plurality"]
     name = names[file.take("I")]
     return {name: file.list(lambda: file.take("Q"))} if name == "majority-versus-rest" else name
 
