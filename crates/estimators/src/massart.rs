@@ -100,7 +100,7 @@ pub enum HalfspaceMethod {
         problem: Problem,
         /// The number of random dimensions that features are projected to first, at the price of
         /// half of the margin; by default as many as certainly keep half of it, if that makes
-        /// the data smaller. There is none with fresh rows in each call.
+        /// the data smaller. Cuts with fresh rows in each call are never projected.
         dimensions: Option<usize>,
         /// The localisation method, the number of calls, and the rows of each call.
         search: CutSearch,

@@ -42,7 +42,7 @@ impl CutPlan {
     ///
     /// *Rows.* With `M = 4 (1 - eta)/gamma`, the largest norm of g, fact B.6 and `sigma^2 <= n M^2`,
     /// the mean of g over n fresh rows is within `2 epsilon/5` of `E g` but with probability
-    /// `2 exp(-(n r/2) ln(1 + r))` for `r = 2 epsilon/(5 M)`. So many rows have an error within
+    /// `2 exp(-(n r/2) ln(1 + r))` for `r = 2 epsilon/(5 M)`. The error on these n rows is within
     /// epsilon/10 of `err(w)` with at least this probability, by Hoeffding's inequality, because
     /// `M > 2`. Two points of the unit ball are at most 2 apart, so that a cut
     /// `2 (error - eta) - epsilon` deep, as [`separate`] makes it, is valid for every v; and what

@@ -274,7 +274,7 @@ pub fn multiply_all_transposed(design: &Design, z: &[f64], k: usize, out: &mut [
     out.copy_from_slice(&sums);
 }
 
-/// Returns the transpose of a matrix of so many rows and columns, column by column.
+/// Returns the transpose of a `rows x columns` matrix; both are stored column by column.
 fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
     (0..rows).flat_map(|i| (0..columns).map(move |j| matrix[j * rows + i])).collect()
 }
