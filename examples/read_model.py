@@ -41,8 +41,8 @@ class Bytes:
 def read(content):
     """Returns what a binary model says, as a dictionary; a path has the members of all lambdas, one lambda after another."""
     magic, version, checksum, description, numbers = struct.unpack("<8sIIQQ", content[:32])
-    if magic != b"\x89MGN\r\n\x1a\n" or version not in (1, 2):
-        raise ValueError("not a binary model of version 1 or 2")
+    if magic != b"\x89MGN\r\n\x1a\n" or version not in (1, 2, 3, 4):
+        raise ValueError("not a binary model of version 1 to 4")
     if len(content) != 32 + description + numbers or zlib.crc32(content[:12] + content[16:]) != checksum:
         raise ValueError("the file is damaged")
     file = Bytes(content[32:])
@@ -73,11 +73,16 @@ def read(content):
 
 
 def scheme(file):
-    """Returns the name of a scheme, for votes of each class with the number of its members."""
+    """Returns the name of a scheme, for votes of each class with the number of its members, for a decision list with its rule."""
     first = ["binary", "one-versus-rest", "one-versus-one", "majority", "majority-versus-rest"]
-    names = [*first, "joint", "multinomial", "plurality"]
+    names = [*first, "joint", "multinomial", "plurality", "decision-list"]
     name = names[file.take("I")]
-    return {name: file.list(lambda: file.take("Q"))} if name == "majority-versus-rest" else name
+    if name == "majority-versus-rest":
+        return {name: file.list(lambda: file.take("Q"))}
+    if name == "decision-list":
+        thresholds = file.list(file.number)
+        return {name: {"thresholds": thresholds, "divisor": {["number", "norm"][file.take("I")]: file.number()}}}
+    return name
 
 
 def member(file):

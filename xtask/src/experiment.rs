@@ -36,6 +36,8 @@ enum Experiment {
     LhsTable1(leaky_hockey_stick::comparison::Settings),
     /// Classifiers on data sets
     LhsTable2(leaky_hockey_stick::table_2::Arguments),
+    /// Errors above the Bayes error along n, for lambdas of theorem 5 and others
+    LhsConsistency(leaky_hockey_stick::consistency::Arguments),
     /// Times along the number of samples
     LhsTiming(leaky_hockey_stick::timing::Arguments),
     /// Samples that the learner under Massart noise needs, with fitted slopes
@@ -80,7 +82,7 @@ impl Experiment {
     /// Returns what the experiment finds. A journal of its finished trials is in the folder, which
     /// a later call continues.
     fn run(&self, folder: &Path) -> Result<Document, Failure> {
-        use leaky_hockey_stick::{figures, table_1, table_2, timing};
+        use leaky_hockey_stick::{consistency, figures, table_1, table_2, timing};
         use margin_pursuit::trajectories;
         let figure = |found: Result<_, Failure>, title| Ok(Document::of(found?, title));
         match self {
@@ -111,6 +113,7 @@ impl Experiment {
             }
             Experiment::LhsTable1(settings) => table_1::run(settings, folder),
             Experiment::LhsTable2(arguments) => table_2::run(arguments, folder),
+            Experiment::LhsConsistency(arguments) => consistency::run(arguments, folder),
             Experiment::LhsTiming(arguments) => timing::run(arguments),
             Experiment::MassartSampleComplexity(arguments) => {
                 massart::sample_complexity::run(arguments, folder)

@@ -1,6 +1,7 @@
 //! Experiments of *Leaky hockey stick loss* (Kwon and Zou 2023).
 
 pub(crate) mod comparison;
+pub(crate) mod consistency;
 mod data_sets;
 pub(crate) mod figures;
 mod geometry;

@@ -38,13 +38,14 @@ const ALWAYS: [(&str, &[&str]); 2] =
     [("margin-pursuit-fig4", &["--stand-in"]), ("margin-pursuit-fig5", &["--stand-in"])];
 
 /// The options of experiments in their quick form alone.
-const QUICK: [(&str, &[&str]); 20] = [
+const QUICK: [(&str, &[&str]); 21] = [
     ("margin-pursuit-fig3", &["--trials", "2"]),
     ("margin-pursuit-fig4", &["--trials", "2"]),
     ("margin-pursuit-fig5", &["--trials", "2"]),
     ("lhs-fig2", &["--draws", "100"]),
     ("lhs-table1", &["--trials", "3"]),
     ("lhs-table2", &["--trials", "2", "--slow-trials", "0"]),
+    ("lhs-consistency", &["--trials", "2", "--largest", "400"]),
     ("lhs-timing", &["--repetitions", "1"]),
     ("massart-sample-complexity", &["--instances", "2"]),
     ("massart-adversaries", &["--instances", "2", "--compared", "2"]),

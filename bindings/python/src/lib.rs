@@ -55,8 +55,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::massart::{
-        audit_massart, fit_massart, massart_cut_plan, massart_plan, massart_reweighted_loss,
-        massart_simulation,
+        HalfspaceState, audit_massart, fit_massart, massart_cut_plan, massart_plan,
+        massart_reweighted_loss, massart_simulation, partial_fit_massart,
     };
     #[pymodule_export]
     use super::model::{Model, ModelPath};

@@ -1,18 +1,22 @@
 //! Halfspaces under Massart noise.
 
+use std::path::PathBuf;
+
+use margins::data::blocks::BlockFile;
 use margins::data::generate::MassartDistribution;
-use margins::data::{ClassLabels, Design};
-use margins::estimators::Evidence;
+use margins::data::{ClassLabels, Design, Memory};
 use margins::estimators::massart::{
-    CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
+    self, CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings,
+    RowScaling,
 };
+use margins::estimators::{COPIES, Evidence, memory_below};
 use margins::massart::baselines::Baseline;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{CandidateRule, CutPlan, MarginBound, Plan, Problem, Target};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::data::Data;
 use crate::dictionary::Given;
@@ -21,9 +25,15 @@ use crate::encode::Encode;
 use crate::errors::refuse;
 use crate::model::Model;
 use crate::regularised::Watchers;
-use crate::settings::limit_of;
+use crate::settings::{MemoryLimit, limit_of};
 
-/// Returns the halfspace that a learner finds.
+/// The halfspaces that a fit has found.
+enum Fitted {
+    One(Box<FittedHalfspace>),
+    Several(Box<FittedHalfspaces>),
+}
+
+/// Returns the halfspace that a learner finds in samples, or in the block file at a path.
 #[pyfunction]
 pub(crate) fn fit_massart<'py>(
     py: Python<'py>,
@@ -31,30 +41,131 @@ pub(crate) fn fit_massart<'py>(
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut given = Given::new(settings)?;
     let stop = Stop::default();
-    let settings = settings_of(&mut given, &stop, watchers.callback)?;
-    let numbers = settings.clone();
-    let threads = given.take("n_jobs")?;
-    given.finish()?;
-    let data = Data::take(data, Encode(None))?;
+    let Settings { halfspace, memory, threads } =
+        Settings::take(settings, &stop, watchers.callback)?;
+    let numbers = halfspace.clone();
+    let fitted = if let Some(path) = data.get_item("path")? {
+        let path: PathBuf = path.extract()?;
+        run(py, threads, &stop, move || fit_file(&halfspace, &BlockFile::open(path)?, memory))?
+    } else {
+        let data = Data::take(data, Encode(None))?;
+        let several = data.classes().names().len() > 2;
+        run(py, threads, &stop, move || match several {
+            true => halfspace.fit_classes(&data.dataset()?).map(|f| Fitted::Several(Box::new(f))),
+            false => halfspace.fit(&data.dataset_of_two()?).map(|f| Fitted::One(Box::new(f))),
+        })?
+    };
     let result = PyDict::new(py);
-    if data.classes().names().len() > 2 {
-        let fitted = run(py, threads, &stop, move || settings.fit_classes(&data.dataset()?))?;
-        add_classes(&result, &fitted)?;
-        let most = fitted.classes.iter().map(|class| class.steps).max().unwrap_or(0);
-        let rows = numbers.proven_rows(fitted.model.columns(), most, fitted.status);
-        result.set_item("rows", rows)?;
-        result.set_item("model", Model::new(fitted.model))?;
-        return Ok(result);
+    let needed = |model: &margins::Model, steps, status| {
+        result.set_item("needed_rows", numbers.proven_rows(model.columns(), steps, status))
+    };
+    match fitted {
+        Fitted::One(fitted) => {
+            needed(&fitted.model, fitted.steps, fitted.status)?;
+            add_halfspace(&result, *fitted)?;
+        }
+        Fitted::Several(fitted) => {
+            let most = fitted.classes.iter().map(|class| class.steps).max().unwrap_or(0);
+            needed(&fitted.model, most, fitted.status)?;
+            add_classes(&result, *fitted)?;
+        }
     }
-    let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
+    Ok(result)
+}
+
+/// Returns the halfspaces of the rows of a file, which are loaded if they fit.
+fn fit_file(
+    settings: &HalfspaceSettings,
+    file: &BlockFile,
+    memory: Option<Memory>,
+) -> Result<Fitted, margins::Error> {
+    let several = file.classes().len() > 2;
+    Ok(match memory_below(file, memory, COPIES, None) {
+        Some(memory) => Fitted::One(Box::new(settings.fit_file(file, memory)?)),
+        None if several => Fitted::Several(Box::new(settings.fit_classes(&file.dataset()?)?)),
+        None => Fitted::One(Box::new(settings.fit(&file.dataset()?)?)),
+    })
+}
+
+/// The state of a learner of a stream between two chunks.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct HalfspaceState(massart::HalfspaceState);
+
+#[pymethods]
+impl HalfspaceState {
+    /// Returns the state of bytes that `to_bytes` has made.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let bytes = bytes.to_vec();
+        let read = move || massart::HalfspaceState::from_bytes(&bytes);
+        run(py, 1, &Stop::default(), read).map(HalfspaceState)
+    }
+
+    /// Returns the bytes of the state, with a checksum.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.0.clone();
+        let bytes = run(py, 1, &Stop::default(), move || state.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<HalfspaceState>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+
+    /// The number of rows taken.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+}
+
+/// Takes a chunk of a stream from a state on, at the start without one. Returns the state after it and,
+/// once a row is held out, the halfspace. A chunk that is refused leaves the state as it was.
+#[pyfunction]
+pub(crate) fn partial_fit_massart<'py>(
+    py: Python<'py>,
+    state: Option<PyRef<'py, HalfspaceState>>,
+    data: &Bound<'py, PyDict>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stop = Stop::default();
+    let Settings { halfspace, threads, .. } = Settings::take(settings, &stop, None)?;
+    let state = state.map(|state| state.0.clone());
+    let data = Data::take_of_two(data)?;
+    let (state, fitted) = run(py, threads, &stop, move || {
+        let data = data.dataset_of_two()?;
+        let columns = data.columns();
+        let mut learner = match state {
+            Some(state) => halfspace.resumed(columns, state)?,
+            None => halfspace.learner(columns)?,
+        };
+        learner.take(data.design(), data.labels().signs())?;
+        let names = data.feature_names().map(<[String]>::to_vec);
+        let classes = (data.labels().negative_class(), data.labels().positive_class());
+        let fitted =
+            (learner.held_out() > 0).then(|| learner.fitted(classes, names)).transpose()?;
+        Ok((learner.state(), fitted))
+    })?;
+    let result = PyDict::new(py);
+    result.set_item("state", Bound::new(py, HalfspaceState(state))?)?;
+    if let Some(fitted) = fitted {
+        add_halfspace(&result, fitted)?;
+    }
+    Ok(result)
+}
+
+/// Adds a halfspace with what is known of it.
+fn add_halfspace(result: &Bound<'_, PyDict>, fitted: FittedHalfspace) -> PyResult<()> {
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;
         result.set_item("delta", delta)?;
     }
-    let rows = numbers.proven_rows(fitted.model.columns(), fitted.steps, fitted.status);
-    result.set_item("rows", rows)?;
+    result.set_item("rows", fitted.rows)?;
     result.set_item("training_error", fitted.training_error)?;
     result.set_item("held_out_error", fitted.selection.error)?;
     result.set_item("held_out", fitted.selection.held_out)?;
@@ -66,16 +177,17 @@ pub(crate) fn fit_massart<'py>(
     result.set_item("noise", fitted.problem.noise.get())?;
     result.set_item("margin", fitted.problem.margin.get())?;
     result.set_item("status", fitted.status.name())?;
-    result.set_item("model", Model::new(fitted.model))?;
-    Ok(result)
+    result.set_item("model", Model::new(fitted.model))
 }
 
-/// Adds what is known of the halfspaces of several classes: for each class a list, in their order.
-fn add_classes(result: &Bound<'_, PyDict>, fitted: &FittedHalfspaces) -> PyResult<()> {
+/// Adds the halfspaces of several classes with what is known of them: for each class a list, in their
+/// order.
+fn add_classes(result: &Bound<'_, PyDict>, fitted: FittedHalfspaces) -> PyResult<()> {
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;
         result.set_item("delta", delta)?;
     }
+    result.set_item("rows", fitted.rows)?;
     result.set_item("training_error", fitted.training_error)?;
     result.set_item("held_out_error", fitted.held_out_error)?;
     result.set_item("held_out", fitted.held_out)?;
@@ -90,11 +202,34 @@ fn add_classes(result: &Bound<'_, PyDict>, fitted: &FittedHalfspaces) -> PyResul
     let distances: Option<Vec<f64>> = classes.iter().map(|class| class.distance).collect();
     result.set_item("distance", distances)?;
     let dimensions: Option<Vec<usize>> = classes.iter().map(|class| class.dimensions).collect();
-    result.set_item("dimensions", dimensions)
+    result.set_item("dimensions", dimensions)?;
+    result.set_item("model", Model::new(fitted.model))
 }
 
-/// Returns the settings of a fit or an audit.
-fn settings_of(
+/// The settings of a fit or an audit.
+struct Settings {
+    halfspace: HalfspaceSettings,
+    /// The memory for a block file.
+    memory: Option<Memory>,
+    threads: usize,
+}
+
+impl Settings {
+    fn take(
+        settings: &Bound<'_, PyDict>,
+        stop: &Stop,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let mut given = Given::new(settings)?;
+        let halfspace = halfspace_of(&mut given, stop, callback)?;
+        let memory: Option<MemoryLimit> = given.take("memory")?;
+        let threads = given.take("n_jobs")?;
+        given.finish()?;
+        Ok(Settings { halfspace, memory: memory.map(|limit| limit.0), threads })
+    }
+}
+
+fn halfspace_of(
     given: &mut Given<'_>,
     stop: &Stop,
     callback: Option<Py<PyAny>>,
@@ -127,14 +262,11 @@ pub(crate) fn audit_massart<'py>(
     delta: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let margin = MarginBound::new(gamma).map_err(refused)?;
-    let mut given = Given::new(settings)?;
     let stop = Stop::default();
-    let settings = settings_of(&mut given, &stop, None)?;
-    let threads = given.take("n_jobs")?;
-    given.finish()?;
+    let Settings { halfspace, threads, .. } = Settings::take(settings, &stop, None)?;
     let data = Data::take_of_two(data)?;
     let found =
-        run(py, threads, &stop, move || settings.audit(&data.dataset_of_two()?, margin, delta))?;
+        run(py, threads, &stop, move || halfspace.audit(&data.dataset_of_two()?, margin, delta))?;
     let (rows, terms): (Vec<usize>, Vec<f64>) = found.suspects.into_iter().unzip();
     let result = PyDict::new(py);
     result.set_item("eta_bound", found.eta_bound)?;
@@ -403,12 +535,14 @@ fn method_of(given: &mut Given<'_>) -> PyResult<HalfspaceMethod> {
         "leaky-relu" => baseline(Baseline::LeakyRelu),
         "proper" => baseline(Baseline::Proper),
         "plane" => baseline(Baseline::Plane),
+        "partition" => Ok(HalfspaceMethod::Partition { problem: problem()? }),
         "cuts" => {
             plan_of(&plan, &problem()?)?;
             Ok(HalfspaceMethod::Cuts { problem: problem()?, dimensions, search })
         }
         other => {
-            let names = "'auto', 'sgd', 'cuts', 'perceptron', 'leaky-relu', 'proper' or 'plane'";
+            let names = "'auto', 'sgd', 'cuts', 'perceptron', 'leaky-relu', 'proper', 'plane' or \
+                         'partition'";
             Err(refuse("learner", format!("'{other}'"), names))
         }
     }

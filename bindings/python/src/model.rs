@@ -7,7 +7,7 @@ use margins::Registry;
 use margins::model::{Format, Functions};
 use margins::nalgebra::DMatrix;
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -108,8 +108,14 @@ impl Model {
         self.0.votes().into_owned()
     }
 
+    /// The thresholds of the members of a decision list.
+    #[getter]
+    fn thresholds<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.decision_list().map(|list| list.thresholds.to_pyarray(py))
+    }
+
     /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one, joint, multinomial,
-    /// majority, majority-versus-rest or plurality.
+    /// majority, majority-versus-rest, plurality or decision-list.
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()
@@ -230,7 +236,8 @@ impl Model {
         Ok(Some(result))
     }
 
-    /// Returns the scores of every sample, one sample per row: one per member, or one of a majority.
+    /// Returns the scores of every sample, one sample per row: one per member, or one of a majority or a
+    /// decision list.
     fn scores<'py>(
         &self,
         py: Python<'py>,
@@ -280,7 +287,7 @@ impl Model {
     fn has_probabilities(&self) -> PyResult<bool> {
         let loss = loss_of(self.0.loss())?;
         let of_member = |member: &margins::model::Member| member.probability(&*loss, 0.0).is_some();
-        Ok(!self.0.scheme().is_vote() && self.0.members().iter().all(of_member))
+        Ok(!self.0.scheme().scores_together() && self.0.members().iter().all(of_member))
     }
 }
 

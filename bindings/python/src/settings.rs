@@ -99,7 +99,7 @@ impl<'py> FromPyObject<'_, 'py> for SigmaChoice {
 }
 
 /// The most memory of a kernel matrix, from a number of bytes or a text.
-pub(crate) struct MemoryLimit(Memory);
+pub(crate) struct MemoryLimit(pub(crate) Memory);
 
 impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
     type Error = PyErr;

@@ -5,12 +5,13 @@ import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -297,6 +298,61 @@ def test_halfspaces_are_learned_by_weight(learner):
     assert fit(twice, y_all, heavy).score(X, y) > 0.9 > 0.1 > fit(twice, y_all, heavy[::-1]).score(X, y)
     with pytest.raises(ValueError, match="weight"):
         fit(X, y, -np.ones(len(y)))
+
+
+def test_halfspaces_are_learned_from_a_stream(tmp_path):
+    noisy = ml.massart.simulate(5, 0.2, 0.1, samples=6000, random_state=3)
+    known = {"eta": 0.1, "gamma": 0.2, "epsilon": 0.1, "fit_intercept": False, "scale_rows": "each"}
+    whole = ml.MassartClassifier("sgd", **known).partial_fit(noisy.X, noisy.y)
+    assert noisy.error(whole) <= min(0.2, whole.error_bound_) and whole.status_ == "rule-met"
+    assert whole.t_ == 6000 and not hasattr(whole, "training_error_")
+    chunks = ml.MassartClassifier("sgd", **known)
+    chunks.partial_fit(noisy.X[:4], noisy.y[:4], classes=[-1, 1])
+    with pytest.raises(NotFittedError):
+        chunks.predict(noisy.X)
+    for rows in np.split(np.arange(6000), [4, 5, 105, 1105, 3000])[1:]:
+        chunks = pickle.loads(pickle.dumps(chunks.partial_fit(noisy.X[rows], noisy.y[rows])))
+    for name in ("coef_", "error_bound_", "held_out_error_", "n_iter_", "t_"):
+        assert np.array_equal(getattr(chunks, name), getattr(whole, name)), name
+    chunks.save(tmp_path / "model.mgn")
+    assert np.array_equal(ml.load(tmp_path / "model.mgn").predict(noisy.X), whole.predict(noisy.X))
+    # Other settings and classes are of another stream, and a fit is none.
+    with pytest.raises(ValueError, match="not the state of this learner: its noise rate, margin"):
+        chunks.set_params(eta=0.2).partial_fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="classes is"):
+        whole.partial_fit(noisy.X, noisy.y, classes=[0, 1])
+    with pytest.raises(ValueError, match="cannot continue a fit"):
+        ml.MassartClassifier("sgd", **known).fit(noisy.X, noisy.y).partial_fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="scale_rows is 'largest', which needs all samples at once"):
+        ml.MassartClassifier("sgd", **known | {"scale_rows": "largest"}).partial_fit(noisy.X, noisy.y)
+    with pytest.raises(ValueError, match="partial_fit learns from two"):
+        ml.MassartClassifier("sgd", **known).partial_fit(noisy.X, np.arange(6000) % 3)
+    assert not hasattr(ml.MassartClassifier("auto"), "partial_fit")
+
+
+def test_halfspaces_are_learned_from_block_files(tmp_path):
+    X, clean, y = sectors()
+    weights = 1.0 + np.arange(len(y)) % 2
+    frame = pd.DataFrame(X, columns=["east", "north"])
+    known = {"eta": 0.1, "gamma": 0.2, "epsilon": 0.2}
+    fit = lambda memory, *data: ml.MassartClassifier("sgd", **known, memory=memory).fit(*data)
+    path = tmp_path / "two.blocks"
+    ml.blocks.write(path, frame, y == "up", weights, rows=50)
+    expected = fit(None, frame, y == "up", weights)
+    # The smallest memory holds some of the blocks only.
+    for memory in (150_000, "1GB", None):
+        model = fit(memory, path)
+        assert np.array_equal(model.coef_, expected.coef_) and model.error_bound_ == expected.error_bound_, memory
+        assert model.training_error_ == pytest.approx(expected.training_error_)
+        assert model.feature_names_in_.tolist() == ["east", "north"] and model.classes_.tolist() == ["False", "True"]
+    assert not hasattr(model.fit(X, y == "up"), "feature_names_in_")
+    ml.blocks.write(tmp_path / "three.blocks", X, y)
+    assert np.array_equal(fit(None, str(tmp_path / "three.blocks")).coef_, fit(None, X, y).coef_)
+    for name, beside in (("y", (y,)), ("sample_weight", (None, weights))):
+        with pytest.raises(ValueError, match=f"{name} is given beside the block file"):
+            fit(None, path, *beside)
+    with pytest.raises(OSError, match="nowhere"):
+        fit(None, tmp_path / "nowhere")
 
 
 def sectors(n=900):
@@ -775,6 +831,31 @@ def test_the_lowest_error_in_the_plane_is_found():
     assert stump.training_error_ <= 0.06 and 37 < -stump.intercept_[0] / stump.coef_[0, 0] < 45
     with pytest.raises(ValueError, match="lowest 0-1 error is in the plane, and there are 3 features with the intercept"):
         ml.MassartClassifier("plane", eta=0.3, gamma=0.1).fit(noisy.X, noisy.y)
+
+
+def test_decision_lists_are_models(tmp_path):
+    noisy = ml.massart.simulate(3, 0.2, 0.3, "trap", points=500, samples=4000, random_state=2)
+    known = {"eta": 0.3, "gamma": 0.2, "epsilon": 0.1, "fit_intercept": False}
+    model = ml.MassartClassifier("partition", **known).fit(noisy.X, noisy.y)
+    assert noisy.error(model) <= min(0.4, model.error_bound_) and model.status_ == "rule-met"
+    # The first rule whose score reaches its threshold decides.
+    assert len(model.thresholds_) == len(model.coef_) > 1 and model.thresholds_[-1] == 0
+    scores = noisy.X @ model.coef_.T / np.linalg.norm(noisy.X, axis=1).max()
+    decides = (abs(scores) >= model.thresholds_).argmax(axis=1)
+    assert np.allclose(model.decision_function(noisy.X), scores[np.arange(4000), decides])
+    assert model.score(noisy.X, noisy.y) == pytest.approx(1 - model.training_error_)
+    model.save(tmp_path / "model.mgn")
+    for again in (ml.load(tmp_path / "model.mgn"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(noisy.X), model.decision_function(noisy.X))
+        assert np.array_equal(again.thresholds_, model.thresholds_)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="thresholds_ is read-only"):
+        model.thresholds_ = np.zeros(2)
+    with pytest.raises(ValueError, match="several classes"):
+        ml.MassartClassifier("partition", **known).fit(noisy.X, np.arange(4000) % 3)
+    with pytest.raises(ValueError, match="divide by the largest norm"):
+        ml.MassartClassifier("partition", **known, standardize=True, scale_rows="each").fit(noisy.X, noisy.y)
+    assert not hasattr(model.set_params(learner="sgd").fit(noisy.X, noisy.y), "thresholds_")
 
 
 def test_simulated_halfspaces_have_exact_errors(tmp_path):

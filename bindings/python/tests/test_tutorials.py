@@ -25,7 +25,10 @@ def test_tutorial(path, tmp_path, capsys):
     assert (tmp_path / f"{path.stem}.png").stat().st_size > 10_000 and capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("page", "folder"), [("README.md", "."), ("docs/start/python.md", "fixtures")])
+WALKS = [(f"docs/walks/{paper}.md", "fixtures") for paper in ("leaky-hockey-stick", "margin-pursuit", "massart", "maximal-loss")]
+
+
+@pytest.mark.parametrize(("page", "folder"), [("README.md", "."), ("docs/start/python.md", "fixtures"), *WALKS])
 def test_pages_with_examples(page, folder, monkeypatch):
     root = Path(__file__).parents[3]
     monkeypatch.chdir(root / "crates" / "test-support" / folder)

@@ -5,7 +5,6 @@ use margins::data::{ClassLabels, Dataset, Memory};
 use margins::estimators::regularised::{
     ClassifierSettings, DataSummary, FileRows, FittedClassifier, Path,
 };
-use margins::optim::shards::OnDisk;
 
 use crate::failure::Failure;
 use crate::messages::step;
@@ -19,32 +18,6 @@ pub(crate) enum Rows<Y: ClassLabels> {
     InMemory(Dataset<Y>),
     /// Some blocks of a file are in memory.
     OnDisk(FileRows),
-}
-
-/// The copies of the features during fits to rows in memory: the rows as they are read, the scaled
-/// rows, and the copy of a solver.
-pub(crate) const COPIES: usize = 3;
-
-/// Returns the memory for the rows of a file, if it is less than this many copies of all rows take;
-/// `features`, if given, replaces the number of features of the file.
-pub(crate) fn too_small(
-    file: &BlockFile,
-    memory: Option<Memory>,
-    copies: usize,
-    features: Option<usize>,
-) -> Option<Memory> {
-    let bytes = match features {
-        Some(features) => file.rows() * features * size_of::<f64>(),
-        None => (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>(),
-    };
-    let all = Memory::from_bytes(copies * (bytes + file.rows() * OnDisk::BYTES_PER_ROW));
-    let memory = half_of_free(memory)?;
-    (all > memory).then_some(memory)
-}
-
-/// Returns the given memory, or half of the free memory if the system reports it.
-pub(crate) fn half_of_free(given: Option<Memory>) -> Option<Memory> {
-    given.or_else(|| Memory::free().map(Memory::half))
 }
 
 impl<Y: ClassLabels> Rows<Y> {

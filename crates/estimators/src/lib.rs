@@ -60,6 +60,7 @@ mod threads;
 
 pub use error::Error;
 pub use evidence::Evidence;
+pub use limits::{COPIES, memory_below};
 pub use linear_model::linear_model;
 #[cfg(feature = "rayon")]
 pub use threads::on_threads;

@@ -46,13 +46,17 @@ pub(crate) fn linear_model_of_classes(
     feature_names: Option<Vec<String>>,
     members: Vec<(LinearClassifier, TrainingSummary)>,
 ) -> Result<Model, Error> {
-    let member = |(classifier, training): (LinearClassifier, TrainingSummary)| Member {
-        lambda: lambda.map(Lambda::get),
-        intercept: classifier.intercept,
-        coef: classifier.coef,
-        training,
-        platt: None,
-    };
-    let members = members.into_iter().map(member).collect();
+    let members = members.into_iter().map(|(c, training)| linear_member(lambda, c, training));
+    let members = members.collect();
     Model::from_members(loss, classes, scheme, feature_names, None, members)
+}
+
+/// Returns the member of a linear classifier.
+pub(crate) fn linear_member(
+    lambda: Option<Lambda>,
+    classifier: LinearClassifier,
+    training: TrainingSummary,
+) -> Member {
+    let LinearClassifier { intercept, coef } = classifier;
+    Member { lambda: lambda.map(Lambda::get), intercept, coef, training, platt: None }
 }

@@ -22,18 +22,16 @@ mod classes;
 mod cut_search;
 mod features;
 mod file;
+mod stream;
 mod without_fit;
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use margins_data::read::Stream;
 use margins_data::{ClassLabels, Dataset, Design, Standardizer};
-use margins_massart::baselines::{Baseline, learn_tested};
-use margins_massart::{
-    OnePass, Plan, Problem, Sphere, SphereSample, Target, learn, learn_adaptively,
-};
-use margins_model::Model;
+use margins_massart::baselines::{Baseline, learn_tested, partition};
+use margins_massart::{Plan, Problem, Sphere, SphereSample, Target, learn, learn_adaptively};
+use margins_model::{Model, Registry, Scheme};
 use margins_optim::Status;
 use margins_optim::method::Limits;
 
@@ -42,10 +40,11 @@ use crate::standardization::Standardization;
 use crate::{Error, Evidence};
 use answer::{Answer, Source};
 pub(crate) use features::baseline;
-use features::{FeatureScaling, positive_rows, wrong_weight};
+use features::{FeatureScaling, positive_rows, wrong_weight, wrong_weight_of};
 
 pub use classes::FittedHalfspaces;
 pub use cut_search::CutSearch;
+pub use stream::{HalfspaceLearner, HalfspaceState};
 pub use without_fit::NoiseAudit;
 
 /// The settings of a learner under Massart noise.
@@ -112,6 +111,12 @@ pub enum HalfspaceMethod {
         /// The learner.
         baseline: Baseline,
     },
+    /// The decision list of Diakonikolas, Gouleakis and Tzamos (2019), for two classes: its model is
+    /// no halfspace, but several with thresholds.
+    Partition {
+        /// The noise rate, the margin and the accuracy.
+        problem: Problem,
+    },
     /// Reweighted stochastic gradient for many noise rates and margins, of which the best is taken.
     Adaptive {
         /// The accuracy.
@@ -135,7 +140,8 @@ impl HalfspaceMethod {
         match self {
             HalfspaceMethod::Gradient { problem, .. }
             | HalfspaceMethod::Cuts { problem, .. }
-            | HalfspaceMethod::Baseline { problem, .. } => problem.target,
+            | HalfspaceMethod::Baseline { problem, .. }
+            | HalfspaceMethod::Partition { problem } => problem.target,
             HalfspaceMethod::Adaptive { target } => *target,
         }
     }
@@ -145,7 +151,7 @@ impl HalfspaceMethod {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FittedHalfspace {
-    /// The halfspace, with the loss that its learner reweights.
+    /// The halfspace, or the decision list, with the loss that its learner reweights or minimises.
     pub model: Model,
     /// The bound on the error, from samples held out.
     pub evidence: Evidence,
@@ -230,7 +236,8 @@ impl HalfspaceSettings {
     /// # Errors
     /// [`Error::Massart`]: a row that cannot be scaled, too few rows for the problem, dimensions out
     /// of range, candidates that do not fit in memory. [`Error::Data`]: a feature that overflows when it
-    /// is scaled. [`Error::Contradiction`]: dimensions with fresh rows in each call.
+    /// is scaled. [`Error::Contradiction`]: dimensions with fresh rows in each call, or a decision list
+    /// of standardised rows, each divided by its norm.
     pub fn fit(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_here(data));
@@ -240,6 +247,14 @@ impl HalfspaceSettings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
+        let is_list = matches!(self.method, HalfspaceMethod::Partition { .. });
+        if is_list && self.standardize && self.scaling == Some(RowScaling::Each) {
+            return Err(Error::contradiction(
+                "a decision list of standardised features".to_owned(),
+                "rows divided by their own norms".to_owned(),
+                "the model has the norms of the features as given: divide by the largest norm",
+            ));
+        }
         let chosen = self.weighted_rows(data)?;
         let (rows, data) = (data.rows(), chosen.as_ref().unwrap_or(data));
         let limits = self.iterations.limits(self.time_limit);
@@ -248,7 +263,6 @@ impl HalfspaceSettings {
         let sample = sample_of(&design, labels.signs(), weights, divisor)?;
         let answer = self.learn(&sample, &limits)?;
         let classifier = features.classifier(&answer.halfspace);
-        let wrong = wrong_weight(&classifier, data.design(), labels.signs(), weights);
         let total = weights.map_or(data.rows() as f64, |weights| weights.iter().sum());
         let fitted = answer.fitted(
             &features,
@@ -260,6 +274,14 @@ impl HalfspaceSettings {
                 divisor,
             },
         )?;
+        let wrong = match fitted.model.scheme() {
+            Scheme::DecisionList => {
+                let scores =
+                    fitted.model.decision_function(data.design(), &Registry::standard())?;
+                wrong_weight_of(scores.into_iter(), labels.signs(), weights)
+            }
+            _ => wrong_weight(&classifier, data.design(), labels.signs(), weights),
+        };
         let model = fitted.model.with_encoding(data.encoding().cloned())?;
         let training_error = Some(wrong / total);
         Ok(FittedHalfspace { model, training_error, rows: data.rows(), ..fitted })
@@ -314,64 +336,14 @@ impl HalfspaceSettings {
                 let learned = learn_tested(baseline, &problem, sample, self.seed, limits)?;
                 Ok(Answer::by_baseline(problem, baseline, learned))
             }
+            HalfspaceMethod::Partition { problem } => {
+                let learned = partition::learn_tested(&problem, sample, self.seed, limits)?;
+                Ok(Answer::by_partition(problem, learned))
+            }
             HalfspaceMethod::Adaptive { target } => {
                 let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
                 Ok(Answer::adaptively(target, adaptive))
             }
         }
-    }
-
-    /// Learns a halfspace from a stream, which is read once and no further than is needed.
-    ///
-    /// # Errors
-    /// [`Error::Contradiction`]: a method or a scaling that needs all rows at once, or rows with
-    /// weights, because one pass counts every row once. [`Error::Data`]: a row that cannot be read.
-    /// [`Error::Massart`]: a row that cannot be scaled, or too few rows.
-    pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<FittedHalfspace, Error> {
-        let refuse = |one: &str, reason| {
-            Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
-        };
-        if self.standardize {
-            return refuse("standardisation", "means and deviations need all rows");
-        }
-        if self.scaling == Some(RowScaling::Largest) {
-            return refuse("a division by the largest norm", "it is the largest of all rows");
-        }
-        let HalfspaceMethod::Gradient { problem, plan } = self.method else {
-            return refuse("a learner of several passes", "it needs all rows at once");
-        };
-        let features = self.features(false, None);
-        let columns = stream.columns() + usize::from(self.intercept);
-        let mut learner = OnePass::new(&problem, plan, columns, self.seed)?;
-        let limits = self.iterations.limits(self.time_limit);
-        let (mut classes, mut stopped, mut positives) = (None, None, 0);
-        while !learner.is_complete()
-            && stopped.is_none()
-            && let Some(chunk) = stream.next_chunk()?
-        {
-            if chunk.weights.is_some() {
-                let reason = "one pass counts every row once: read the rows into memory, where they are drawn by weight";
-                return refuse("the weights of rows", reason);
-            }
-            let design = features.of(&chunk.design)?;
-            learner.take(&design, chunk.labels.signs())?;
-            positives += chunk.labels.signs().iter().filter(|&&sign| sign > 0.0).count();
-            let (negative, positive) =
-                (chunk.labels.negative_class(), chunk.labels.positive_class());
-            classes = Some((negative.to_owned(), positive.to_owned()));
-            stopped = limits.reached();
-        }
-        let mut answer = Answer::by_gradient(problem, learner.finish()?);
-        answer.status = stopped.unwrap_or(answer.status);
-        let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
-        let share = positives as f64 / stream.rows() as f64;
-        let source = Source {
-            classes: (&negative, &positive),
-            feature_names: stream.feature_names().map(<[String]>::to_vec),
-            rows: stream.rows() as usize,
-            baseline: share.min(1.0 - share),
-            divisor: None,
-        };
-        answer.fitted(&features, source)
     }
 }

@@ -80,7 +80,7 @@ pub use cuts::{
 pub use error::Error;
 pub use fresh_cuts::{CutPlan, learn_by_fresh_cuts};
 pub use held_out::held_out_rows;
-pub use one_pass::OnePass;
+pub use one_pass::{OnePass, OnePassState};
 pub use oracle::{Separation, reweighted_risk, separate};
 pub use parts::{
     SamplesInParts, SeePart, learn_by_cuts_from_parts, learn_by_fresh_cuts_from_parts,

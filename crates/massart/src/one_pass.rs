@@ -2,8 +2,11 @@
 
 use margins_data::{Design, Sample};
 use margins_optim::method::Limits;
+use margins_optim::online::Iterate;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::selection::Candidates;
@@ -52,6 +55,54 @@ pub struct OnePass {
     signs: Vec<f64>,
 }
 
+/// The progress of a [`OnePass`] between two parts: all but the problem, the plan and the seed.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub struct OnePassState {
+    iterate: Iterate,
+    /// The position in the random numbers.
+    words: u64,
+    candidates: Vec<Vec<f64>>,
+    taken: usize,
+    steps: usize,
+    held_out: Vec<HeldOutRows>,
+    signs: Vec<f64>,
+}
+
+/// The samples held out of a part, as states store them.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+enum HeldOutRows {
+    Dense(Vec<Vec<f64>>),
+    Sparse(Vec<Vec<(usize, f64)>>),
+}
+
+impl HeldOutRows {
+    fn of(design: &Design) -> Self {
+        let stored = |sample: Sample<'_>| {
+            let mut stored = Vec::new();
+            sample.for_each(|column, x| stored.push((column, x)));
+            stored
+        };
+        let all = |sample: Sample<'_>| {
+            let mut all = vec![0.0; design.columns()];
+            sample.for_each(|column, x| all[column] = x);
+            all
+        };
+        match design.is_sparse() {
+            true => HeldOutRows::Sparse(design.samples().map(stored).collect()),
+            false => HeldOutRows::Dense(design.samples().map(all).collect()),
+        }
+    }
+
+    fn design(&self, columns: usize) -> Result<Design, margins_data::Error> {
+        match self {
+            HeldOutRows::Dense(rows) => Design::from_rows(rows),
+            HeldOutRows::Sparse(rows) => Design::from_sparse_rows(rows, columns),
+        }
+    }
+}
+
 impl OnePass {
     /// Returns a learner at the start, for samples with this number of features.
     ///
@@ -71,6 +122,75 @@ impl OnePass {
             held_out: Vec::new(),
             signs: Vec::new(),
         })
+    }
+
+    /// Returns the state from which a learner of the same problem, plan and seed
+    /// [continues](Self::resumed) later.
+    ///
+    /// ```
+    /// use margins_data::Design;
+    /// use margins_massart::{OnePass, Plan, Problem};
+    ///
+    /// let problem = Problem::new(0.1, 0.2)?;
+    /// let start = || OnePass::new(&problem, Plan::practical(&problem), 2, 1);
+    /// let (part, signs) = (Design::from_rows(&[[1.0, 0.5], [-0.5, 1.0]])?, [1.0, -1.0]);
+    /// let mut learner = start()?;
+    /// learner.take(&part, &signs)?;
+    /// let mut resumed = start()?.resumed(learner.state())?;
+    /// for _ in 0..9 {
+    ///     learner.take(&part, &signs)?;
+    ///     resumed.take(&part, &signs)?;
+    /// }
+    /// assert_eq!(resumed.finish()?, learner.finish()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn state(&self) -> OnePassState {
+        let candidates = (0..self.candidates.len()).map(|k| self.candidates.get(k).to_vec());
+        OnePassState {
+            iterate: self.sgd.iterate().clone(),
+            words: self.random.get_word_pos() as u64,
+            candidates: candidates.collect(),
+            taken: self.taken,
+            steps: self.steps,
+            held_out: self.held_out.iter().map(HeldOutRows::of).collect(),
+            signs: self.signs.clone(),
+        }
+    }
+
+    /// Returns the learner that continues from a state; this one is at the start.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Sign`], [`Error::Data`]: a state of another number of features, or
+    /// one that contradicts itself.
+    pub fn resumed(mut self, state: OnePassState) -> Result<Self, Error> {
+        let columns = self.candidates.columns();
+        let check = |what, expected, found| {
+            (expected == found).then_some(()).ok_or(Error::Shape { what, expected, found })
+        };
+        check("features of a state", columns, state.iterate.features())?;
+        for candidate in &state.candidates {
+            check("features of a candidate", columns, candidate.len())?;
+            self.candidates.push(candidate);
+        }
+        if let Some(row) = state.signs.iter().position(|sign| sign.abs() != 1.0) {
+            return Err(Error::Sign { row, sign: state.signs[row] });
+        }
+        let designs = state.held_out.iter().map(|rows| rows.design(columns));
+        self.held_out = designs.collect::<Result<_, _>>()?;
+        for design in &self.held_out {
+            check("features of a sample held out", columns, design.columns())?;
+        }
+        let rows = self.held_out.iter().map(Design::rows).sum();
+        check("signs of samples held out", rows, state.signs.len())?;
+        self.random.set_word_pos(state.words.into());
+        let OnePassState { iterate, taken, steps, signs, .. } = state;
+        self.sgd = self.sgd.at(iterate);
+        Ok(OnePass { taken, steps, signs, ..self })
+    }
+
+    /// Returns the number of samples held out so far.
+    pub fn held_out(&self) -> usize {
+        self.signs.len()
     }
 
     /// Returns true if all T steps are taken and all N samples held out, so that no more samples

@@ -55,6 +55,16 @@ impl Sgd {
         self.iterate.last().coef
     }
 
+    /// Returns the present iterate.
+    pub(super) fn iterate(&self) -> &Iterate {
+        &self.iterate
+    }
+
+    /// Returns the learner at another iterate.
+    pub(super) fn at(self, iterate: Iterate) -> Self {
+        Sgd { iterate, ..self }
+    }
+
     /// Lets the mean of the iterates begin with the next one.
     fn start_averaging(&mut self) {
         self.iterate.start_averaging();

@@ -482,7 +482,7 @@ fn the_learners_before_reach_eta_plus_epsilon_too() {
     let noisy = instance(3, gamma, eta, 3, 2);
     let training = Exact::drawn(&noisy, 20_000, 1);
     let sample = training.sample();
-    let list = partition::learn(&problem, &sample, 300).unwrap();
+    let list = partition::learn(&problem, &sample, 300, &Limits::default()).unwrap();
     let scores: Vec<f64> = noisy.design().samples().map(|x| list.score(&x)).collect();
     assert!(list.rules().len() > 1 && list.rules().last().is_some_and(|rule| rule.1 == 0.0));
     assert!(noisy.error(&scores).unwrap() <= eta + 0.1);
@@ -591,7 +591,7 @@ fn a_decision_list_divides_rows_as_it_was_learned() {
     let problem = Problem::new(0.3, 0.2).unwrap().with_target(target);
     for divisor in [None, Some(Sphere::largest_norm(&design).unwrap())] {
         let sample = SphereSample::scaled(&design, &draws.signs, divisor).unwrap();
-        let list = partition::learn(&problem, &sample, 300).unwrap();
+        let list = partition::learn(&problem, &sample, 300, &Limits::default()).unwrap();
         // The rule that decides, from the scores of the sample that it was learned from.
         let scores: Vec<Vec<f64>> =
             list.rules().iter().map(|(w, _)| sample.points().scores(w)).collect();
@@ -939,7 +939,9 @@ fn refusals_name_the_value() {
         learn(&problem, &longest, &single, 1, &Limits::default()).unwrap_err().to_string(),
         Projection::new(3, 0, 1).unwrap_err().to_string(),
         Projection::new(3, 2, 1).unwrap().project(&good).unwrap_err().to_string(),
-        partition::learn(&Problem::new(0.49, 0.1).unwrap(), &single, 10).unwrap_err().to_string(),
+        partition::learn(&Problem::new(0.49, 0.1).unwrap(), &single, 10, &Limits::default())
+            .unwrap_err()
+            .to_string(),
     ];
     let expected = [
         "eta is 0.5, but must be at least 0 and below 1/2",

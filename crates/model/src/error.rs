@@ -11,6 +11,15 @@ pub(crate) const VERSION: u32 = 1;
 #[cfg(feature = "serde")]
 pub(crate) const VERSION_OF_PATHS: u32 = 2;
 
+/// The version of the layout of a model whose scheme readers of version 1 do not know: one from a
+/// majority of each class against the rest on.
+#[cfg(feature = "serde")]
+pub(crate) const VERSION_OF_SCHEMES: u32 = 3;
+
+/// The version of the layout of the models of a path with such a scheme.
+#[cfg(feature = "serde")]
+pub(crate) const VERSION_OF_PATHS_OF_SCHEMES: u32 = 4;
+
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,7 +59,7 @@ pub enum Error {
     /// The file has another version of the layout.
     #[cfg(feature = "serde")]
     #[error(
-        "it has model version {found}, but this program reads versions {VERSION} and {VERSION_OF_PATHS}: \
+        "it has model version {found}, but this program reads versions {VERSION} to {VERSION_OF_PATHS_OF_SCHEMES}: \
          install the release that wrote it"
     )]
     Version {

@@ -14,8 +14,8 @@ use margins_data::encode::Encoding;
 use margins_losses::MarginLoss;
 
 use self::scheme::SchemeInFile;
-use crate::error::{VERSION, VERSION_OF_PATHS};
-use crate::{Basis, Error, Member, Model, ModelPath, Registry, write_atomically};
+use crate::error::{VERSION, VERSION_OF_PATHS, VERSION_OF_PATHS_OF_SCHEMES, VERSION_OF_SCHEMES};
+use crate::{Basis, Error, Member, Model, ModelPath, Registry, Scheme, write_atomically};
 
 pub use checked::{from_checked_bytes, to_checked_bytes};
 
@@ -200,9 +200,19 @@ impl<'a> Steps<'a> {
         Steps { model: path.first(), further: path.further() }
     }
 
-    /// Returns the version of the layout.
+    /// Returns the smallest version of the layout that has what the models need.
     fn version(self) -> u32 {
-        if self.further.is_empty() { VERSION } else { VERSION_OF_PATHS }
+        let (alone, path) = match self.model.scheme() {
+            Scheme::Binary | Scheme::OneVersusRest | Scheme::OneVersusOne | Scheme::Majority => {
+                (VERSION, VERSION_OF_PATHS)
+            }
+            Scheme::MajorityVersusRest
+            | Scheme::Joint
+            | Scheme::Multinomial
+            | Scheme::Plurality
+            | Scheme::DecisionList => (VERSION_OF_SCHEMES, VERSION_OF_PATHS_OF_SCHEMES),
+        };
+        if self.further.is_empty() { alone } else { path }
     }
 
     /// Returns the members, lambda after lambda.
@@ -252,9 +262,11 @@ impl Parts {
         let Parts { version, loss, classes, scheme, feature_names, basis, members, .. } = self;
         let scheme = scheme.parts();
         let path = match version {
-            VERSION => Model::from_parts(&*loss, classes, scheme, feature_names, basis, members)
+            VERSION_OF_PATHS | VERSION_OF_PATHS_OF_SCHEMES => {
+                ModelPath::from_members(&*loss, classes, scheme.0, feature_names, basis, members)
+            }
+            _ => Model::from_parts(&*loss, classes, scheme, feature_names, basis, members)
                 .map(ModelPath::from),
-            _ => ModelPath::from_members(&*loss, classes, scheme.0, feature_names, basis, members),
         }?;
         let (encoding, label_type) = (self.encoding, self.label_type);
         path.try_map(|model| Ok(model.with_encoding(encoding)?.with_label_type(label_type)))
@@ -263,7 +275,7 @@ impl Parts {
 
 /// Refuses a version that is not read.
 fn check_version(found: u64) -> Result<(), Error> {
-    match [VERSION, VERSION_OF_PATHS].iter().any(|version| u64::from(*version) == found) {
+    match (u64::from(VERSION)..=u64::from(VERSION_OF_PATHS_OF_SCHEMES)).contains(&found) {
         true => Ok(()),
         false => Err(Error::Version { found }),
     }

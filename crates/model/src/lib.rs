@@ -73,7 +73,7 @@ pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
 pub use margins_data::{Design, write_atomically};
 pub use margins_losses::MarginLoss;
 pub use member::{Member, TrainingSummary};
-pub use model::Model;
+pub use model::{DecisionList, Divisor, Model};
 pub use path::ModelPath;
 pub use predictor::Predictor;
 pub use probability_table::ProbabilityTable;

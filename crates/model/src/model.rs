@@ -1,10 +1,11 @@
 //! The model: classes, members and functions, with scores and decisions.
 
+mod classes;
+mod decision_list;
 mod votes;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::str::FromStr;
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::Encoding;
@@ -15,12 +16,17 @@ use nalgebra::DMatrix;
 
 use crate::{Basis, Error, Member, Registry, Scheme};
 
+pub use decision_list::{DecisionList, Divisor};
+
+/// A scheme with the number of members of each class, if these vote, and the rule of a decision list.
+pub(crate) type SchemeParts = (Scheme, Vec<usize>, Option<DecisionList>);
+
 /// A classifier: one binary classifier for two classes, several for more, over the same functions
 /// of a sample.
 ///
 /// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the
 /// features as given, or the functions of the [`Basis`]. Members that [vote](Scheme::is_vote) have one
-/// score together, or one for each class. A model has been checked: all of its numbers are finite,
+/// score together, or one for each class, and those of a [`DecisionList`] one together. A model has been checked: all of its numbers are finite,
 /// and all sizes agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -32,6 +38,7 @@ pub struct Model {
     scheme: Scheme,
     /// The number of members of each class, in a majority of each class against the rest.
     votes: Vec<usize>,
+    list: Option<DecisionList>,
     feature_names: Option<Vec<String>>,
     encoding: Option<Encoding>,
     basis: Option<Basis>,
@@ -83,14 +90,15 @@ impl Model {
         basis: Option<Basis>,
         members: Vec<Member>,
     ) -> Result<Self, Error> {
-        Self::from_parts(loss, classes, (scheme, Vec::new()), feature_names, basis, members)
+        let scheme = (scheme, Vec::new(), None);
+        Self::from_parts(loss, classes, scheme, feature_names, basis, members)
     }
 
-    /// Returns the model of a scheme with the number of members of each class, if these vote.
+    /// Returns the model of a scheme with its parts.
     pub(crate) fn from_parts(
         loss: &dyn MarginLoss,
         classes: Vec<String>,
-        (scheme, votes): (Scheme, Vec<usize>),
+        (scheme, votes, list): SchemeParts,
         feature_names: Option<Vec<String>>,
         basis: Option<Basis>,
         members: Vec<Member>,
@@ -105,6 +113,7 @@ impl Model {
             label_type,
             scheme,
             votes,
+            list,
             feature_names,
             encoding,
             basis,
@@ -124,6 +133,11 @@ impl Model {
         let (classes, members) = (self.classes.len(), self.members.len());
         match self.scheme.scores(classes) {
             Some(_) if self.scheme == Scheme::Majority && members > 0 => {}
+            Some(_) if self.scheme == Scheme::DecisionList && members > 0 => match &self.list {
+                Some(list) if self.basis.is_none() => list.check(members)?,
+                Some(_) => return Err("it has a decision list of functions".to_owned()),
+                None => return Err("it has no thresholds for its decision list".to_owned()),
+            },
             Some(scores) if self.scheme == Scheme::MajorityVersusRest => {
                 let total = self.votes.iter().try_fold(0_usize, |sum, &k| sum.checked_add(k));
                 if self.votes.len() != scores || self.votes.contains(&0) || total != Some(members) {
@@ -204,10 +218,14 @@ impl Model {
         self.basis.as_ref()
     }
 
-    /// Returns the number of scores of a sample: 1 of a majority, that of the classes of a majority of
-    /// each class against the rest or a plurality, and else that of the members.
+    /// Returns the number of scores of a sample: 1 of a majority or a decision list, that of the classes
+    /// of a majority of each class against the rest or a plurality, and else that of the members.
     pub fn scores_per_sample(&self) -> usize {
-        if self.scheme.is_vote() { self.votes().len() } else { self.members.len() }
+        match self.scheme {
+            Scheme::DecisionList => 1,
+            scheme if scheme.is_vote() => self.votes().len(),
+            _ => self.members.len(),
+        }
     }
 
     /// Returns the binary classifiers, at least one, in the order of the scheme.
@@ -247,7 +265,7 @@ impl Model {
     }
 
     /// Returns the scores of every sample, samples x [scores](Self::scores_per_sample): one a
-    /// member, or one of all members of a majority. Kernel values are computed once for all members,
+    /// member, or one of all members of a majority or a decision list. Kernel values are computed once for all members,
     /// in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
@@ -262,7 +280,7 @@ impl Model {
     }
 
     /// Returns the score of every sample, of a model for two classes: `b + <w, x>`, `b + sum_j
-    /// a_j phi_j(x)`, or that of a majority.
+    /// a_j phi_j(x)`, or that of a majority or a decision list.
     ///
     /// # Errors
     /// A model with several scores; [`decision_functions`](Self::decision_functions) says which
@@ -346,9 +364,10 @@ impl Model {
         kernel: Option<&dyn Kernel>,
     ) -> Result<DMatrix<f64>, Error> {
         self.accept(design.columns(), None)?;
-        match self.scheme.is_vote() {
-            true => self.shares(design, kernel),
-            false => self.scores_of(&self.members, design, kernel),
+        match &self.list {
+            Some(list) => self.listed(list, design),
+            None if self.scheme.is_vote() => self.shares(design, kernel),
+            None => self.scores_of(&self.members, design, kernel),
         }
     }
 
@@ -375,28 +394,5 @@ impl Model {
             Some(at) => Err(Error::Score { row: at / members.len(), score: scores.as_slice()[at] }),
             None => Ok(scores),
         }
-    }
-
-    /// Returns the class of a label, counted from 0, compared as numbers where both are numbers;
-    /// `None` for no class of the model.
-    pub fn class_of(&self, label: &str) -> Option<usize> {
-        self.index.get(label)
-    }
-
-    /// Returns the classes as values of the type that labels were given in, or of any other that
-    /// can be read from their names: numbers, booleans, types that display and parse alike. A whole
-    /// number may be spelled 1.0 in a name.
-    ///
-    /// # Errors
-    /// [`Error::LabelType`]: the name of a class is no value of the type.
-    pub fn class_values<T: FromStr>(&self) -> Result<Vec<T>, Error> {
-        let read = |class: &String| {
-            let plain = || T::from_str(&class.trim().parse::<f64>().ok()?.to_string()).ok();
-            T::from_str(class).ok().or_else(plain).ok_or_else(|| Error::LabelType {
-                class: class.clone(),
-                wanted: std::any::type_name::<T>(),
-            })
-        };
-        self.classes.iter().map(read).collect()
     }
 }

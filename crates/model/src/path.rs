@@ -50,7 +50,7 @@ impl ModelPath {
     /// # Errors
     /// [`Error::Invalid`]: what [`Model::from_members`] refuses; members that do not fill the last
     /// lambda; lambdas that differ within a step, or do not fall from step to step; a scheme
-    /// whose members [vote](Scheme::is_vote).
+    /// whose members [score together](Scheme::scores_together).
     pub fn from_members(
         loss: &dyn MarginLoss,
         classes: Vec<String>,
@@ -59,8 +59,9 @@ impl ModelPath {
         basis: Option<Basis>,
         mut members: Vec<Member>,
     ) -> Result<Self, Error> {
-        if scheme.is_vote() {
-            return Err(Error::Invalid(format!("a path has no members that vote, as in {scheme}")));
+        if scheme.scores_together() {
+            let reason = format!("a path has no members that score together, as in {scheme}");
+            return Err(Error::Invalid(reason));
         }
         let count = scheme.scores(classes.len()).unwrap_or(members.len()).max(1);
         let mut further = Vec::new();

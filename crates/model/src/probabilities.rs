@@ -8,7 +8,7 @@ use crate::{Error, Model, Scheme};
 
 impl Model {
     /// Returns the probability of the second class at a score of a model for two classes; `None` of
-    /// a majority, and where neither the loss nor a Platt scaling gives one.
+    /// a majority or a decision list, and where neither the loss nor a Platt scaling gives one.
     pub fn probability(&self, loss: &dyn MarginLoss, score: f64) -> Option<f64> {
         match (self.scheme(), self.members()) {
             (Scheme::Binary, [member]) => member.probability(loss, score),
@@ -21,15 +21,16 @@ impl Model {
     /// [names](Self::loss).
     ///
     /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two
-    /// classes have 1 - p and p; a majority has no probabilities. One-versus-rest: the p of all
-    /// classes are divided by their sum, or all classes have the same probability where that is 0.
+    /// classes have 1 - p and p; a majority or a decision list has no probabilities. One-versus-rest:
+    /// the p of all classes are divided by their sum, or all classes have the same probability where
+    /// that is 0.
     /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). One problem for
     /// all classes: the probabilities whose conditional risk the scores
     /// [minimise](joint_probabilities), for the multinomial loss the [`softmax`] of the scores.
     ///
     /// # Errors
     /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling; or the model
-    /// is a majority.
+    /// is a majority or a decision list.
     ///
     /// # Panics
     /// If the scores do not have [as many columns](Self::scores_per_sample) as the model has scores.
@@ -66,7 +67,7 @@ impl Model {
         assert_eq!(scores.len(), self.scores_per_sample(), "the scores of a sample");
         assert_eq!(out.len(), self.classes().len(), "one probability a class");
         let none = || Error::NoProbabilities(self.loss().to_owned());
-        if self.scheme().is_vote() {
+        if self.scheme().scores_together() {
             return Err(none());
         }
         if self.scheme().is_joint() {
@@ -145,6 +146,7 @@ impl Scheme {
             Scheme::Majority
             | Scheme::MajorityVersusRest
             | Scheme::Plurality
+            | Scheme::DecisionList
             | Scheme::Joint
             | Scheme::Multinomial => {
                 return Err(Error::NoProbabilities(self.to_string()));

@@ -37,6 +37,10 @@ pub enum Scheme {
     /// class of its largest score, the first of several: the class of the largest score, which is the
     /// share of votes for the class less that for others; of several the first.
     Plurality,
+    /// Two classes, any number of linear members with a [threshold](crate::DecisionList) each: the
+    /// score is that of the first member whose score is large enough, in absolute value; the second
+    /// class where it is greater than 0, else the first.
+    DecisionList,
 }
 
 impl Scheme {
@@ -50,12 +54,18 @@ impl Scheme {
         matches!(self, Scheme::Joint | Scheme::Multinomial)
     }
 
+    /// Returns true if several members have one score together, which has no probability: those of a
+    /// [vote](Self::is_vote) or a decision list.
+    pub fn scores_together(self) -> bool {
+        self.is_vote() || self == Scheme::DecisionList
+    }
+
     /// Returns the number of scores of a sample for k classes: 1, k or k(k - 1)/2; `None` where the
-    /// scheme is not for as many classes. It is the number of members too, but for a
-    /// [vote](Self::is_vote).
+    /// scheme is not for as many classes. It is the number of members too, unless these
+    /// [score together](Self::scores_together).
     pub fn scores(self, classes: usize) -> Option<usize> {
         match self {
-            Scheme::Binary | Scheme::Majority => (classes == 2).then_some(1),
+            Scheme::Binary | Scheme::Majority | Scheme::DecisionList => (classes == 2).then_some(1),
             _ if classes < 2 => None,
             Scheme::OneVersusRest
             | Scheme::Joint
@@ -77,7 +87,7 @@ impl Scheme {
     pub fn member_names(self, classes: &[String]) -> Vec<String> {
         let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
         match self {
-            Scheme::Binary | Scheme::Majority => vec![pair(0, 1)],
+            Scheme::Binary | Scheme::Majority | Scheme::DecisionList => vec![pair(0, 1)],
             Scheme::OneVersusRest | Scheme::MajorityVersusRest | Scheme::Plurality => {
                 classes.iter().map(|class| format!("'{class}' against the rest")).collect()
             }
@@ -97,7 +107,9 @@ impl Scheme {
     pub fn decide(self, classes: usize, scores: &[f64]) -> usize {
         assert_eq!(Some(scores.len()), self.scores(classes), "the scores of a sample");
         match self {
-            Scheme::Binary | Scheme::Majority => usize::from(scores[0] > 0.0),
+            Scheme::Binary | Scheme::Majority | Scheme::DecisionList => {
+                usize::from(scores[0] > 0.0)
+            }
             Scheme::OneVersusRest
             | Scheme::Joint
             | Scheme::Multinomial
@@ -129,6 +141,7 @@ impl std::fmt::Display for Scheme {
             Scheme::Multinomial => "multinomial",
             Scheme::MajorityVersusRest => "majority-versus-rest",
             Scheme::Plurality => "plurality",
+            Scheme::DecisionList => "decision-list",
         })
     }
 }

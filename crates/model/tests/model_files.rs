@@ -14,8 +14,8 @@ use margins_kernel_functions::{
 };
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::{
-    Basis, Error, Format, Functions, Header, Member, Model, ModelPath, Registry, Scheme,
-    TrainingSummary,
+    Basis, DecisionList, Divisor, Error, Format, Functions, Header, Member, Model, ModelPath,
+    Registry, Scheme, TrainingSummary,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -109,17 +109,21 @@ fn models() -> impl Strategy<Value = Model> {
         (2usize..5).prop_map(|k| (Scheme::OneVersusOne, k)),
         Just((Scheme::Majority, 2)),
         (2usize..5).prop_map(|k| (Scheme::MajorityVersusRest, k)),
+        (2usize..5).prop_map(|k| (Scheme::Joint, k)),
+        (2usize..5).prop_map(|k| (Scheme::Multinomial, k)),
         (2usize..5).prop_map(|k| (Scheme::Plurality, k)),
+        Just((Scheme::DecisionList, 2)),
     ];
     (scheme, 1usize..5, 1usize..5)
         .prop_flat_map(|((scheme, classes), p, voters)| {
             let members = match scheme {
-                Scheme::Majority => voters,
+                Scheme::Majority | Scheme::DecisionList => voters,
                 Scheme::MajorityVersusRest => votes_of(classes, voters).iter().sum(),
                 Scheme::Plurality => classes * voters,
                 _ => scheme.scores(classes).expect("a scheme for as many"),
             };
             basis(p).prop_flat_map(move |basis| {
+                let basis = basis.filter(|_| scheme != Scheme::DecisionList);
                 let functions = basis.as_ref().map_or(p, Basis::len);
                 let member = (
                     proptest::option::of(1e-9..1e3f64),
@@ -151,6 +155,19 @@ fn models() -> impl Strategy<Value = Model> {
             if scheme == Scheme::MajorityVersusRest {
                 let groups = votes.iter().map(|&count| members.drain(..count).collect()).collect();
                 return Model::from_majorities(loss, classes, names, basis, groups)
+                    .expect("a model");
+            }
+            if scheme == Scheme::DecisionList {
+                // The sizes of coefficients make thresholds of every size.
+                let sizes = members[1..].iter().map(|member| member.intercept.abs());
+                let thresholds = sizes.chain([0.0]).collect();
+                let number = members[0].intercept.abs();
+                let divisor = match members.len() % 2 {
+                    0 => Divisor::Number(number),
+                    _ => Divisor::Norm(number),
+                };
+                let list = DecisionList { thresholds, divisor };
+                return Model::from_decision_list(loss, classes, names, members, list)
                     .expect("a model");
             }
             Model::from_members(loss, classes, scheme, names, basis, members).expect("a model")
@@ -378,6 +395,119 @@ proptest! {
             prop_assert!(refused.contains("which are not 3 a voter"), "{refused}");
         }
     }
+
+    /// The first member whose divided score reaches its threshold decides, by the definition; the model
+    /// is the same from a file, and has no probabilities.
+    #[test]
+    fn the_first_score_beyond_its_threshold_decides(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30),
+        thresholds in proptest::collection::vec(0.0..2.0f64, 0..5),
+        number in 0.0..3.0f64,
+        by_norm in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let rows: Vec<&[f64]> = weights.chunks_exact(3).collect();
+        let design = Design::from_rows(&rows).unwrap();
+        let thresholds: Vec<f64> = thresholds.into_iter().chain([0.0]).collect();
+        let member = |m: usize| Member {
+            lambda: None,
+            intercept: weights[m],
+            coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let members: Vec<Member> = (0..thresholds.len()).map(member).collect();
+        let divisor = if by_norm { Divisor::Norm(number) } else { Divisor::Number(number) };
+        let list = DecisionList { thresholds: thresholds.clone(), divisor };
+        let classes = vec!["no".to_owned(), "yes".to_owned()];
+        let model = Model::from_decision_list(&Hinge, classes, None, members.clone(), list).unwrap();
+        let expected = rows.iter().map(|row| {
+            let squares: f64 = row.iter().map(|x| x * x).sum();
+            let divisor = if by_norm { (squares + number * number).sqrt() } else { number };
+            let score = |member: &Member| {
+                let score: f64 = row.iter().zip(&member.coef).map(|(x, w)| x * w).sum();
+                if divisor > 0.0 { (score + member.intercept) / divisor } else { 0.0 }
+            };
+            let scores: Vec<f64> = members.iter().map(score).collect();
+            let decides = (0..scores.len()).find(|&k| scores[k].abs() >= thresholds[k]).unwrap();
+            scores[decides]
+        });
+        let scores = model.decision_function(&design, &registry).unwrap();
+        for (score, expected) in scores.iter().zip(expected) {
+            prop_assert!((score - expected).abs() < 1e-9 * expected.abs().max(1.0), "{score} {expected}");
+        }
+        let decided: Vec<usize> = scores.iter().map(|&score| usize::from(score > 0.0)).collect();
+        prop_assert_eq!(model.predict(&design, &registry).unwrap(), decided);
+        let columns = model.decision_functions(&design, &registry).unwrap();
+        prop_assert!(matches!(model.class_probabilities(&columns, &Logistic), Err(Error::NoProbabilities(_))));
+        prop_assert_eq!(model.probability(&Logistic, 0.5), None);
+        for format in FORMATS {
+            let read = load(&model.to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read, &model);
+            prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &scores);
+        }
+    }
+}
+
+/// A sample of norm 0 has the score 0, and a rule that is none is refused.
+#[test]
+fn a_decision_list_has_a_threshold_for_each_member() {
+    let member = Member {
+        lambda: None,
+        intercept: 0.0,
+        coef: vec![1.0, -1.0],
+        training: TrainingSummary::uncertified(1),
+        platt: None,
+    };
+    let of = |thresholds: &[f64], members: usize, divisor: Divisor| {
+        let list = DecisionList { thresholds: thresholds.to_vec(), divisor };
+        let classes = vec!["no".to_owned(), "yes".to_owned()];
+        Model::from_decision_list(&Hinge, classes, None, vec![member.clone(); members], list)
+    };
+    let zero = Design::from_rows(&[[0.0, 0.0]]).unwrap();
+    let model = of(&[0.5, 0.0], 2, Divisor::Norm(0.0)).unwrap();
+    assert_eq!(model.decision_function(&zero, &Registry::standard()).unwrap(), [0.0]);
+    let cases: [(&[f64], usize, f64, &str); 7] = [
+        (&[0.5, 0.0], 1, 1.0, "2 thresholds for 1 members"),
+        (&[], 0, 1.0, "it has 0 members"),
+        (&[0.5, 0.1], 2, 1.0, "but must be at least 0, and the last 0"),
+        (&[-0.5, 0.0], 2, 1.0, "are [-0.5, 0.0]"),
+        (&[f64::NAN, 0.0], 2, 1.0, "are [NaN, 0.0]"),
+        (&[0.5, 0.0], 2, f64::INFINITY, "the divisor of its decision list is inf"),
+        (&[0.5, 0.0], 2, -1.0, "the divisor of its decision list is -1"),
+    ];
+    for (thresholds, members, divisor, told) in cases {
+        let refused = message(of(thresholds, members, Divisor::Number(divisor)));
+        assert!(refused.contains(told), "{refused}");
+    }
+    let (classes, members) = (vec!["no".to_owned(), "yes".to_owned()], vec![member]);
+    let without = Model::from_members(&Hinge, classes, Scheme::DecisionList, None, None, members);
+    assert!(message(without).contains("no thresholds for its decision list"));
+}
+
+/// A file has the version that its scheme needs.
+#[test]
+fn the_version_is_that_of_what_is_written() {
+    for (name, models) in models_of_fixtures() {
+        for format in FORMATS {
+            let bytes = models.to_bytes(format).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("model");
+            std::fs::write(&path, bytes).unwrap();
+            let (header, _) = ModelPath::load_with_header(&path, &Registry::standard()).unwrap();
+            assert_eq!(header.version, version_of(name), "{name}");
+        }
+    }
+}
+
+/// The version of the file of a fixture.
+fn version_of(name: &str) -> u32 {
+    match name {
+        "sparse-path" => 2,
+        "votes" | "list" | "joint" => 3,
+        "joint-path" => 4,
+        _ => 1,
+    }
 }
 
 #[test]
@@ -410,6 +540,21 @@ fn a_majority_is_of_two_classes_and_has_members() {
     let without =
         Model::from_members(&Hinge, classes, Scheme::MajorityVersusRest, None, None, members);
     assert!(message(without).contains("divided into [] for 3 classes"));
+}
+
+/// A majority for each of three classes, of the members of a model of three.
+fn votes(of: &Model) -> Model {
+    let members = [1, 2, 3].map(|count| of.members()[..count].to_vec()).to_vec();
+    let names = of.feature_names().map(<[String]>::to_vec);
+    Model::from_majorities(&Logistic, of.classes().to_vec(), names, None, members).expect("votes")
+}
+
+/// A decision list of the members of a model of three classes.
+fn list(of: &Model) -> Model {
+    let (names, members) = (of.feature_names().map(<[String]>::to_vec), of.members().to_vec());
+    let list = DecisionList { thresholds: vec![0.5, 0.25, 0.0], divisor: Divisor::Norm(1.0) };
+    Model::from_decision_list(&Hinge, of.classes()[1..].to_vec(), names, members, list)
+        .expect("a list")
 }
 
 /// The models of the fixtures: the four fits, whose JSON is their source, and what is made from them.
@@ -449,12 +594,16 @@ fn models_of_fixtures() -> Vec<(&'static str, ModelPath)> {
         ("rest", several(Scheme::OneVersusRest, &of("linear.json"))),
         ("one", several(Scheme::OneVersusOne, &of("sparse-kernel.json"))),
         ("platt", scaled(&several(Scheme::OneVersusRest, &of("linear.json")))),
+        ("votes", votes(&several(Scheme::OneVersusRest, &of("linear.json")))),
+        ("list", list(&several(Scheme::OneVersusRest, &of("linear.json")))),
+        ("joint", several(Scheme::Joint, &of("linear.json"))),
     ];
     let path = path_of(&of("sparse-kernel.json"), &[0.5, 0.05, 0.005]);
+    let joint_path = path_of(&several(Scheme::Joint, &of("linear.json")), &[0.5, 0.05]);
     models
         .map(|(name, model)| (name, model.into()))
         .into_iter()
-        .chain([("sparse-path", path)])
+        .chain([("sparse-path", path), ("joint-path", joint_path)])
         .collect()
 }
 
@@ -500,7 +649,7 @@ proptest! {
     /// path of one lambda.
     #[test]
     fn a_path_keeps_every_model(model in models(), count in 2usize..5) {
-        prop_assume!(!model.scheme().is_vote());
+        prop_assume!(!model.scheme().scores_together());
         let lambdas: Vec<f64> = (0..count).map(|k| 0.1f64.powi(k as i32)).collect();
         let path = path_of(&model, &lambdas);
         prop_assert_eq!(path.lambdas(), lambdas.clone());
@@ -663,8 +812,7 @@ fn files_score_as_when_they_were_written() {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
         let (header, models) =
             ModelPath::load_with_header(&path, &Registry::standard()).expect(&name);
-        let version = if name.contains("path") { 2 } else { 1 };
-        assert_eq!((header.format, header.version), (format, version));
+        assert_eq!((header.format, header.version), (format, version_of(&name)));
         let recorded = std::fs::read_to_string(path.with_extension("scores")).expect("scores");
         assert_eq!(scores(&name, &models), recorded, "{name}");
         seen.push(path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned());

@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 pub(crate) fn class_scores(model: &Model, scores: &DMatrix<f64>) -> DMatrix<f64> {
     let (rows, classes) = (scores.nrows(), model.classes().len());
     match model.scheme() {
-        Scheme::Binary | Scheme::Majority => {
+        Scheme::Binary | Scheme::Majority | Scheme::DecisionList => {
             DMatrix::from_fn(rows, 2, |row, class| [-0.5, 0.5][class] * scores[(row, 0)])
         }
         Scheme::OneVersusRest

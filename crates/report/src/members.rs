@@ -60,9 +60,9 @@ impl Coefficient {
 }
 
 /// Returns the members of a model, with the rows of its support samples in the data fitted to if these are
-/// given. The members of a majority decide only together: none of them is listed.
+/// given. The members of a majority or a decision list decide only together: none of them is listed.
 pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSummary> {
-    if model.scheme().is_vote() {
+    if model.scheme().scores_together() {
         return Vec::new();
     }
     let functions = match model.basis().map(Basis::functions) {

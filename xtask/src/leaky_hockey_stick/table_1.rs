@@ -26,9 +26,9 @@ const TEST_SAMPLES: usize = 10_000;
 const SIZES: [usize; 4] = [50, 90, 200, 900];
 
 /// One simulated example.
-struct Simulated {
-    key: &'static str,
-    title: &'static str,
+pub(super) struct Simulated {
+    pub(super) key: &'static str,
+    pub(super) title: &'static str,
     example: Example,
     /// The Bayes error that the centres are to have, in percent.
     bayes_error: Option<f64>,
@@ -57,7 +57,7 @@ const EXAMPLE_3: [[[f64; 4]; 2]; 4] = [
     [[22.42, 0.04, 22.50, 0.04], [18.07, 0.04, 18.02, 0.04]],
 ];
 
-const SIMULATED: [Simulated; 4] = [
+pub(super) const SIMULATED: [Simulated; 4] = [
     Simulated {
         key: "example1",
         title: "example 1",
@@ -132,7 +132,11 @@ fn all_rows() -> impl Iterator<Item = Row> {
 }
 
 /// Returns the centres of an example, with their Bayes error in percent.
-fn mixture(simulated: &Simulated, seed: u64, at: usize) -> Result<(GaussianMixture, f64), Failure> {
+pub(super) fn mixture(
+    simulated: &Simulated,
+    seed: u64,
+    at: usize,
+) -> Result<(GaussianMixture, f64), Failure> {
     /// Percentage points.
     const NEAR: f64 = 0.1;
     const MOST_DRAWS: usize = 20_000;

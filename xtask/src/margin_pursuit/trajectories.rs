@@ -258,8 +258,8 @@ const CHOICES: &str = "Balanced samples, the margin level 1, lambdas 1e-6, ..., 
     confidence (95 %).\n\
     * The file of COV has 200,000 of the 581,012 rows, and DIGIT5 draws from the 60,000 training images \
     alone.\n\
-    * PROTEIN and SIDO were not available to us. With `--stand-in` dorothea stands in for SIDO, with 78 \
-    rows to train on, of which 39 are positive.";
+    * SIDO was not available to us ([data sets](../experiments/data.md)). With `--stand-in` dorothea \
+    stands in for it, with 78 rows to train on, of which 39 are positive.";
 
 /// Returns the document of a figure without table and picture.
 fn document(

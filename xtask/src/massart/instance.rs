@@ -6,6 +6,7 @@ use margins::massart::baselines::{partition, proper};
 use margins::massart::{
     CutOptions, Plan, Problem, Sphere, SphereSample, learn_by_cuts, learn_from,
 };
+use margins::optim::method::Limits;
 use margins::optim::online::Scorer;
 
 use crate::Failure;
@@ -125,7 +126,7 @@ impl Batch {
             Batch::Cuts => learn_by_cuts(problem, &options, &sample),
             Batch::Proper => proper::learn(problem, &options, &sample),
             Batch::Partition => {
-                let list = partition::learn(problem, &sample, MOST_CALLS)?;
+                let list = partition::learn(problem, &sample, MOST_CALLS, &Limits::default())?;
                 let scores: Vec<f64> = noisy.design().samples().map(|x| list.score(&x)).collect();
                 return Ok(noisy.error(&scores)?);
             }

@@ -158,7 +158,7 @@ EVIDENCE = ("objective", "lower_bound", "dual_gap", "relative_gap", "relative_ro
 _READ_ONLY = frozenset(
     [
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
-        *("coef_", "dual_coef_", "intercept_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "fixed_moments_leave_one_out_bound_", "leave_one_out_bounds_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
+        *("coef_", "dual_coef_", "intercept_", "thresholds_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "fixed_moments_leave_one_out_bound_", "leave_one_out_bounds_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
         *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
         *("Cs_", "lambdas_", "coefs_", "duals_", "intercepts_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
@@ -168,9 +168,9 @@ _READ_ONLY = frozenset(
     ]
 )
 # The attributes that follow from a model.
-_COEFFICIENTS = ("coef_", "dual_coef_", "intercept_")
+_COEFFICIENTS = ("coef_", "dual_coef_", "intercept_", "thresholds_")
 # The attributes that are objects of the native module.
-_NATIVE: dict[str, Any] = {"model_": _native.Model, "_models": _native.ModelPath, "ensemble_": _native.Ensemble, "_state": _native.StreamState}
+_NATIVE: dict[str, Any] = {"model_": _native.Model, "_models": _native.ModelPath, "ensemble_": _native.Ensemble, "_state": _native.StreamState, "_stream": _native.HalfspaceState}
 
 
 class ModelClassifier(ClassifierMixin, Fitting):
@@ -181,6 +181,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
     coef_: np.ndarray
     dual_coef_: np.ndarray
     intercept_: np.ndarray
+    thresholds_: np.ndarray
     objective_: float | np.ndarray
     lower_bound_: float | np.ndarray
     dual_gap_: float | np.ndarray
@@ -237,7 +238,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
             self._keep(coef_=model.coef)
         else:
             self._keep(dual_coef_=model.coef, coef_=model.linear_coef)
-        self._keep(intercept_=model.intercept)
+        self._keep(intercept_=model.intercept, thresholds_=model.thresholds)
         self._lock_coefficients()
 
     def _lock_coefficients(self) -> None:
@@ -299,7 +300,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
             The scores.
         """
         check_is_fitted(self, "model_")
-        if self.model_.scheme in ("binary", "majority"):
+        if self.model_.scheme in ("binary", "majority", "decision-list"):
             return self._scores(X)[:, 0]
         if self.model_.scheme != "one-versus-one":
             return self._scores(X)
@@ -389,7 +390,8 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if encoding is not None:
-        estimator.encode = encoding["options"]
+        if "encode" in estimator._get_param_names():
+            estimator.encode = encoding["options"]
         estimator._keep(encoded_names_=np.array(model.feature_names, dtype=object))
     estimator._adopt(model)
     return estimator

@@ -98,6 +98,11 @@ def cut(X: Any, start: int, stop: int) -> Any:
     return X.slice(start, stop - start) if hasattr(X, "slice") else X[start:stop]
 
 
+def is_path(X: Any) -> bool:
+    """Returns true if X is the path of a file."""
+    return isinstance(X, str) or hasattr(X, "__fspath__")
+
+
 def is_frame(X: Any) -> bool:
     """Recognises frames of pandas and polars and tables of pyarrow, without importing any of them."""
     return hasattr(X, "shape") and (hasattr(X, "columns") or hasattr(X, "column_names")) and not sparse.issparse(X)

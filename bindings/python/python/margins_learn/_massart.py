@@ -8,9 +8,19 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._base import ModelClassifier
+from ._base import ModelClassifier, adopted, available_if
+from ._chunks import chunk_of
+from ._inputs import is_path, samples_of
+from ._labels import names_of
 from ._progress import announced, watchers
 from ._warnings import warn_of_no_use, warn_of_plan, warn_of_time
+
+
+def _learns_from_streams(estimator: Any) -> bool:
+    """Returns whether the learner needs no sample twice."""
+    if estimator.learner != "sgd":
+        raise AttributeError(f"learner is {estimator.learner!r}, which needs all samples at once: partial_fit is for learner='sgd'.")
+    return True
 
 
 class MassartClassifier(ModelClassifier):
@@ -22,11 +32,12 @@ class MassartClassifier(ModelClassifier):
 
     Parameters
     ----------
-    learner : {"sgd", "cuts", "auto", "perceptron", "leaky-relu", "proper", "plane"}, default="auto"
+    learner : {"sgd", "cuts", "auto", "perceptron", "leaky-relu", "proper", "plane", "partition"}, default="auto"
         Algorithm. `"sgd"`: Reweighted stochastic gradient. `"cuts"`: Cutting planes. `"auto"`: Reweighted stochastic
         gradient over a grid of noise rates and margins. `"perceptron"`: Perceptron, for comparison. `"leaky-relu"`:
         Minimum of the LeakyReLU loss, for comparison. `"proper"`: Cutting planes of Chen et al. (2020), for comparison.
-        `"plane"`: Lowest 0-1 error of two features, the intercept one of them, for comparison.
+        `"plane"`: Lowest 0-1 error of two features, the intercept one of them, for comparison. `"partition"`: Decision
+        list of Diakonikolas et al. (2019), for comparison and two classes.
     eta : float in [0, 1/2) or None, default=None
         Noise rate: upper bound on the probability of a flipped label (all but auto).
     gamma : float in (0, 1) or None, default=None
@@ -60,6 +71,10 @@ class MassartClassifier(ModelClassifier):
     max_calls : int >= 2 or None, default=None
         Largest number of calls of the oracle (cuts). Default: from gamma and the number of features. The first call
         cuts off the zero vector.
+    memory : int, str or None, default=None
+        Memory limit for a block file. Default: half of the free memory. An amount such as 2GB. A file that fits three
+        times is loaded. Rows of a larger one are read in several passes; cutting planes read the file once per cut. An
+        int is a number of bytes.
     fit_intercept : bool, default=True
         If False, fix the intercept at 0.
     standardize : bool, default=False
@@ -88,7 +103,7 @@ class MassartClassifier(ModelClassifier):
     held_out_error_ : float
         Share of the held-out samples that are misclassified, by weight.
     training_error_ : float
-        Share of all samples that are misclassified, by weight.
+        Share of all samples that are misclassified, by weight. Not set by `partial_fit`.
     eta_, gamma_ : float or array of shape (n_classes,)
         Noise rate and margin with which the halfspace was learned; for more than two classes, those of each class
         against the rest.
@@ -99,11 +114,17 @@ class MassartClassifier(ModelClassifier):
         Number of dimensions after a projection by `project`, if there was one.
     n_iter_ : int
         Number of steps, or of calls of the oracle; for more than two classes the largest one.
+    t_ : int
+        Number of samples that `partial_fit` has taken.
     status_ : str
         Why the learner ended: "rule-met" if it ran as its theory requires, "infeasible" if cutting planes excluded
         every halfspace, "iteration-limit" if they reached their limit of calls, or "time-limit".
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
-        Attributes of the halfspace, as in `MarginClassifier`.
+        Attributes of the halfspace, as in `MarginClassifier`; with `learner="partition"` a row of `coef_` for each
+        halfspace of the decision list.
+    thresholds_ : array of shape (n_rules,)
+        With `learner="partition"`: thresholds of the halfspaces of the decision list. The first one whose score, divided
+        as the rows were, is at least its threshold in absolute value decides, and `decision_function` returns its score.
 
     Notes
     -----
@@ -135,6 +156,7 @@ class MassartClassifier(ModelClassifier):
     dimensions_: int | np.ndarray
     status_: str
     n_iter_: int
+    t_: int
 
     def __init__(
         self,
@@ -152,6 +174,7 @@ class MassartClassifier(ModelClassifier):
         project: int | None = None,
         localization: str | None = None,
         max_calls: int | None = None,
+        memory: int | str | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         scale_rows: str = "largest",
@@ -174,6 +197,7 @@ class MassartClassifier(ModelClassifier):
         self.project = project
         self.localization = localization
         self.max_calls = max_calls
+        self.memory = memory
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.scale_rows = scale_rows
@@ -184,27 +208,93 @@ class MassartClassifier(ModelClassifier):
         self.verbose = verbose
 
     @announced
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MassartClassifier:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MassartClassifier:
         """Learns the halfspace.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The samples.
-        y : array of shape (n_samples,)
-            Their classes, of which there are at least two.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), or path of a block file
+            The samples. A block file may be larger than memory.
+        y : array of shape (n_samples,) or None, default=None
+            Their classes, of which there are at least two; None for a block file, which has them.
         sample_weight : array of shape (n_samples,) or None, default=None
-            Weights of the samples, at least 0. A sample of weight 0 is ignored.
+            Weights of the samples, at least 0. A sample of weight 0 is ignored. None for a block file.
 
         Returns
         -------
         self : MassartClassifier
             The halfspace, learned.
         """
-        data = self._data(X, y, sample_weight)
-        rows = len(data["targets"]) if data["weights"] is None else int((data["weights"] > 0).sum())
+        if is_path(X):
+            for name, value in {"y": y, "sample_weight": sample_weight}.items():
+                if value is not None:
+                    raise ValueError(f"{name} is given beside the block file {str(X)!r}, which has labels and weights of its own.")
+            data = {"path": X}
+        else:
+            data = self._data(X, y, sample_weight)
         with watchers(self) as watching:
             report = _native.fit_massart(data, self._settings(), watching)
+        if is_path(X):
+            self._keep(feature_names_in_=None, encoded_names_=None)
+            adopted(self, report["model"])
+        self._keep(_stream=None, t_=None)
+        self._adopt_halfspace(report)
+        warn_of_plan(self.plan, report["needed_rows"], report["rows"], self.learner)
+        errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
+        found = "The halfspace" if self.model_.thresholds is None else "The decision list"
+        warn_of_no_use(found, *max(errors), report["baseline"], self.standardize)
+        warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")
+        return self
+
+    @available_if(_learns_from_streams)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> MassartClassifier:
+        """Takes the samples of a chunk of a stream, in their order, each once.
+
+        Every fifth sample is held out until there are as many as the plan holds out; the others are learned from until all steps of the
+        plan are taken. Further samples are ignored. The halfspace does not depend on how the samples are cut into chunks, and there
+        is none before the fifth sample. The learner must be `"sgd"`, `scale_rows` `"each"`, and the classes two, in random order;
+        `standardize` and `sample_weight` need all samples at once. `clone` of scikit-learn makes a classifier that starts from scratch.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples of the chunk.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (2,) or None, default=None
+            Both classes; None takes those of the first chunk.
+
+        Returns
+        -------
+        self : MassartClassifier
+            The halfspace after the chunk.
+        """
+        state = self.__dict__.get("_stream")
+        if state is None and hasattr(self, "model_"):
+            raise ValueError("partial_fit cannot continue a fit, which has drawn its samples: clone the classifier to start a stream.")
+        for name, needed in (("standardize", False), ("scale_rows", "each")):
+            if getattr(self, name) != needed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, which needs all samples at once: pass {name}={needed!r} for partial_fit.")
+        X, known, targets = chunk_of(self, X, y, classes, first=state is None)
+        if len(known) != 2:
+            raise ValueError(f"There are the classes {known.tolist()}, but partial_fit learns from two: call fit, which learns a halfspace for each.")
+        data = {
+            "samples": samples_of(X),
+            "targets": targets,
+            "classes": names_of(known),
+            "names": self._feature_names(),
+            "weights": None,
+        }
+        report = _native.partial_fit_massart(state, data, self._settings())
+        self.classes_ = known
+        self._stream = report["state"]
+        self._keep(t_=self._stream.rows)
+        if "model" in report:
+            self._adopt_halfspace(report)
+        return self
+
+    def _adopt_halfspace(self, report: dict[str, Any]) -> None:
+        """Takes the halfspace with what is known of it."""
         self._adopt(report["model"])
         self._keep(n_iter_=max(1, report["steps"]))
         given = ("error_bound", "held_out_error", "training_error", "status")
@@ -212,11 +302,6 @@ class MassartClassifier(ModelClassifier):
         of_classes = {"eta_": "noise", "gamma_": "margin", "distance_": "distance", "dimensions_": "dimensions"}
         values = {name: report[key] for name, key in of_classes.items()}
         self._keep(**{name: np.array(value) if isinstance(value, list) else value for name, value in values.items()})
-        warn_of_plan(self.plan, report["rows"], rows, self.learner)
-        errors = [(self.training_error_, "the samples"), (self.held_out_error_, f"the {report['held_out']} samples held out")]
-        warn_of_no_use("The halfspace", *max(errors), report["baseline"], self.standardize)
-        warn_of_time(self.status_, f"the learner after {self.n_iter_} steps")
-        return self
 
     def _will_have_probabilities(self) -> bool:
         return False

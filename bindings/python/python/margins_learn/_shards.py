@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import columns_named, is_frame, samples_of
+from ._inputs import columns_named, is_frame, is_path, samples_of
 from ._labels import distinct, fold_names, names_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
@@ -283,11 +283,6 @@ def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[Kind], 
         return kind
 
     return decorate
-
-
-def is_path(X: Any) -> bool:
-    """Returns true if X is the path of a file."""
-    return isinstance(X, str) or hasattr(X, "__fspath__")
 
 
 class Distributed:

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from . import _native
 from ._base import EVIDENCE, ModelClassifier
-from ._inputs import checked, samples_of
+from ._chunks import chunk_of
+from ._inputs import samples_of
 from ._labels import names_of, weights_of
 from ._progress import announced, watchers
-from ._values import array_of, refuse_gaps
 from ._warnings import caller_level, warn_of_end, warn_of_gap
 
 # Settings that chunks cannot have, with their defaults.
@@ -250,21 +248,13 @@ class StreamClassifier(ModelClassifier):
         """
         first = not hasattr(self, "_state")
         self._refuse_settings_of_fit(first)
-        X = checked(self, X, reset=first)
-        y = column_or_1d(array_of(y), warn=True)
-        refuse_gaps(y, "y")
-        known = self._known_classes(y, classes, first)
+        X, known, targets = chunk_of(self, X, y, classes, first)
         weights = weights_of(sample_weight, X, zeros=True)
-        strange = y[~np.isin(y, known)]
-        if len(y) != X.shape[0] or len(strange):
-            what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"
-            remedy = " Pass all classes with the first chunk." if len(strange) else ""
-            raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.{remedy}")
         settings = self._settings(class_weight=self._class_costs(known))
         samples, features = samples_of(X), X.shape[1]
         named = (settings, names_of(known), features)
         learner = _native.StreamLearner(*named) if first else _native.StreamLearner.resumed(*named, self._state)
-        learner.take(samples, np.searchsorted(known, y).astype(np.uint32), weights)
+        learner.take(samples, targets, weights)
         self.classes_ = known
         self._forget_evidence()
         self._state = learner.state()
@@ -273,21 +263,6 @@ class StreamClassifier(ModelClassifier):
         self._adopt(learner.model(None if names is None else list(names)))
         _warn_of_step(learner.too_long_step)
         return self
-
-    def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        """Returns the classes of the stream, and refuses others than before."""
-        if first:
-            known = y if classes is None else array_of(classes)
-            refuse_gaps(known, "classes")
-            known = np.unique(known)
-            # One label per class looks like measurements.
-            check_classification_targets(np.repeat(known, 2))
-            if len(known) == 1:
-                raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: pass all of them as classes.")
-            return known
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes is {list(classes)!r}, but was {self.classes_.tolist()} before.")
-        return self.classes_
 
     def _refuse_settings_of_fit(self, first: bool) -> None:
         """Refuses settings that need all samples at once, and going on from a fit that had some."""

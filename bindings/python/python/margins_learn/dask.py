@@ -35,7 +35,8 @@ except ModuleNotFoundError as error:
 
 from . import _path, _regularised, _search
 from ._dask_partitions import cut, delayed_parts, has_known_rows, predictions_of, rows_of
-from ._shards import Distributed, Holder, is_path, peak_of, shares_of, with_client
+from ._inputs import is_path
+from ._shards import Distributed, Holder, peak_of, shares_of, with_client
 
 __all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
 

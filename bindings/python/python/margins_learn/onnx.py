@@ -97,6 +97,8 @@ def _expressible(model: Any) -> Any:
     fitted = getattr(model, "model_", None)
     if fitted is None:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")
+    if fitted.scheme == "decision-list":
+        raise ValueError("The learner 'partition' finds a decision list, which ONNX cannot express here: choose another learner.")
     if fitted.encoding is not None:
         raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
     if model._is_precomputed():

@@ -297,7 +297,8 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
         learner @ (MassartLearner::Perceptron
         | MassartLearner::LeakyRelu
         | MassartLearner::Proper
-        | MassartLearner::Plane) => {
+        | MassartLearner::Plane
+        | MassartLearner::Partition) => {
             let name = super::values::name_of(&learner);
             refuse(&format!("--learner {name}"), &[of_cuts, of_sgd, plan, numbers, calculate])
         }

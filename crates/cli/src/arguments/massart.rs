@@ -33,10 +33,6 @@ pub(crate) struct MassartArguments {
     /// Read the rows as a stream, in bounded memory, and only as many as needed (sgd)
     #[arg(long, help_heading = "Data")]
     pub(crate) stream: bool,
-    /// Memory limit for a block file, such as 2GB [default: half of the free memory]
-    ///
-    /// Rows of a larger file are read in several passes; --learner cuts reads the file once per
-    /// cut.
     #[arg(
         long,
         value_name = "AMOUNT",
@@ -260,12 +256,15 @@ impl MassartLearner {
             MassartLearner::LeakyRelu => Some(Baseline::LeakyRelu),
             MassartLearner::Proper => Some(Baseline::Proper),
             MassartLearner::Plane => Some(Baseline::Plane),
-            MassartLearner::Sgd | MassartLearner::Cuts | MassartLearner::Auto => None,
+            MassartLearner::Sgd
+            | MassartLearner::Cuts
+            | MassartLearner::Auto
+            | MassartLearner::Partition => None,
         }
     }
 }
 
 choices! {
     /// The learners of halfspaces under Massart noise.
-    MassartLearner of "learner": Sgd, Cuts, Auto, Perceptron, LeakyRelu, Proper, Plane
+    MassartLearner of "learner": Sgd, Cuts, Auto, Perceptron, LeakyRelu, Proper, Plane, Partition
 }

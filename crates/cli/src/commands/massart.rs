@@ -3,15 +3,16 @@
 mod classes;
 mod without_fit;
 
-use margins::Registry;
 use margins::data::digits::percent;
 use margins::data::{Counted, Dataset};
-use margins::estimators::Evidence;
 use margins::estimators::massart::{
     FittedHalfspace, HalfspaceMethod, HalfspaceSettings, RowScaling, Selection,
 };
+use margins::estimators::{COPIES, Evidence, memory_below};
 use margins::massart::{Problem, Target};
+use margins::model::{DecisionList, Member};
 use margins::optim::Status;
+use margins::{Model, Registry};
 use margins_report::CandidateChoice;
 
 use super::page::{Invocation, Page, title};
@@ -21,13 +22,12 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::files::{check_files, input, inputs, output, report};
-use crate::output::massart::{ExactErrors, MassartDocument};
+use crate::output::massart::{ExactErrors, MassartDocument, RuleDocument};
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::{Warnings, no_better};
 use crate::output::{VERSION, write_json};
 use crate::program;
-use crate::rows::{COPIES, too_small};
 use crate::simulation::Simulation;
 
 pub(super) fn massart(
@@ -98,7 +98,13 @@ fn unfinished(arguments: &MassartArguments, status: Status, steps: usize) -> Opt
     match status {
         Status::RuleMet => None,
         Status::TimeLimit => Some(format!("The time limit ended the learner after {steps} steps.")),
-        _ if arguments.learner.learner == MassartLearner::LeakyRelu => Some(NO_MINIMUM.to_owned()),
+        _ if matches!(
+            arguments.learner.learner,
+            MassartLearner::LeakyRelu | MassartLearner::Partition
+        ) =>
+        {
+            Some(NO_MINIMUM.to_owned())
+        }
         _ => Some(NO_HALFSPACE.to_owned()),
     }
 }
@@ -114,11 +120,19 @@ fn unproven(arguments: &MassartArguments, needed: Option<usize>, rows: usize) ->
     })
 }
 
+/// Returns what a learner has found, in words.
+fn found_by(fitted: &FittedHalfspace) -> &'static str {
+    match fitted.model.decision_list() {
+        Some(_) => "The decision list",
+        None => "The halfspace",
+    }
+}
+
 /// Returns the warning about a halfspace that is no better than always predicting the larger class.
 fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
     let held_out = format!("the {}", Counted(fitted.selection.held_out, "row held out"));
     let on =
-        |error, rows: &str| no_better("The halfspace", error, rows, fitted.baseline, standardized);
+        |error, rows: &str| no_better(found_by(fitted), error, rows, fitted.baseline, standardized);
     let of_training = fitted.training_error.and_then(|error| on(error, "the rows"));
     of_training.or_else(|| on(fitted.selection.error, &held_out))
 }
@@ -127,15 +141,17 @@ fn worthless(fitted: &FittedHalfspace, standardized: bool) -> Option<String> {
 fn missed(fitted: &FittedHalfspace, settings: &HalfspaceSettings) -> Option<String> {
     let (HalfspaceMethod::Gradient { problem, .. }
     | HalfspaceMethod::Cuts { problem, .. }
-    | HalfspaceMethod::Baseline { problem, .. }) = settings.method
+    | HalfspaceMethod::Baseline { problem, .. }
+    | HalfspaceMethod::Partition { problem }) = settings.method
     else {
         return None;
     };
     let (error, most) = (fitted.selection.error, problem.noise.get() + problem.target.epsilon());
     (error > most).then(|| {
         format!(
-            "The halfspace is wrong on {} % of the {} held out, above eta + epsilon = {} %. eta or gamma may be wrong, or \
+            "{} is wrong on {} % of the {} held out, above eta + epsilon = {} %. eta or gamma may be wrong, or \
              there may be too few rows for {}.",
+            found_by(fitted),
             percent(error),
             Counted(fitted.selection.held_out, "row"),
             percent(most),
@@ -162,6 +178,9 @@ fn method(arguments: &MassartArguments) -> Result<HalfspaceMethod, Failure> {
         return Ok(HalfspaceMethod::Adaptive { target: target(arguments)? });
     }
     let problem = problem(arguments)?;
+    if learner.learner == MassartLearner::Partition {
+        return Ok(HalfspaceMethod::Partition { problem });
+    }
     if learner.learner == MassartLearner::Cuts {
         let plan = if learner.calculate { PlanName::Proven } else { learner.fitted_plan() };
         let search = learner.cuts.search(plan);
@@ -205,7 +224,7 @@ fn fit(
             return Err(Failure::Usage(format!("--memory is for {}", program::block_file())));
         }
         if let Some(file) = file
-            && let Some(memory) = too_small(&file, arguments.memory, COPIES, None)
+            && let Some(memory) = memory_below(&file, arguments.memory, COPIES, None)
         {
             let fitted = step("fitting", || settings.fit_file(&file, memory))?;
             return Ok((fitted, file.rows(), None));
@@ -270,6 +289,7 @@ fn document<'a>(
     let (classes, problem) = (fitted.model.classes(), &fitted.problem);
     let selection = &fitted.selection;
     let member = &fitted.model.members()[0];
+    let halfspace = fitted.model.decision_list().is_none().then_some(member);
     MassartDocument {
         format: "margins-massart",
         version: VERSION,
@@ -300,7 +320,18 @@ fn document<'a>(
         candidate_errors: candidate_errors(selection),
         error_bound: classes::bound_of(&fitted.evidence),
         exact: None,
+        intercept: halfspace.map(|member| member.intercept),
+        coef: halfspace.map(|member| member.coef.as_slice()),
+        rules: fitted.model.decision_list().map(|list| rules(list, &fitted.model)),
+    }
+}
+
+/// Returns the rules of a decision list, in their order.
+fn rules<'a>(list: &DecisionList, model: &'a Model) -> Vec<RuleDocument<'a>> {
+    let rule = |(&threshold, member): (&f64, &'a Member)| RuleDocument {
+        threshold,
         intercept: member.intercept,
         coef: &member.coef,
-    }
+    };
+    list.thresholds.iter().zip(model.members()).map(rule).collect()
 }

@@ -10,6 +10,7 @@ use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
     ClassifierSettings, IterationObserver, KernelChoice, Observer, Regularisation,
 };
+use margins::estimators::{COPIES, memory_below};
 use margins::optim::{Fit, Options, Status, StepRule};
 use margins::robust::RobustLearner;
 use margins::{Approximation, Probabilities, Registry};
@@ -24,7 +25,7 @@ use crate::output::iterations::describe_iteration;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::{Warnings, of_gaps};
 use crate::program;
-use crate::rows::{COPIES, Rows, half_of_free, too_small};
+use crate::rows::Rows;
 use crate::terminal;
 
 /// The fits that a command asks for.
@@ -139,9 +140,9 @@ impl Task<'_> {
             None => Ok(None),
             Some(file) => {
                 let memory = if self.keeps_points {
-                    half_of_free(*memory)
+                    memory.or_else(|| Memory::free().map(Memory::half))
                 } else {
-                    too_small(&file, *memory, copies, self.landmarks())
+                    memory_below(&file, *memory, copies, self.landmarks())
                 };
                 Ok(memory.map(|memory| (file, memory)))
             }

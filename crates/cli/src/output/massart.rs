@@ -59,6 +59,19 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) error_bound: f64,
     /// The exact errors on simulated data.
     pub(crate) exact: Option<ExactErrors>,
+    /// `None` of a decision list, as the coefficients.
+    pub(crate) intercept: Option<f64>,
+    pub(crate) coef: Option<&'a [f64]>,
+    /// The rules of a decision list, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rules: Option<Vec<RuleDocument<'a>>>,
+}
+
+/// A halfspace of a decision list, which decides on the rows with larger scores that no rule before it
+/// has decided on.
+#[derive(Serialize)]
+pub(crate) struct RuleDocument<'a> {
+    pub(crate) threshold: f64,
     pub(crate) intercept: f64,
     pub(crate) coef: &'a [f64],
 }
@@ -123,10 +136,12 @@ impl MassartDocument<'_> {
             let (error, opt) = (percent(exact.error), percent(exact.opt));
             ("exact error", format!("{error} %, of w* {opt} %"))
         }));
-        lines.extend([
-            ("intercept", number(self.intercept)),
-            ("coefficients", self.coef.len().to_string()),
-        ]);
+        lines.extend(self.intercept.map(|intercept| ("intercept", number(intercept))));
+        lines.extend(self.coef.map(|coef| ("coefficients", coef.len().to_string())));
+        lines.extend(self.rules.as_ref().map(|rules| {
+            let thresholds: Vec<String> = rules.iter().map(|rule| number(rule.threshold)).collect();
+            ("rules", format!("{}, with the thresholds {}", rules.len(), thresholds.join(", ")))
+        }));
         lines
     }
 }

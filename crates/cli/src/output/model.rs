@@ -55,7 +55,7 @@ pub(crate) fn write_page(
     }
     facts(out, &lines(path, header, model))?;
     match model.members() {
-        _ if model.scheme().is_vote() => Ok(()),
+        _ if model.scheme().scores_together() => Ok(()),
         [member] => {
             if model.basis().is_none() {
                 coefficients(model.feature_names(), &member.coef, out)?;
@@ -74,11 +74,22 @@ pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
     let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
     lines.extend(description(model));
     match model.members() {
-        members if model.scheme().is_vote() => {
-            let rows = members[0].training.rows.to_string();
+        members if model.scheme().scores_together() => {
+            let count = members.len();
+            let text = match model.decision_list() {
+                Some(list) => {
+                    let thresholds: Vec<String> =
+                        list.thresholds.iter().map(|&threshold| number(threshold)).collect();
+                    let thresholds = thresholds.join(", ");
+                    format!(
+                        "{count}, of which the first with a score beyond its threshold decides: {thresholds}"
+                    )
+                }
+                None => format!("{count}, which vote"),
+            };
             lines.extend([
-                ("members", format!("{}, which vote", members.len())),
-                ("rows trained on", rows),
+                ("members", text),
+                ("rows trained on", members[0].training.rows.to_string()),
             ]);
         }
         [member] => lines.extend(member_facts(member)),
@@ -100,7 +111,7 @@ fn describe(header: &Header) -> String {
 /// Returns the lines on what the members have in common.
 fn description(model: &Model) -> Lines {
     let classes = match (model.scheme(), model.classes()) {
-        (Scheme::Binary | Scheme::Majority, [negative, positive]) => {
+        (Scheme::Binary | Scheme::Majority | Scheme::DecisionList, [negative, positive]) => {
             two_classes(positive, negative)
         }
         (scheme, several) => format!("{}, {scheme}", Listed(several)),

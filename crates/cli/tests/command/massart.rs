@@ -173,6 +173,41 @@ fn simulated_halfspaces_have_exact_errors() {
     insta::assert_snapshot!(report);
 }
 
+/// A decision list is written, described and applied, and says what it cannot do.
+#[test]
+fn a_decision_list_is_a_model() {
+    let workshop = Workshop::new();
+    let data = "halfspace:d=3,gamma=0.2,eta=0.3,adversary=trap,points=500,n=4000,seed=2";
+    let fit =
+        ["massart", "--data", data, "--learner", "partition", "--eta", "0.3", "--gamma", "0.2"];
+    let to = ["--epsilon", "0.1", "--no-intercept", "--out", "model.mgn", "--format", "json"];
+    let output = workshop.run(&[&fit[..], &to].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rules = document["rules"].as_array().expect("rules");
+    assert!(rules.len() > 1 && rules[rules.len() - 1]["threshold"] == 0.0, "{document}");
+    assert!(document["coef"].is_null() && document["exact"]["error"].as_f64() <= Some(0.4));
+    let model = workshop.output(&["inspect", "--model", "model.mgn", "--format", "json"]);
+    let model: Value = serde_json::from_str(&model).expect("JSON");
+    assert_eq!((&model["version"], &model["format"]), (&Value::from(3), &"margins-model".into()));
+    let table = workshop.output(&["inspect", "--model", "model.mgn"]);
+    assert!(table.contains("first with a score beyond its threshold decides"), "{table}");
+    let predict = ["predict", "--model", "model.mgn", "--data", data, "--format", "json"];
+    let predicted: Value = serde_json::from_str(&workshop.output(&predict)).expect("JSON");
+    let [found, fitted] =
+        [&predicted["metrics"]["error"], &document["training_error"]].map(|error| error.as_f64());
+    assert!((found.expect("an error") - fitted.expect("an error")).abs() < 1e-12, "{document}");
+    workshop.output(&["report", "--model", "model.mgn", "--data", data, "--out", "page.html"]);
+    let refused = workshop.run(&[&predict[..], &["--cost", "1:2"]].concat());
+    let refused = text(&refused.stderr);
+    assert!(refused.contains("which a decision list does not have"), "{refused}");
+    let rows = "x,label\n1,a\n2,b\n3,c\n";
+    workshop.write("three.csv", rows.as_bytes());
+    let several = ["massart", "--data", "three.csv", "--multi-class", "ovr", "--learner"];
+    let noise = ["partition", "--eta", "0.3", "--gamma", "0.2"];
+    let refused = workshop.run(&[&several[..], &noise].concat());
+    assert!(text(&refused.stderr).contains("several classes"), "{}", text(&refused.stderr));
+}
+
 /// A lower bound on the noise rate, and rows that are flipped; what is of a fit is refused.
 #[test]
 fn the_noise_is_audited() {

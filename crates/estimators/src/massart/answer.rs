@@ -3,18 +3,23 @@
 use margins_data::metrics::HeldOutError;
 use margins_losses::LeakyRelu;
 use margins_massart::baselines::Baseline;
+use margins_massart::baselines::partition;
 use margins_massart::cutting_planes::End;
 use margins_massart::{Adaptive, Learned, LearnedHalfspace, Problem, Target};
-use margins_model::TrainingSummary;
+use margins_model::{DecisionList, Divisor, Model, TrainingSummary};
 use margins_optim::Status;
 
 use super::features::{FeatureScaling, distance};
 use super::{FittedHalfspace, Selection};
+use crate::linear_model::linear_member;
 use crate::{Error, Evidence, linear_model};
 
 /// The answer of a learner about the features that it sees.
 pub(super) struct Answer {
+    /// The halfspace, or the first one of a decision list.
     pub(super) halfspace: Vec<f64>,
+    /// The halfspaces of a decision list with their thresholds; empty for a halfspace alone.
+    rules: Vec<(Vec<f64>, f64)>,
     /// The slope of the LeakyReLU loss that the learner reweights or descends on.
     slope: f64,
     evidence: Evidence,
@@ -55,6 +60,26 @@ impl Answer {
         Self::tested(problem, slope, learned)
     }
 
+    /// Returns the answer of the partition, whose rules descend on LeakyReLU of the slope
+    /// `eta + epsilon/2`.
+    pub(super) fn by_partition(
+        problem: Problem,
+        (list, held_out): (partition::DecisionList, HeldOutError),
+    ) -> Self {
+        let rules = list.rules().to_vec();
+        Answer {
+            halfspace: rules[0].0.clone(),
+            rules,
+            slope: problem.noise.get() + problem.target.epsilon() / 2.0,
+            evidence: Evidence::ErrorBound { bound: held_out.bound, delta: problem.target.delta() },
+            problem,
+            selection: Selection::of_one(&held_out),
+            steps: list.calls(),
+            dimensions: None,
+            status: list.stopped().unwrap_or(Status::RuleMet),
+        }
+    }
+
     /// Returns the answer of a learner without candidates.
     fn tested(
         problem: Problem,
@@ -69,16 +94,11 @@ impl Answer {
         };
         Answer {
             halfspace: learned.classifier.coef,
+            rules: Vec::new(),
             slope,
             evidence: Evidence::ErrorBound { bound: held_out.bound, delta: problem.target.delta() },
             problem,
-            selection: Selection {
-                candidates: 1,
-                held_out: held_out.rows,
-                error: held_out.error,
-                index: 0,
-                candidate_errors: vec![(0, held_out.error)],
-            },
+            selection: Selection::of_one(&held_out),
             steps: learned.calls,
             dimensions: None,
             status,
@@ -94,6 +114,7 @@ impl Answer {
         let (bound, delta) = (learned.held_out.bound, problem.target.delta());
         Answer {
             halfspace: learned.classifier.coef,
+            rules: Vec::new(),
             slope: problem.noise.get(),
             evidence: Evidence::ErrorBound { bound, delta },
             problem,
@@ -118,13 +139,26 @@ impl Answer {
     ) -> Result<FittedHalfspace, Error> {
         let loss = LeakyRelu::new(self.slope)?;
         let Source { classes, feature_names, rows, baseline, divisor } = source;
+        let is_list = !self.rules.is_empty();
         let classifier = features.classifier(&self.halfspace);
         let standardize = features.standardization.is_some();
         let training = TrainingSummary { standardize, ..TrainingSummary::uncertified(rows) };
         let gamma = self.problem.margin.get();
         let of = |divisor| distance(gamma, divisor, &self.halfspace, &classifier);
-        let distance = divisor.map(of).filter(|distance| distance.is_finite());
-        let model = linear_model(&loss, None, classes, feature_names, training, &classifier)?;
+        let distance = divisor.map(of).filter(|distance| distance.is_finite() && !is_list);
+        let model = match is_list {
+            true => {
+                let (negative, positive) = classes;
+                let classes = vec![negative.to_owned(), positive.to_owned()];
+                let of_rule = |(w, _): &(Vec<f64>, f64)| {
+                    linear_member(None, features.classifier(w), training.clone())
+                };
+                let members = self.rules.iter().map(of_rule).collect();
+                let list = self.decision_list(features, divisor);
+                Model::from_decision_list(&loss, classes, feature_names, members, list)?
+            }
+            false => linear_model(&loss, None, classes, feature_names, training, &classifier)?,
+        };
         Ok(FittedHalfspace {
             model,
             evidence: self.evidence,
@@ -139,5 +173,29 @@ impl Answer {
             baseline,
             status: self.status,
         })
+    }
+
+    /// Returns the rule of a decision list. A threshold is the score of a row: it is lowered a little, so
+    /// that rounding does not bring the row to its other side.
+    fn decision_list(&self, features: &FeatureScaling, divisor: Option<f64>) -> DecisionList {
+        const LOWERED: f64 = 1.0 - 1e-9;
+        let constant = if features.intercept { 1.0 } else { 0.0 };
+        DecisionList {
+            thresholds: self.rules.iter().map(|(_, threshold)| LOWERED * threshold).collect(),
+            divisor: divisor.map_or(Divisor::Norm(constant), Divisor::Number),
+        }
+    }
+}
+
+impl Selection {
+    /// Returns the choice of the only candidate.
+    fn of_one(held_out: &HeldOutError) -> Self {
+        Selection {
+            candidates: 1,
+            held_out: held_out.rows,
+            error: held_out.error,
+            index: 0,
+            candidate_errors: vec![(0, held_out.error)],
+        }
     }
 }

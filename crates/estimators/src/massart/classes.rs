@@ -49,9 +49,9 @@ impl HalfspaceMethod {
     fn most_held_out(&self) -> usize {
         match self {
             HalfspaceMethod::Gradient { plan, .. } => plan.selection,
-            HalfspaceMethod::Cuts { problem, .. } | HalfspaceMethod::Baseline { problem, .. } => {
-                Plan::practical(problem).selection
-            }
+            HalfspaceMethod::Cuts { problem, .. }
+            | HalfspaceMethod::Baseline { problem, .. }
+            | HalfspaceMethod::Partition { problem } => Plan::practical(problem).selection,
             HalfspaceMethod::Adaptive { .. } => usize::MAX,
         }
     }
@@ -93,8 +93,15 @@ impl HalfspaceSettings {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`fit`](Self::fit).
+    /// The errors of [`fit`](Self::fit). [`Error::Contradiction`]: a learner of decision lists.
     pub fn fit_classes(&self, data: &Dataset<Classes>) -> Result<FittedHalfspaces, Error> {
+        if let HalfspaceMethod::Partition { .. } = self.method {
+            return Err(Error::contradiction(
+                "a decision list".to_owned(),
+                "several classes".to_owned(),
+                "the scores of its rules cannot be compared between classes",
+            ));
+        }
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_classes_here(data));
         #[cfg(not(feature = "rayon"))]

@@ -62,11 +62,20 @@ pub(super) fn wrong_weight(
     signs: &[f64],
     weights: Option<&[f64]>,
 ) -> f64 {
-    let of_row = |(row, (x, &sign)): (usize, (Sample<'_>, &f64))| {
+    wrong_weight_of(design.samples().map(|x| classifier.score(&x)), signs, weights)
+}
+
+/// Returns the weight of the samples whose scores have the wrong sign.
+pub(super) fn wrong_weight_of(
+    scores: impl Iterator<Item = f64>,
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> f64 {
+    let of_row = |(row, (score, &sign)): (usize, (f64, &f64))| {
         let weight = weights.map_or(1.0, |weights| weights[row]);
-        if (classifier.score(&x) > 0.0) == (sign > 0.0) { 0.0 } else { weight }
+        if (score > 0.0) == (sign > 0.0) { 0.0 } else { weight }
     };
-    design.samples().zip(signs).enumerate().map(of_row).sum()
+    scores.zip(signs).enumerate().map(of_row).sum()
 }
 
 /// Returns the rows of positive weight; `None` if all are.

@@ -73,7 +73,7 @@ impl HalfspaceSettings {
                 let rows = (file, sample);
                 search.learn_from_parts(problem, dimensions, rows, self.seed, limits)?
             }
-            HalfspaceMethod::Baseline { .. } => {
+            HalfspaceMethod::Baseline { .. } | HalfspaceMethod::Partition { .. } => {
                 return Err(Error::contradiction(
                     "an earlier learner".to_owned(),
                     "a file larger than memory".to_owned(),

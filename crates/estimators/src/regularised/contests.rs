@@ -87,7 +87,7 @@ impl Contests {
     ) -> Result<Self, Error> {
         let count = data.labels().names().len();
         let each: Vec<Contest> = match scheme {
-            Scheme::Binary | Scheme::Majority => vec![Contest::Rest(1)],
+            Scheme::Binary | Scheme::Majority | Scheme::DecisionList => vec![Contest::Rest(1)],
             Scheme::OneVersusRest
             | Scheme::Joint
             | Scheme::Multinomial

@@ -235,7 +235,7 @@ impl ClassifierSettings {
     pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
         match (classes, self.scheme) {
             (2, _) => Ok(Scheme::Binary),
-            (_, Some(scheme)) if scheme == Scheme::Binary || scheme.is_vote() => {
+            (_, Some(scheme)) if scheme == Scheme::Binary || scheme.scores_together() => {
                 Err(Error::SeveralClasses(classes))
             }
             (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),

@@ -2,7 +2,7 @@
 
 use super::setting::{Kind, NONE, Setting};
 use super::shared::{
-    CENTRED, ELAPSED, FIT_INTERCEPT, N_JOBS, RANDOM_STATE, TIME_LIMIT, VERBOSE_ELAPSED,
+    CENTRED, ELAPSED, FIT_INTERCEPT, MEMORY, N_JOBS, RANDOM_STATE, TIME_LIMIT, VERBOSE_ELAPSED,
 };
 
 pub(super) const SETTINGS: &[Setting] = &[
@@ -19,6 +19,10 @@ pub(super) const SETTINGS: &[Setting] = &[
             (
                 "plane",
                 "Lowest 0-1 error of two features, the intercept one of them, for comparison",
+            ),
+            (
+                "partition",
+                "Decision list of Diakonikolas et al. (2019), for comparison and two classes",
             ),
         ]),
         default: "\"auto\"",
@@ -147,6 +151,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Largest number of calls of the oracle (cuts)",
         more: "The first call cuts off the zero vector.",
         ..NONE
+    },
+    Setting {
+        sentence: "Memory limit for a block file",
+        more: "An amount such as 2GB. A file that fits three times is loaded. Rows of a larger one are read in \
+               several passes; cutting planes read the file once per cut.",
+        ..MEMORY
     },
     FIT_INTERCEPT,
     CENTRED,

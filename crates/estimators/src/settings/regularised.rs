@@ -2,7 +2,7 @@
 
 use super::setting::{Kind, NONE, Setting};
 use super::shared::{
-    CALLBACK, CLASS_WEIGHT, FIT_INTERCEPT, LOSS, N_JOBS, RANDOM_STATE, STANDARDIZE, VERBOSE,
+    self, CALLBACK, CLASS_WEIGHT, FIT_INTERCEPT, LOSS, N_JOBS, RANDOM_STATE, STANDARDIZE, VERBOSE,
 };
 
 pub(super) const CLASSIFIER: &[Setting] = &[
@@ -325,22 +325,13 @@ const APPROXIMATION: Setting = Setting {
 };
 
 const MEMORY: Setting = Setting {
-    name: "memory",
-    option: Some("memory"),
-    kind: Kind::Other {
-        documented: "int, str or None",
-        annotation: "int | str | None",
-        native: "int | str | None",
-    },
-    none: "half of the free memory",
     sentence: "Memory limit for the kernel matrix or a block file",
     more: "An amount such as 2GB. Entries of a larger kernel matrix are recomputed when needed. This is \
            slower, by the time of a few kernel matrices for the hinge and of 20 to 100 per lambda for other \
            losses; the certificate is the same. With {approximation}, the limit is for the inner products \
            of the samples, which the hinge uses. Linear classifiers keep this amount of a larger block file \
            in memory and read the rest in each pass.",
-    python: "An int is a number of bytes.",
-    ..NONE
+    ..shared::MEMORY
 };
 
 const CERTIFY_EXACT: Setting = Setting {

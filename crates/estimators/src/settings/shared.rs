@@ -63,6 +63,19 @@ pub(super) const FIT_INTERCEPT: Setting = Setting {
     ..NONE
 };
 
+pub(super) const MEMORY: Setting = Setting {
+    name: "memory",
+    option: Some("memory"),
+    kind: Kind::Other {
+        documented: "int, str or None",
+        annotation: "int | str | None",
+        native: "int | str | None",
+    },
+    none: "half of the free memory",
+    python: "An int is a number of bytes.",
+    ..NONE
+};
+
 pub(super) const TIME_LIMIT: Setting = Setting {
     name: "time_limit",
     option: Some("time-limit"),

@@ -5,18 +5,24 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
-use margins_data::read::{Format, ReadOptions, Stream, dataset_from};
+use margins_data::generate::MassartDistribution;
+use margins_data::read::{self, ReadOptions, Stream, dataset_from};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels, Memory};
 use margins_estimators::massart::{
-    CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings, RowScaling,
+    CutSearch, FittedHalfspace, FittedHalfspaces, HalfspaceMethod, HalfspaceSettings,
+    HalfspaceState, RowScaling,
 };
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
-use margins_massart::baselines::Baseline;
+use margins_massart::baselines::{Baseline, partition};
 use margins_massart::cutting_planes::Method;
-use margins_massart::{CutPlan, MarginBound, Problem, Target};
-use margins_model::Registry;
+use margins_massart::{
+    CutPlan, MarginBound, Plan, Problem, Sphere, SphereSample, Target, UnitSample,
+};
+use margins_model::{Format, Model, Registry, Scheme};
 use margins_optim::Status;
+use margins_optim::method::Limits;
+use margins_optim::online::Scorer;
 use margins_optim::shards::OnDisk;
 
 /// Unit samples with a margin of 0.3 from the first axis, one label in ten flipped.
@@ -35,12 +41,12 @@ fn text(rows: usize, weights: bool) -> String {
 
 fn stream(text: &str, weights_column: Option<String>) -> Stream<'_> {
     let options = ReadOptions { weights_column, ..ReadOptions::default() };
-    Stream::from_reader(text.as_bytes(), "x.csv", Format::Csv, &options, None).unwrap()
+    Stream::from_reader(text.as_bytes(), "x.csv", read::Format::Csv, &options, None).unwrap()
 }
 
 fn data(rows: usize) -> Dataset {
     let text = text(rows, false);
-    dataset_from(text.as_bytes(), "x.csv", Format::Csv, &ReadOptions::default()).unwrap()
+    dataset_from(text.as_bytes(), "x.csv", read::Format::Csv, &ReadOptions::default()).unwrap()
 }
 
 fn problem() -> Problem {
@@ -245,6 +251,144 @@ fn a_stream_takes_an_intercept_and_no_standardisation() {
         HalfspaceSettings { scaling: Some(RowScaling::Largest), ..gradient },
     ] {
         let refused = refused.fit_stream(&mut stream(&text, None));
+        assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+    }
+}
+
+/// Chunks of any size, with the state in bytes between them, give the halfspace of the stream.
+#[test]
+fn chunks_are_learned_from_as_their_stream_is() {
+    let rows = 200;
+    for intercept in [true, false] {
+        let settings = HalfspaceSettings {
+            intercept,
+            ..HalfspaceSettings::new(HalfspaceMethod::gradient(problem()))
+        };
+        let expected = settings.fit_stream(&mut stream(&text(rows, false), None)).unwrap();
+        let data = data(rows);
+        let mut state = settings.learner(2).unwrap().state();
+        let mut learner = None;
+        let (mut from, mut size) = (0, 1);
+        while from < rows {
+            let chunk: Vec<usize> = (from..rows.min(from + size)).collect();
+            let bytes = state.to_bytes().unwrap();
+            let mut next =
+                settings.resumed(2, HalfspaceState::from_bytes(&bytes).unwrap()).unwrap();
+            let signs: Vec<f64> = chunk.iter().map(|&row| data.labels().signs()[row]).collect();
+            next.take(&data.design().select(&chunk), &signs).unwrap();
+            (from, size, state) = (from + size, 2 * size, next.state());
+            learner = Some(next);
+        }
+        let learner = learner.unwrap();
+        let classes = (data.labels().negative_class(), data.labels().positive_class());
+        let names = data.feature_names().map(<[String]>::to_vec);
+        assert_eq!(learner.fitted(classes, names).unwrap(), expected);
+        assert!(!learner.is_complete() && state.rows() == rows);
+        // A state is of its settings and features alone.
+        let other = HalfspaceSettings { seed: 2, ..settings.clone() };
+        let refused = [other.resumed(2, state.clone()), settings.resumed(3, state.clone())];
+        for refused in refused {
+            assert!(matches!(refused, Err(Error::State(_))), "{refused:?}");
+        }
+    }
+}
+
+/// Sparse samples are held out as they are, and no halfspace is known before the fifth row.
+#[test]
+fn sparse_chunks_are_held_out_too() {
+    let settings = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
+    let mut learner = settings.learner(4).unwrap();
+    let row = |k: usize| vec![(0, if k % 2 == 0 { 1.0 } else { -1.0 }), (1 + k % 3, 0.5)];
+    let chunk = |from: usize| {
+        let rows: Vec<_> = (from..from + 4).map(row).collect();
+        Design::from_sparse_rows(&rows, 4).unwrap()
+    };
+    learner.take(&chunk(0), &[1.0, -1.0, 1.0, -1.0]).unwrap();
+    assert_eq!(learner.held_out(), 0);
+    let none = learner.fitted(("a", "b"), None);
+    assert!(matches!(none, Err(Error::Massart(_))), "{none:?}");
+    for k in 1..60 {
+        learner.take(&chunk(4 * k), &[1.0, -1.0, 1.0, -1.0]).unwrap();
+        let bytes = learner.state().to_bytes().unwrap();
+        learner = settings.resumed(4, HalfspaceState::from_bytes(&bytes).unwrap()).unwrap();
+    }
+    let fitted = learner.fitted(("a", "b"), None).unwrap();
+    assert!(learner.is_complete() && fitted.selection.error == 0.0);
+    // The rows that the plan asks for, which are fewer than there are.
+    let plan = Plan::practical(&problem());
+    assert_eq!((fitted.selection.held_out, fitted.steps), (plan.selection, plan.steps));
+    let wrong = learner.take(&chunk(0), &[1.0, 2.0, 1.0, 1.0]);
+    assert!(matches!(wrong, Err(Error::Massart(_))), "{wrong:?}");
+}
+
+/// The model of a decision list decides on every row as the list does, whatever divides the rows.
+#[test]
+fn a_decision_list_is_a_model() {
+    let (_, noisy) = MassartDistribution::simulated(3, 0.2, 0.3, "trap", 500, 2).unwrap();
+    let drawn = noisy.sample(4000, 1).unwrap();
+    // Rows of three lengths.
+    let values = drawn.design().dense_samples().unwrap().chunks(3).enumerate();
+    let rows: Vec<Vec<f64>> =
+        values.map(|(i, x)| x.iter().map(|x| x * (1 + i % 3) as f64).collect()).collect();
+    let data = drawn.with_design(Design::from_rows(&rows).unwrap()).unwrap();
+    let target = Target::new(0.1, 0.05).unwrap();
+    let problem = Problem::new(0.3, 0.2).unwrap().with_target(target);
+    let method = HalfspaceMethod::Partition { problem };
+    let mut most = 0;
+    for (intercept, scaling) in [
+        (false, RowScaling::Each),
+        (true, RowScaling::Each),
+        (false, RowScaling::Largest),
+        (true, RowScaling::Largest),
+    ] {
+        let settings = HalfspaceSettings {
+            intercept,
+            scaling: Some(scaling),
+            ..HalfspaceSettings::new(method)
+        };
+        let fitted = settings.fit(&data).unwrap();
+        let constant = |row: &Vec<f64>| {
+            let ones = if intercept { &[1.0][..] } else { &[] };
+            [row.as_slice(), ones].concat()
+        };
+        let design = Design::from_rows(&rows.iter().map(constant).collect::<Vec<_>>()).unwrap();
+        let divisor =
+            (scaling == RowScaling::Largest).then(|| Sphere::largest_norm(&design).unwrap());
+        let sample = SphereSample::scaled(&design, data.labels().signs(), divisor).unwrap();
+        let limits = Limits::default();
+        let (list, held_out) =
+            partition::learn_tested(&problem, &sample, settings.seed, &limits).unwrap();
+        let model = &fitted.model;
+        most = most.max(list.rules().len());
+        assert_eq!(
+            (model.scheme(), model.members().len()),
+            (Scheme::DecisionList, list.rules().len())
+        );
+        let scores = model.decision_function(data.design(), &Registry::standard()).unwrap();
+        let mut wrong = 0;
+        for (row, (x, score)) in design.samples().zip(&scores).enumerate() {
+            wrong += usize::from((*score > 0.0) != (data.labels().signs()[row] > 0.0));
+            // A threshold is the score of a row, which rounding may bring to its other side.
+            let unit = UnitSample::divided(x, divisor).unwrap();
+            let is_close = |(w, threshold): &(Vec<f64>, f64)| {
+                *threshold > 0.0 && (unit.dot(w).abs() - threshold).abs() < 1e-8
+            };
+            let same = (list.score(&x) - score).abs() < 1e-9;
+            assert!(same || list.rules().iter().any(is_close), "row {row}: {score}");
+        }
+        assert_eq!(fitted.training_error, Some(wrong as f64 / 4000.0));
+        assert_eq!(fitted.selection.error, held_out.error);
+        assert_eq!((fitted.steps, fitted.distance), (list.calls(), None));
+        let bytes = model.to_bytes(Format::Binary).unwrap();
+        assert_eq!(&Model::from_bytes(&bytes, &Registry::standard()).unwrap(), model);
+    }
+    assert!(most > 1);
+    let standardized = HalfspaceSettings { standardize: true, ..HalfspaceSettings::new(method) };
+    let fitted = standardized.fit(&data).unwrap();
+    assert!(fitted.training_error.unwrap() < 0.45, "{fitted:?}");
+    let each = HalfspaceSettings { scaling: Some(RowScaling::Each), ..standardized.clone() };
+    let several = data.relabelled(Classes::from(data.labels())).unwrap();
+    for refused in [each.fit(&data).map(|_| ()), standardized.fit_classes(&several).map(|_| ())] {
         assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
     }
 }

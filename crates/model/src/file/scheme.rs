@@ -1,8 +1,10 @@
-//! The scheme as files have it: with the number of members of each class where these vote.
+//! The scheme as files have it: with the number of members of each class where these vote, and the
+//! rule of a decision list.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Model, Scheme};
+use crate::model::SchemeParts;
+use crate::{DecisionList, Model, Scheme};
 
 /// A scheme in a file.
 #[derive(Serialize, Deserialize)]
@@ -16,6 +18,7 @@ pub(super) enum SchemeInFile {
     Joint,
     Multinomial,
     Plurality,
+    DecisionList(DecisionList),
 }
 
 impl SchemeInFile {
@@ -32,20 +35,30 @@ impl SchemeInFile {
                 SchemeInFile::MajorityVersusRest(model.votes().into_owned())
             }
             Scheme::Plurality => SchemeInFile::Plurality,
+            Scheme::DecisionList => {
+                let list = model.decision_list().cloned();
+                SchemeInFile::DecisionList(list.expect("a checked decision list has its rule"))
+            }
         }
     }
 
-    /// Returns the scheme with the number of members of each class.
-    pub(super) fn parts(self) -> (Scheme, Vec<usize>) {
-        match self {
-            SchemeInFile::Binary => (Scheme::Binary, Vec::new()),
-            SchemeInFile::OneVersusRest => (Scheme::OneVersusRest, Vec::new()),
-            SchemeInFile::OneVersusOne => (Scheme::OneVersusOne, Vec::new()),
-            SchemeInFile::Majority => (Scheme::Majority, Vec::new()),
-            SchemeInFile::Joint => (Scheme::Joint, Vec::new()),
-            SchemeInFile::Multinomial => (Scheme::Multinomial, Vec::new()),
-            SchemeInFile::MajorityVersusRest(votes) => (Scheme::MajorityVersusRest, votes),
-            SchemeInFile::Plurality => (Scheme::Plurality, Vec::new()),
-        }
+    /// Returns the scheme with its parts.
+    pub(super) fn parts(self) -> SchemeParts {
+        let scheme = match self {
+            SchemeInFile::Binary => Scheme::Binary,
+            SchemeInFile::OneVersusRest => Scheme::OneVersusRest,
+            SchemeInFile::OneVersusOne => Scheme::OneVersusOne,
+            SchemeInFile::Majority => Scheme::Majority,
+            SchemeInFile::MajorityVersusRest(votes) => {
+                return (Scheme::MajorityVersusRest, votes, None);
+            }
+            SchemeInFile::Joint => Scheme::Joint,
+            SchemeInFile::Multinomial => Scheme::Multinomial,
+            SchemeInFile::Plurality => Scheme::Plurality,
+            SchemeInFile::DecisionList(list) => {
+                return (Scheme::DecisionList, Vec::new(), Some(list));
+            }
+        };
+        (scheme, Vec::new(), None)
     }
 }

@@ -25,8 +25,9 @@ impl Model {
         members: Vec<Vec<Member>>,
     ) -> Result<Self, Error> {
         let votes = members.iter().map(Vec::len).collect();
-        let (scheme, members) = (Scheme::MajorityVersusRest, members.into_iter().flatten());
-        Self::from_parts(loss, classes, (scheme, votes), feature_names, basis, members.collect())
+        let scheme = (Scheme::MajorityVersusRest, votes, None);
+        let members = members.into_iter().flatten().collect();
+        Self::from_parts(loss, classes, scheme, feature_names, basis, members)
     }
 
     /// Returns the number of votes in each score, none unless the members [vote](Scheme::is_vote). The

@@ -3,6 +3,7 @@
 use margins_experiments::{Mean, Numbers};
 
 use crate::leaky_hockey_stick::comparison::Row;
+use crate::leaky_hockey_stick::data_sets::DATA_SETS;
 
 /// The number of a rule that stands at a place before its errors.
 #[derive(Clone, Copy)]
@@ -62,6 +63,15 @@ impl Shown<'_> {
 
     pub(super) fn machine(&self, trial: &Numbers) -> f64 {
         trial.0[2 * (HEAD + self.count)]
+    }
+
+    pub(super) fn machine_seconds(&self, trial: &Numbers) -> f64 {
+        trial.0[2 * (HEAD + self.count) + 1]
+    }
+
+    /// Returns the seconds of the leaky hockey stick classifier and of the machine in the source.
+    pub(super) fn published_seconds(&self) -> [f64; 2] {
+        DATA_SETS[self.row.stream as usize].published_seconds(self.row.space)
     }
 
     /// Returns the error of certified fits at the largest lambda of those that the published rule reaches.

@@ -1,7 +1,7 @@
 //! The decision between two classes.
 
-use margins::Model;
 use margins::losses::MarginLoss;
+use margins::{Model, Scheme};
 
 use crate::arguments::predict::{Costs, DecisionArguments};
 use crate::failure::Failure;
@@ -40,6 +40,7 @@ impl Decision {
         if matches!(rule, Decision::Probability(_)) && !has_probabilities {
             let whose = match model.scheme() {
                 scheme if scheme.is_vote() => "a majority".to_owned(),
+                Scheme::DecisionList => "a decision list".to_owned(),
                 _ => format!("the loss '{}'", model.loss()),
             };
             return Err(Failure::Usage(format!(
