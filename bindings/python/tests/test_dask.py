@@ -86,6 +86,26 @@ def test_searches_and_paths_take_kernels_on_landmarks(client, data, tmp_path):
     assert of_file.kernel_ == of_blocks.kernel_ and (of_file.dual_coef_ == of_blocks.dual_coef_).all()
 
 
+def test_features_without_a_penalty_stand_beside_the_landmarks(client, data, tmp_path):
+    X, y, weights = data
+    factors = {"penalty_factors": [0, 1, 1, 0, 1]}
+    settings = {"loss": "logistic", "tol": 1e-9, "kernel": "gaussian:sigma=0.1", "standardize": True, **factors, **LANDMARKS}
+    here = local.MarginClassifier(**settings).fit(X, y, weights)
+    there = elsewhere.MarginClassifier(client=client, **settings).fit(*split(data))
+    assert there.status_ == here.status_ == "converged" and there.kernel_ == here.kernel_
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-9)
+    assert there.coef_ == pytest.approx(here.coef_, abs=1e-3) and (there.coef_ != 0).tolist() == [[True, False, False, True, False]]
+    assert there.decision_function(X) == pytest.approx(here.decision_function(X), abs=1e-2)
+    file = tmp_path / "rows.blocks"
+    local.blocks.write(file, X, y, weights, rows=100)
+    of_file = elsewhere.MarginClassifier(client=client, **settings).fit(file)
+    assert (of_file.coef_ == there.coef_).all() and (of_file.dual_coef_ == there.dual_coef_).all()
+    path = elsewhere.MarginPath(client=client, Cs=[1e-2, 1.0], **settings).fit(*split(data))
+    assert path.objectives_[0] == pytest.approx(local.MarginPath(Cs=[1e-2, 1.0], **settings).fit(X, y, weights).objectives_[0], rel=2e-9)
+    with pytest.raises(ValueError, match="every feature has the penalty factor 0"):
+        elsewhere.MarginClassifier(client=client, **{**settings, "penalty_factors": [0] * FEATURES}).fit(*split(data))
+
+
 def test_the_hinge_is_the_local_one(client, data):
     X, y, weights = data
     here = local.MarginClassifier("hinge", tol=1e-7).fit(X, y, weights)

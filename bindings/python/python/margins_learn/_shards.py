@@ -22,7 +22,7 @@ from ._inputs import columns_named, is_frame, is_path, samples_of
 from ._labels import distinct, fold_names, names_of, weights_of
 from ._regularised import PRECOMPUTED
 from ._search import specifications
-from ._values import array_of, refuse_complex
+from ._values import array_of, floats_of, refuse_complex
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -156,8 +156,8 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
     }
 
 
-def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """Places partitions on the workers of an engine, with room for the features of so many landmarks.
+def ground_of(engine: Engine, loss: str, partitions: list[Any], made: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places partitions on the workers of an engine, with room for so many features that are made of those of a row.
 
     Returns the classes, and the ground of the fit for the native module.
     """
@@ -170,7 +170,7 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) 
     check_classification_targets(classes)
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
-    costs = [fact["bytes"] + 8 * landmarks * fact["rows"] for fact in facts]
+    costs = [fact["bytes"] + 8 * made * fact["rows"] for fact in facts]
     spellings = sorted(set().union(*[fact["folds"] for fact in facts]))
     folds, numbers = _native.folds_named(spellings) if spellings else ([], [])
     engine.place((loss, classes, dict(zip(spellings, numbers))), partitions, costs)
@@ -199,13 +199,13 @@ def _refuse_differences(facts: list[dict[str, Any]]) -> None:
             raise ValueError(f"partition {number}: y has labels of type {dtype}, but partition {first} has {of_first}.")
 
 
-def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tuple[np.ndarray, dict[str, Any]]:
+def file_ground_of(engine: Engine, loss: str, path: str, made: int) -> tuple[np.ndarray, dict[str, Any]]:
     """Places the partitions of a block file, which every worker reads by itself, as `ground_of` does."""
     from ._labels import classes_named
 
     file = _native.block_file(path)
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
-    costs = [bytes_ + (_BYTES_PER_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
+    costs = [bytes_ + (_BYTES_PER_ROW + 8 * made) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
     engine.place((loss, classes, {}), partitions, costs)
     return classes, {
@@ -325,7 +325,8 @@ class Distributed:
         if folds is not None and not hasattr(self, "cv"):
             raise ValueError(f"folds are given, but {type(self).__name__} has no cross-validation.")
         self._engine = self._engine_of(self.client)
-        self._folds_given, self._checkpoint, self._room = folds, checkpoint, landmarks
+        self._folds_given, self._checkpoint = folds, checkpoint
+        self._room = landmarks + self._beside() if landmarks else 0
         try:
             return super().fit(X, y, sample_weight)
         finally:
@@ -345,6 +346,14 @@ class Distributed:
                 "named by a text, on landmarks: approximation='nystrom:m=1000'."
             )
         return landmarks
+
+    def _beside(self) -> int:
+        """Returns the number of features that stand beside a kernel: those with the penalty factor 0."""
+        factors = self.penalty_factors
+        if factors is None:
+            return 0
+        given = list(factors.values()) if isinstance(factors, dict) else floats_of(factors, "penalty_factors").ravel()
+        return sum(bool(factor == 0) for factor in given)
 
     def _fit(self, *arguments: Any, **changed: Any) -> dict[str, Any]:
         report = super()._fit(*arguments, **changed)

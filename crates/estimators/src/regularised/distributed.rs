@@ -9,8 +9,10 @@ use std::time::Instant;
 use margins_data::metrics::Measure;
 use margins_model::Scheme;
 use margins_optim::method::SpaceKind;
-use margins_optim::shards::OnLandmarks;
-use margins_optim::shards::{BinaryProblem, FoldDraw, PointStore, Workers, path_over_shards};
+use margins_optim::problem::PenaltyFactors;
+use margins_optim::shards::{
+    BinaryProblem, FoldDraw, OnLandmarks, PointStore, Workers, path_over_shards,
+};
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
@@ -37,8 +39,10 @@ struct Distributed<'s> {
     costs: Vec<f64>,
     /// True if features are scaled; what kernels see has been.
     standardize: bool,
-    /// The number of coefficients of a fit.
-    coefs: usize,
+    /// The features that take the place of those of the samples.
+    features: Option<LandmarkFeatures>,
+    /// The penalty factors, one per feature.
+    penalty: Option<PenaltyFactors>,
     /// The folds that train on no sample of a class, with the last such class.
     untrained: BTreeMap<usize, usize>,
     workers: &'s mut dyn Workers,
@@ -56,7 +60,7 @@ impl ClassifierSettings {
     /// Fits a classifier to samples that workers hold, with a certificate over all of them: a linear one,
     /// or one in Nystrom features. Their landmarks are the rows that a fit in memory draws; every shard
     /// gets them once, and makes the features where the samples are, for which it must hold
-    /// [`LandmarkBlocks`](super::LandmarkBlocks).
+    /// [`LandmarkBlocks`](super::LandmarkBlocks). Features with the penalty factor 0 stand beside the kernel.
     ///
     /// # Errors
     /// The settings ask for what needs the samples here: other kernels, learners, Platt scaling, weights
@@ -71,10 +75,10 @@ impl ClassifierSettings {
         self.check()?;
         self.check_distributed(table)?;
         let Some(features) = self.features_of(workers, table)? else {
-            return Distributed::new(self, workers, table, table.features)?.fitted(None);
+            return Distributed::new(self, workers, table, None)?.fitted();
         };
         let workers = &mut OnLandmarks::new(workers, features.message());
-        Distributed::new(self, workers, table, features.count())?.fitted(Some(features))
+        Distributed::new(self, workers, table, Some(features))?.fitted()
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
@@ -91,10 +95,10 @@ impl ClassifierSettings {
         self.check_path()?;
         self.check_distributed(table)?;
         let Some(features) = self.features_of(workers, table)? else {
-            return Distributed::new(self, workers, table, table.features)?.whole_path(None);
+            return Distributed::new(self, workers, table, None)?.whole_path();
         };
         let workers = &mut OnLandmarks::new(workers, features.message());
-        Distributed::new(self, workers, table, features.count())?.whole_path(Some(features))
+        Distributed::new(self, workers, table, Some(features))?.whole_path()
     }
 
     /// Refuses what needs the samples here.
@@ -120,11 +124,6 @@ impl ClassifierSettings {
                 self.auto_scale.is_some(),
                 "scale=auto",
                 "it needs the margins of all samples: give a scale, or take rows in memory",
-            ),
-            (
-                is_mapped && self.penalty_factors.is_some(),
-                "penalty factors with a kernel",
-                "take linear functions, or rows in memory",
             ),
             (
                 self.sample_weights.is_some(),
@@ -195,7 +194,7 @@ impl<'s> Distributed<'s> {
         settings: &'s ClassifierSettings,
         workers: &'s mut dyn Workers,
         table: &'s DataSummary,
-        coefs: usize,
+        features: Option<LandmarkFeatures>,
     ) -> Result<Self, Error> {
         let classes = table.classes.len();
         let scheme = settings.scheme_for(classes)?;
@@ -206,6 +205,11 @@ impl<'s> Distributed<'s> {
         let members = scheme.member_names(&table.classes);
         let total = members.len() * settings.fits_distributed(table);
         let costs = settings.class_costs.of(&table.classes)?;
+        let names = table.feature_names.as_deref();
+        let penalty = settings.penalty_factors.as_ref().map(|factors| match &features {
+            Some(features) => features.penalty(),
+            None => Ok(factors.numbered(names, table.features)),
+        });
         #[cfg(feature = "serde")]
         let points = settings.stored_points(table)?;
         Ok(Distributed {
@@ -215,7 +219,8 @@ impl<'s> Distributed<'s> {
             members,
             costs,
             standardize: settings.standardize && !settings.has_kernel()?,
-            coefs,
+            features,
+            penalty: penalty.transpose()?,
             untrained: BTreeMap::new(),
             workers,
             #[cfg(feature = "serde")]
@@ -242,12 +247,11 @@ impl<'s> Distributed<'s> {
         Ok((path, curve))
     }
 
-    /// Returns the classifier at the lambda given or selected, linear in these features or those of the
-    /// samples.
-    fn fitted(mut self, features: Option<LandmarkFeatures>) -> Result<FittedClassifier, Error> {
+    /// Returns the classifier at the lambda given or selected.
+    fn fitted(mut self) -> Result<FittedClassifier, Error> {
         let (mut path, curve) = self.run()?;
         let fits = path.pop().unwrap_or_default();
-        let data = self.data(features, std::slice::from_ref(&fits))?;
+        let data = self.data(std::slice::from_ref(&fits))?;
         let folds = self.folds();
         let choice = Choice { curve, losses: Vec::new(), kernels: Vec::new(), folds };
         let Distributed { settings, table, scheme, note, .. } = self;
@@ -263,21 +267,16 @@ impl<'s> Distributed<'s> {
         Ok(fitted)
     }
 
-    /// Returns the fits at every lambda of a path, linear in these features or those of the samples.
-    fn whole_path(mut self, features: Option<LandmarkFeatures>) -> Result<Path, Error> {
+    /// Returns the fits at every lambda of a path.
+    fn whole_path(mut self) -> Result<Path, Error> {
         let (path, _) = self.run()?;
-        let data = self.data(features, &path)?;
+        let data = self.data(&path)?;
         Ok(Path::new(path, TrainingData::Distributed(Box::new(data))))
     }
 
-    /// Returns what is to be known of the samples after these fits, linear in these features or those of
-    /// the samples.
-    fn data(
-        &mut self,
-        features: Option<LandmarkFeatures>,
-        path: &[Vec<Fit>],
-    ) -> Result<DistributedData, Error> {
-        let errors = self.training_errors(path)?;
+    /// Returns what is to be known of the samples after these fits.
+    fn data(&mut self, path: &[Vec<Fit>]) -> Result<DistributedData, Error> {
+        let (errors, features) = (self.training_errors(path)?, self.features.take());
         Ok(DistributedData { table: self.table.clone(), scheme: self.scheme, features, errors })
     }
 
@@ -333,10 +332,7 @@ impl<'s> Distributed<'s> {
         };
         let standardize = self.standardize;
         let training = settings.training(self.table.rows(), deadline);
-        let names = self.table.feature_names.as_deref();
-        let factors = settings.penalty_factors.as_ref();
-        let factors = factors.map(|factors| factors.numbered(names, self.table.features));
-        let penalty = factors.as_ref();
+        let penalty = self.penalty.as_ref();
         let training = Training { observer: &observer, standardize, penalty, ..training };
         #[cfg(feature = "serde")]
         let kept = self.points.as_ref().map(|points| points.of(member, problem.held_out));
@@ -380,7 +376,8 @@ impl<'s> Distributed<'s> {
             let last = self.untrained.entry(fold as usize).or_insert(missing);
             *last = missing.max(*last);
         }
-        Ok(constant_fits(if sign == "+1" { -1.0 } else { 1.0 }, self.coefs, lambdas))
+        let coefs = self.features.as_ref().map_or(self.table.features, LandmarkFeatures::count);
+        Ok(constant_fits(if sign == "+1" { -1.0 } else { 1.0 }, coefs, lambdas))
     }
 
     /// Returns a sentence on the folds so far, of so many, that lack a class, if some do; refuses those

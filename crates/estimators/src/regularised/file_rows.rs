@@ -96,7 +96,12 @@ impl FileRows {
         // Features are made of one block while those of the last are in use.
         let largest = self.table.partitions.iter().copied().max().unwrap_or(0);
         let count = landmarks.min(self.table.rows());
-        let need = (2 * 8 * self.shares.len()).saturating_mul(largest).saturating_mul(count);
+        let names = self.table.feature_names.as_deref();
+        let factors = settings.penalty_factors.as_ref();
+        let factors = factors.map(|factors| factors.on(names, self.table.features));
+        let beside = factors.transpose()?.map_or(0, |on| on.free().get().len());
+        let need = (2 * 8 * self.shares.len()).saturating_mul(largest);
+        let need = need.saturating_mul(count.saturating_add(beside));
         // The sample has its part whatever the number of threads leaves.
         let of_sample = self.for_sample / 4;
         let left = self.for_sample - of_sample;

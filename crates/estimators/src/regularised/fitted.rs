@@ -390,7 +390,10 @@ impl TrainingData {
     fn dimension(&self, fits: &[Fit]) -> usize {
         match self {
             TrainingData::InMemory(here) => here.prepared.dimension(),
-            TrainingData::Distributed(_) => fits.first().map_or(0, |fit| fit.coef.len()),
+            TrainingData::Distributed(there) => {
+                let beside = there.features.as_ref().map_or(0, LandmarkFeatures::count_beside);
+                fits.first().map_or(0, |fit| fit.coef.len() - beside)
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 //! Nystrom features of samples that are not in memory: every shard has the landmarks, and makes the
-//! features of its samples where these are.
+//! features of its samples where these are. Features without a penalty stand beside the kernel.
 
 use std::sync::Arc;
 
@@ -8,12 +8,14 @@ use margins_kernels::features::NystromMap;
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_model::{Basis, Functions};
 use margins_optim::Fit;
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
     Blocks, Failure, Landmarks, Rows, StoredRows, Workers, rows_over_shards, spreads_over_shards,
 };
 
 use super::approximation::Approximation;
 use super::data_summary::DataSummary;
+use super::prepared::seen_by_kernel;
 use super::settings::ClassifierSettings;
 use super::space::FunctionSpace;
 use crate::Error;
@@ -22,6 +24,8 @@ use crate::Error;
 #[derive(Debug)]
 pub(super) struct LandmarkFeatures {
     kernel: Arc<dyn Kernel>,
+    /// The features that stand beside the kernel, ascending; they come before those of the map.
+    beside: Vec<usize>,
     /// The factors that features are multiplied with before the kernel sees them.
     scales: Option<Vec<f64>>,
     /// The map of the landmarks, scaled.
@@ -29,33 +33,41 @@ pub(super) struct LandmarkFeatures {
 }
 
 impl LandmarkFeatures {
-    /// Returns the features of a kernel with these landmarks; a Gaussian kernel without sigma takes
-    /// it from them.
+    /// Returns the features of a kernel with these landmarks, given with all features and their scales;
+    /// a Gaussian kernel without sigma takes it from them.
     fn on(
         settings: &ClassifierSettings,
         specification: &str,
-        mut landmarks: Design,
+        landmarks: &Design,
         scales: Option<Vec<f64>>,
+        beside: Vec<usize>,
     ) -> Result<Self, Error> {
+        let seen = seen_by_kernel(landmarks.columns(), &beside)?;
+        let mut landmarks = landmarks.select_columns(&seen)?;
+        let scales: Option<Vec<f64>> =
+            scales.map(|scales| seen.iter().map(|&j| scales[j]).collect());
         if let Some(scales) = &scales {
             landmarks.scale_columns(scales);
         }
         let mut kernel = settings.kernels.registry.parse(specification)?;
         kernel.adapt_to(&landmarks, None, settings.seed)?;
         let map = NystromMap::on(&*kernel, &landmarks)?;
-        Ok(LandmarkFeatures { kernel: kernel.into(), scales, map })
+        Ok(LandmarkFeatures { kernel: kernel.into(), beside, scales, map })
     }
 
     fn from_message(landmarks: &Landmarks, registry: &KernelRegistry) -> Result<Self, Failure> {
-        let Landmarks { kernel, features, scales, sparse, samples, factor } = landmarks;
+        let Landmarks { kernel, features, beside, scales, sparse, samples, factor } = landmarks;
         let wrong = |s: &Vec<f64>| s.len() != *features || !s.iter().all(|s| s.is_finite());
         if scales.as_ref().is_some_and(wrong) {
             return Err(format!("landmarks have no scales for {features} features").into());
         }
+        if !beside.is_sorted_by(|j, next| j < next) {
+            return Err(format!("the features beside the kernel are {beside:?}, not ascending").into());
+        }
         let kernel: Arc<dyn Kernel> = registry.parse(kernel)?.into();
         let samples = samples.clone().into_design(*features, *sparse)?;
         let map = NystromMap::from_factor(samples, factor)?;
-        Ok(LandmarkFeatures { kernel, scales: scales.clone(), map })
+        Ok(LandmarkFeatures { kernel, beside: beside.clone(), scales: scales.clone(), map })
     }
 
     pub(super) fn message(&self) -> Landmarks {
@@ -63,6 +75,7 @@ impl LandmarkFeatures {
         Landmarks {
             kernel: self.specification(),
             features: landmarks.columns(),
+            beside: self.beside.clone(),
             scales: self.scales.clone(),
             sparse: landmarks.is_sparse(),
             samples: StoredRows::of(landmarks, 0..landmarks.rows()),
@@ -74,31 +87,57 @@ impl LandmarkFeatures {
         self.kernel.specification()
     }
 
+    /// Returns the number of features, those beside the kernel included.
     pub(super) fn count(&self) -> usize {
-        self.map.features()
+        self.beside.len() + self.map.features()
+    }
+
+    /// Returns the number of features that stand beside the kernel, the first ones.
+    pub(super) fn count_beside(&self) -> usize {
+        self.beside.len()
+    }
+
+    /// Returns the penalty factors: 0 beside the kernel.
+    pub(super) fn penalty(&self) -> Result<PenaltyFactors, Error> {
+        let mut factors = vec![0.0; self.beside.len()];
+        factors.resize(self.count(), 1.0);
+        Ok(PenaltyFactors::of_columns(factors)?)
     }
 
     /// Returns the functions that a model of fits has to hold, and the coefficients of every fit.
     pub(super) fn basis(&self, fits: &[&Fit]) -> Result<(Option<Basis>, Vec<Vec<f64>>), Error> {
         let sections = Functions::Sections(self.map.landmarks().clone());
         let basis = Basis::new(&*self.kernel, self.scales.clone(), sections)?;
-        Ok((Some(basis), fits.iter().map(|fit| self.map.kernel_coefficients(&fit.coef)).collect()))
+        let coef = |fit: &&Fit| {
+            let (beside, of_map) = fit.coef.split_at(self.beside.len());
+            [beside, &self.map.kernel_coefficients(of_map)].concat()
+        };
+        let basis = basis.with_linear(self.beside.clone())?;
+        Ok((Some(basis), fits.iter().map(coef).collect()))
     }
 
     fn of(&self, samples: &Design) -> Result<Design, Failure> {
         if samples.rows() == 0 {
             // A map makes no features of no rows.
-            return Ok(Design::from_sparse_rows(&[Vec::new()], self.map.features())?.select(&[]));
+            return Ok(Design::from_sparse_rows(&[Vec::new()], self.count())?.select(&[]));
         }
-        let Some(scales) = &self.scales else {
-            return Ok(self.map.transform(&*self.kernel, samples)?);
-        };
-        let mut scaled = samples.clone();
-        if scales.len() != scaled.columns() {
-            return Err(format!("{} scales for {} features", scales.len(), scaled.columns()).into());
+        let (found, expected) =
+            (samples.columns(), self.beside.len() + self.map.landmarks().columns());
+        if found != expected {
+            return Err(format!("{found} features of samples, not {expected}").into());
         }
-        scaled.scale_columns(scales);
-        Ok(self.map.transform(&*self.kernel, &scaled)?)
+        let mut seen = samples.clone();
+        if !self.beside.is_empty() {
+            seen = samples.select_columns(&seen_by_kernel(found, &self.beside)?)?;
+        }
+        if let Some(scales) = &self.scales {
+            seen.scale_columns(scales);
+        }
+        let features = self.map.transform(&*self.kernel, &seen)?;
+        if self.beside.is_empty() {
+            return Ok(features);
+        }
+        Ok(samples.select_columns(&self.beside)?.beside(&features)?)
     }
 }
 
@@ -185,7 +224,10 @@ impl ClassifierSettings {
         let drawn = NystromMap::rows(table.rows(), count, self.seed);
         let (features, sparse) = (table.features, table.sparse);
         let landmarks = rows_over_shards(workers, &table.partitions, &drawn, features, sparse)?;
-        LandmarkFeatures::on(self, &kernel, landmarks, scales).map(Some)
+        let names = table.feature_names.as_deref();
+        let factors = self.penalty_factors.as_ref().map(|factors| factors.on(names, features));
+        let beside = factors.transpose()?.map_or(Vec::new(), |on| on.free().get().to_vec());
+        LandmarkFeatures::on(self, &kernel, &landmarks, scales, beside).map(Some)
     }
 
     /// Returns the kernel with the number of landmarks that its features have, if it is one whose

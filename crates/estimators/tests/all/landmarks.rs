@@ -12,6 +12,7 @@ use margins_estimators::regularised::{
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic, MarginLoss};
 use margins_model::Registry;
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{Block, Failure, Message, Reply, Resident, Shard, Threads, Workers};
 use margins_optim::{Lambda, Options, lambda_grid};
 use margins_test_support::mixture;
@@ -106,6 +107,13 @@ fn settings(loss: &Loss, regularisation: Regularisation) -> ClassifierSettings {
     }
 }
 
+/// Returns the settings with these features beside the kernel.
+fn beside(free: &[usize], settings: ClassifierSettings) -> ClassifierSettings {
+    let named = free.iter().map(|j| ((j + 1).to_string(), 0.0)).collect();
+    let factors = PenaltyFactors::of_names(named).expect("factors");
+    ClassifierSettings { penalty_factors: Some(factors), ..settings }
+}
+
 fn single() -> Regularisation {
     Regularisation::Single(Lambda::new(0.01).expect("positive"))
 }
@@ -129,12 +137,15 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
     let registry = Registry::standard();
     for data in [sparse(&dense), dense] {
         let table = table(&data);
-        for (loss, standardize, way) in [
-            (Arc::new(Logistic) as Loss, false, single()),
-            (Arc::new(Logistic) as Loss, true, crossed()),
-            (Arc::new(Hinge) as Loss, false, single()),
+        for (loss, standardize, way, free) in [
+            (Arc::new(Logistic) as Loss, false, single(), &[][..]),
+            (Arc::new(Logistic) as Loss, true, crossed(), &[]),
+            (Arc::new(Hinge) as Loss, false, single(), &[]),
+            (Arc::new(Logistic) as Loss, true, single(), &[1, 9]),
+            (Arc::new(Hinge) as Loss, false, single(), &[0]),
         ] {
-            let settings = ClassifierSettings { standardize, ..settings(&loss, way) };
+            let settings = beside(free, settings(&loss, way));
+            let settings = ClassifierSettings { standardize, ..settings };
             let solve = |count| settings.fit_distributed(&mut threads(&data, &loss, count), &table);
             let one = solve(1).expect("a fit");
             for count in [2, 3, 8] {
@@ -148,6 +159,8 @@ fn fits_have_the_bits_of_one_shard_and_the_minimum_of_memory() {
                 (&one.report.kernel, one.dimension()),
                 (&here.report.kernel, here.dimension())
             );
+            let linear = |of: &FittedClassifier| of.model.basis().unwrap().linear().to_vec();
+            assert!(linear(&one) == free && linear(&here) == free);
             let scores = |fitted: &FittedClassifier| {
                 fitted.model.decision_functions(data.design(), &registry).expect("scores")
             };
@@ -195,7 +208,7 @@ impl Workers for Forgetful<'_> {
 fn lost_shards_get_the_landmarks_again_and_others_once() {
     let (data, loss) = (data(), Arc::new(Logistic) as Loss);
     let table = table(&data);
-    let settings = settings(&loss, crossed());
+    let settings = beside(&[2], settings(&loss, crossed()));
     let expected = settings.fit_distributed(&mut threads(&data, &loss, 1), &table).expect("a fit");
     let shards = (0..3).map(|k| shard(&data, &loss, k, 3)).collect();
     let mut workers =
@@ -242,4 +255,8 @@ fn what_shards_cannot_make_is_refused() {
     let exact = ClassifierSettings { kernels, ..settings(&loss, single()) };
     let message = refusal(&exact, &mut threads(&data, &loss, 2));
     assert!(message.contains("Nystrom features with uniform landmarks"), "{message}");
+    let all: Vec<usize> = (0..data.columns()).collect();
+    let unseen = beside(&all, settings(&loss, single()));
+    let message = refusal(&unseen, &mut threads(&data, &loss, 2));
+    assert!(message.starts_with("every feature has the penalty factor 0"), "{message}");
 }

@@ -12,8 +12,10 @@ use crate::shards::StoredRows;
 pub struct Landmarks {
     /// The specification of the kernel.
     pub kernel: String,
-    /// The number of features that samples have.
+    /// The number of features that the kernel sees: all that samples have but those beside it.
     pub features: usize,
+    /// The features that stand beside the kernel, ascending; they come before those of the landmarks.
+    pub beside: Vec<usize>,
     /// The factors that features are multiplied with before the kernel sees them, if there are any.
     pub scales: Option<Vec<f64>>,
     /// True if the landmarks are stored sparsely.

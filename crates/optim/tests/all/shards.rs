@@ -395,6 +395,7 @@ mod bytes {
             features: FeatureSource::Of(Arc::new(Landmarks {
                 kernel: "gaussian:sigma=0.5".to_owned(),
                 features: 3,
+                beside: vec![0, 3],
                 scales: Some(vec![1.0, 0.5, 2.0]),
                 sparse: true,
                 samples: StoredRows {

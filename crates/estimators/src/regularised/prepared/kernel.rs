@@ -395,16 +395,25 @@ impl Parted {
         if columns.is_empty() {
             return Ok(Parted { design, scales, beside: None });
         }
-        let is_seen = |j: &usize| columns.binary_search(j).is_err();
-        let seen: Vec<usize> = (0..data.columns()).filter(is_seen).collect();
-        if seen.is_empty() {
-            return Err(Error::NoKernelFeatures);
-        }
+        let seen = seen_by_kernel(data.columns(), &columns)?;
         let scales = scales.map(|scales| seen.iter().map(|&j| scales[j]).collect());
         let values = data.design().select_columns(&columns)?;
         let beside = Some(Beside { columns, values });
         Ok(Parted { design: design.select_columns(&seen)?, scales, beside })
     }
+}
+
+/// Returns the columns, of so many, that a kernel sees beside these, which are ascending.
+///
+/// # Errors
+/// [`Error::NoKernelFeatures`]: there are none.
+pub(in crate::regularised) fn seen_by_kernel(
+    columns: usize,
+    beside: &[usize],
+) -> Result<Vec<usize>, Error> {
+    let is_seen = |j: &usize| beside.binary_search(j).is_err();
+    let seen: Vec<usize> = (0..columns).filter(is_seen).collect();
+    if seen.is_empty() { Err(Error::NoKernelFeatures) } else { Ok(seen) }
 }
 
 /// Returns the features that kernels see with their scales: one over the standard deviations, 1 for
