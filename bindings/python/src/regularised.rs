@@ -149,13 +149,15 @@ pub(crate) fn fit_path<'py>(
         let duals = path.duals(settings)?;
         // Coefficients that overflowed at one lambda make no model, but leave the others as they are.
         let models = path.models(settings).ok();
-        Ok((path, models, names, duals))
+        let separation = path.separation(settings).unwrap_or_default();
+        Ok((path, models, names, duals, separation))
     };
-    let (path, models, names, duals) = solve(py, settings, given, watchers, job)?;
+    let (path, models, names, duals, separation) = solve(py, settings, given, watchers, job)?;
     let result = report::of_path(py, &path)?;
     let duals = duals.map(|duals| PyArray2::from_vec2(py, &duals)).transpose();
     result.set_item("duals", duals.map_err(|error| PyValueError::new_err(error.to_string()))?)?;
     result.set_item("models", models.map(ModelPath::new))?;
+    result.set_item("warnings", separation.into_iter().collect::<Vec<_>>())?;
     result.set_item("rows", rows)?;
     result.set_item("names", names)?;
     Ok(result)

@@ -134,6 +134,8 @@ def test_features_that_separate_have_no_minimum():
     with pytest.warns(UserWarning, match="no-minimum|no minimum"):
         fitted = MarginClassifier("logistic", penalty_factors=[0, 1, 1, 1]).fit(X, y)
     assert fitted.status_ == "no-minimum"
+    with pytest.warns(UserWarning, match="let the objective decrease without bound along .* feature 1"):
+        MarginPath("logistic", penalty_factors=[0, 1, 1, 1]).fit(X, y)
     assert MarginClassifier("hinge", penalty_factors=[0, 1, 1, 1]).fit(X, y).status_ == "converged"
 
 

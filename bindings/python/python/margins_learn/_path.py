@@ -16,7 +16,7 @@ from ._progress import announced
 from ._regularised import MarginClassifier, OneKernel
 from ._settings import Cs_given, Cs_of, number_of, numbers_of, text_of
 from ._values import array_of, floats_of
-from ._warnings import warn_of_gap
+from ._warnings import warn_of_gap, warn_of_report
 
 
 class MarginPath(OneKernel):
@@ -283,6 +283,7 @@ array of shape (n_Cs, n_members)
         self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
         warn_of_gap(flat, self.tol, 'Set stop="gap" for certified fits.')
+        warn_of_report(report)
         return self
 
     def classifier(self, C: float | None = None) -> MarginClassifier:

@@ -64,11 +64,13 @@ pub(super) fn path(
     let mut warnings = task.warnings(path.fits.iter().flatten());
     let last = path.fits.last().map_or(f64::NAN, |fits| fits[0].lambda.get());
     warnings.add(of_end(path.fits.len(), arguments.lambdas.lambdas.0.len(), last));
+    warnings.add_note(path.separation(&settings)?);
     if let Some(file) = arguments.output.out() {
         save_path(&path.models(&settings)?, file)?;
     }
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let outputs = [arguments.output.out(), arguments.page.path()];
+    let norms = path.norms(&settings)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
@@ -81,7 +83,7 @@ pub(super) fn path(
         warnings,
         |report| {
             report.duals = Profile::spread(&path.duals(&settings)?.unwrap_or_default());
-            fill(report, &path, &rows)
+            fill(report, &path, &norms, &rows)
         },
     )?;
     match arguments.output.format() {
@@ -97,7 +99,7 @@ pub(super) fn path(
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let table = path_table(&path)?;
+            let table = path_table(&path, &norms)?;
             report(outputs, |out| {
                 facts(out, &lines())?;
                 writeln!(out)?;
@@ -151,7 +153,12 @@ fn chart(path: &Path) -> Chart {
 }
 
 /// Adds the data and the fits of a path to a report, with their coefficients where those are of features.
-fn fill(report: &mut Report, path: &Path, rows: &Rows<Labels>) -> Result<(), Failure> {
+fn fill(
+    report: &mut Report,
+    path: &Path,
+    norms: &[Vec<f64>],
+    rows: &Rows<Labels>,
+) -> Result<(), Failure> {
     report.data.extend(rows.in_memory().map(|data| DataSummary::of("training rows", data)));
     if path.kernel_specification().is_none() {
         let names = rows.summary().feature_names;
@@ -162,7 +169,7 @@ fn fill(report: &mut Report, path: &Path, rows: &Rows<Labels>) -> Result<(), Fai
     let certified = fits.clone().filter(|fit| fit.report.converged()).count();
     report.add_facts([("certified", format!("{certified} of {} lambdas", fits.count()))]);
     for (at, fits) in path.fits.iter().enumerate() {
-        let norm = path.norms(at)?.into_iter().sum();
+        let norm = norms[at].iter().sum();
         let training_error = path.training_error(at)?;
         report.path.extend(fits.iter().map(|fit| PathPoint {
             lambda: fit.lambda.get(),

@@ -263,8 +263,8 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     lines
 }
 
-/// Returns the table of the fits of two classes along a path.
-pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
+/// Returns the table of the fits of two classes along a path, with their norms.
+pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result<Table, Failure> {
     let mut header = vec![
         "lambda",
         "objective",
@@ -290,7 +290,7 @@ pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
             gap(fit.report.relative_gap),
             gap(fit.report.relative_rounding()),
             fit.report.iterations.to_string(),
-            number(path.norms(at)?.into_iter().sum()),
+            number(norms[at].iter().sum()),
             percent(path.training_error(at)?),
             state(fit.report.status),
         ];

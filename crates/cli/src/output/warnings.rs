@@ -37,12 +37,14 @@ impl Warnings {
         self.is_useless
     }
 
+    /// Prints a sentence as a note, if there is one, and keeps it.
+    pub(crate) fn add_note(&mut self, sentence: Option<String>) {
+        self.sentences.extend(sentence.inspect(|sentence| note(as_message(sentence))));
+    }
+
     /// Prints what the report on a fit says of it beside its numbers, and keeps it.
     pub(crate) fn add_report(&mut self, report: &TrainingReport) {
-        for sentence in &report.notes {
-            note(as_message(sentence));
-            self.sentences.push(sentence.clone());
-        }
+        report.notes.iter().for_each(|sentence| self.add_note(Some(sentence.clone())));
         report.warnings.iter().for_each(|sentence| self.add(sentence.clone()));
     }
 

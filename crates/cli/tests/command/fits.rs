@@ -659,6 +659,21 @@ fn a_time_limit_ends_fits() {
     }
 }
 
+/// Features without a penalty that separate the classes are named, by a path as by a fit.
+#[test]
+fn a_path_names_the_direction_without_a_minimum() {
+    let workshop = Workshop::new();
+    let rows: String = (0..20)
+        .map(|i| format!("{i},{},{}\n", i * 7 % 5, if i < 10 { "no" } else { "yes" }))
+        .collect();
+    workshop.write("apart.csv", format!("height,width,label\n{rows}").as_bytes());
+    for more in [["fit", "--lambda", "0.1"], ["path", "--lambdas", "1:0.1:3"]] {
+        let data = ["--data", "apart.csv", "--loss", "logistic", "--penalty-factor", "height=0"];
+        let said = text(&workshop.run(&[&more[..], &data].concat()).stderr);
+        assert!(said.contains("decrease without bound along 0.105 height - 1"), "{said}");
+    }
+}
+
 /// The published rule ends the table at its last fit, certifies nothing, and selects among the lambdas
 /// that it reaches; options that make no sense with it are refused.
 #[test]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use margins_data::metrics::mistake_rate;
-use margins_data::{ClassLabels, Classes, Dataset, Labels, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, Labels, Standardizer, parallel};
 use margins_model::Scheme;
 use margins_optim::Fit;
 use margins_optim::method::is_over;
@@ -157,6 +157,19 @@ impl Contests {
     /// Returns true if one side of the first contest has no weight.
     pub(super) fn first_is_decided(&self) -> bool {
         decided_sign(&self.first, None).is_some()
+    }
+
+    /// Returns the factors by which the fit of each contest scales the features to unit standard deviation
+    /// of the rows that take part.
+    pub(super) fn scales(&self) -> Vec<Vec<f64>> {
+        let scales =
+            |data: &Dataset<Classes>| Standardizer::fit(data.design(), data.weights()).factors();
+        let (all, by_class) = (scales(&self.data), self.rows_by_class(None));
+        let of = |contest: &Contest| {
+            let rows = contest.rows(&by_class);
+            rows.map_or_else(|| all.clone(), |rows| scales(&self.data.select(&rows)))
+        };
+        self.each.iter().map(of).collect()
     }
 
     fn data_of(&self, member: usize) -> Result<Cow<'_, Dataset>, Error> {

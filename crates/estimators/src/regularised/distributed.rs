@@ -270,14 +270,33 @@ impl<'s> Distributed<'s> {
     /// Returns the fits at every lambda of a path.
     fn whole_path(mut self) -> Result<Path, Error> {
         let (path, _) = self.run()?;
-        let data = self.data(&path)?;
+        let norms = self.norms(&path)?;
+        let data = DistributedData { norms, ..self.data(&path)? };
         Ok(Path::new(path, TrainingData::Distributed(Box::new(data))))
     }
 
     /// Returns what is to be known of the samples after these fits.
     fn data(&mut self, path: &[Vec<Fit>]) -> Result<DistributedData, Error> {
         let (errors, features) = (self.training_errors(path)?, self.features.take());
-        Ok(DistributedData { table: self.table.clone(), scheme: self.scheme, features, errors })
+        let (table, scheme, norms) = (self.table.clone(), self.scheme, Vec::new());
+        Ok(DistributedData { table, scheme, features, errors, norms })
+    }
+
+    /// Returns the norms of fits, one per member, as the penalty has them.
+    fn norms(&mut self, path: &[Vec<Fit>]) -> Result<Vec<Vec<f64>>, Error> {
+        let scales = match self.standardize {
+            true => self.settings.scales_over(self.workers, self.table)?,
+            false => None,
+        };
+        let factors = self.penalty.as_ref().map(|factors| factors.on(None, self.coefs()));
+        let penalty = factors.transpose()?.unwrap_or_default();
+        let norm = |fit: &Fit| penalty.norm(&fit.coef, scales.as_deref());
+        Ok(path.iter().map(|fits| fits.iter().map(norm).collect()).collect())
+    }
+
+    /// Returns the number of coefficients of a fit.
+    fn coefs(&self) -> usize {
+        self.features.as_ref().map_or(self.table.features, LandmarkFeatures::count)
     }
 
     fn training_errors(&mut self, path: &[Vec<Fit>]) -> Result<Vec<f64>, Error> {
@@ -376,8 +395,7 @@ impl<'s> Distributed<'s> {
             let last = self.untrained.entry(fold as usize).or_insert(missing);
             *last = missing.max(*last);
         }
-        let coefs = self.features.as_ref().map_or(self.table.features, LandmarkFeatures::count);
-        Ok(constant_fits(if sign == "+1" { -1.0 } else { 1.0 }, coefs, lambdas))
+        Ok(constant_fits(if sign == "+1" { -1.0 } else { 1.0 }, self.coefs(), lambdas))
     }
 
     /// Returns a sentence on the folds so far, of so many, that lack a class, if some do; refuses those

@@ -47,7 +47,8 @@ impl ClassifierSettings {
     /// let path = settings.path(&data)?;
     /// assert_eq!(path.fits.len(), 10);
     /// assert!(path.fits.iter().flatten().all(|fit| fit.report.converged()));
-    /// assert!(path.norms(9)? > path.norms(0)?);
+    /// let norms = path.norms(&settings)?;
+    /// assert!(norms[9] > norms[0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn path<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Path, Error> {

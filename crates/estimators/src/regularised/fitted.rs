@@ -19,8 +19,8 @@ use super::cross_validation::Folds;
 use super::data_summary::DataSummary;
 use super::landmarks::LandmarkFeatures;
 use super::model::{model_of_fits, models_of_functions};
-use super::prepared::{Prepared, duals_of_coefficients, norm};
-use super::report::{CandidateReport, TrainingReport, of_ended_paths};
+use super::prepared::{Prepared, duals_of_coefficients};
+use super::report::{CandidateReport, TrainingReport, of_ended_paths, of_separation};
 use super::settings::ClassifierSettings;
 use crate::certificate::evidence;
 use crate::{Error, Evidence};
@@ -85,6 +85,8 @@ pub(super) struct DistributedData {
     pub(super) features: Option<LandmarkFeatures>,
     /// The share of training samples whose class is not decided, at each lambda.
     pub(super) errors: Vec<f64>,
+    /// The norms of the functions at each lambda of a path, one per member.
+    pub(super) norms: Vec<Vec<f64>>,
 }
 
 impl DistributedData {
@@ -312,16 +314,44 @@ impl Path {
         Ok(Some(self.fits.iter().map(of).collect()))
     }
 
-    /// Returns the norms of the functions at a lambda, given by its index, one per member: `||w||` or
-    /// the root of `a'Ka`.
+    /// Returns the norms of the functions at every lambda, one per member: those whose squares the penalty
+    /// has, `sqrt(sum_j W_j w_j^2)` for the penalty factors W and features as the fit scales them, or the
+    /// root of `a'Ka`. Coefficients without a penalty do not count. `settings` are the settings of the
+    /// path.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
+    pub fn norms(&self, settings: &ClassifierSettings) -> Result<Vec<Vec<f64>>, Error> {
+        let here = match &self.training_data {
+            TrainingData::InMemory(here) => &**here,
+            TrainingData::Distributed(there) => return Ok(there.norms.clone()),
+        };
+        let data = here.contests.classes();
+        let scales = settings.standardize.then(|| here.contests.scales());
+        let factors = settings.penalty_factors.as_ref();
+        let penalty = factors.map(|factors| factors.on(data.feature_names(), data.columns()));
+        let penalty = penalty.transpose()?.unwrap_or_default();
+        let norm = |(member, fit): (usize, &Fit)| {
+            let scales = scales.as_ref().map(|scales| &scales[member][..]);
+            let linear = || Ok(penalty.norm(&fit.coef, scales));
+            here.prepared.kernel_norm(fit).unwrap_or_else(linear)
+        };
+        self.fits.iter().map(|fits| fits.iter().enumerate().map(norm).collect()).collect()
+    }
+
+    /// Returns a sentence on the direction in the features without a penalty along which the objective of
+    /// the first fit without a minimum decreases, if there is such a fit. `settings` are the settings of
+    /// the path.
     ///
-    /// # Panics
-    /// If there is no such lambda.
-    pub fn norms(&self, at: usize) -> Result<Vec<f64>, Error> {
-        self.fits[at].iter().map(|fit| self.training_data.norm(fit)).collect()
+    /// # Errors
+    /// [`Error::Model`]: a fit whose numbers overflowed.
+    pub fn separation(&self, settings: &ClassifierSettings) -> Result<Option<String>, Error> {
+        let has_none = |fit: &Fit| fit.report.status.has_no_minimum();
+        let Some(fits) = self.fits.iter().find(|fits| fits.iter().any(has_none)) else {
+            return Ok(None);
+        };
+        let model = self.models_of(settings, fits.iter().collect())?.at(fits[0].lambda.get())?;
+        Ok(of_separation(&model, fits.iter().map(|fit| &fit.report)))
     }
 
     /// Returns the models at all lambdas, over the functions that any of them has a use for. `settings`
@@ -346,7 +376,14 @@ impl Path {
     /// # Errors
     /// [`Error::Model`]: a fit whose numbers overflowed, and that no program could apply.
     pub fn models(&self, settings: &ClassifierSettings) -> Result<ModelPath, Error> {
-        let fits: Vec<&Fit> = self.fits.iter().flatten().collect();
+        self.models_of(settings, self.fits.iter().flatten().collect())
+    }
+
+    fn models_of(
+        &self,
+        settings: &ClassifierSettings,
+        fits: Vec<&Fit>,
+    ) -> Result<ModelPath, Error> {
         let (loss, standardize) = (&*settings.loss, settings.standardize);
         match &self.training_data {
             TrainingData::InMemory(here) => {
@@ -380,13 +417,6 @@ impl Path {
 }
 
 impl TrainingData {
-    fn norm(&self, fit: &Fit) -> Result<f64, Error> {
-        match self {
-            TrainingData::InMemory(here) => here.prepared.norm(fit),
-            TrainingData::Distributed(_) => Ok(norm(&fit.coef)),
-        }
-    }
-
     fn dimension(&self, fits: &[Fit]) -> usize {
         match self {
             TrainingData::InMemory(here) => here.prepared.dimension(),

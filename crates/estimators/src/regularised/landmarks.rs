@@ -10,7 +10,8 @@ use margins_model::{Basis, Functions};
 use margins_optim::Fit;
 use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
-    Blocks, Failure, Landmarks, Rows, StoredRows, Workers, rows_over_shards, spreads_over_shards,
+    BinaryProblem, Blocks, Failure, Landmarks, Rows, StoredRows, Workers, rows_over_shards,
+    spreads_over_shards,
 };
 
 use super::approximation::Approximation;
@@ -62,7 +63,9 @@ impl LandmarkFeatures {
             return Err(format!("landmarks have no scales for {features} features").into());
         }
         if !beside.is_sorted_by(|j, next| j < next) {
-            return Err(format!("the features beside the kernel are {beside:?}, not ascending").into());
+            return Err(
+                format!("the features beside the kernel are {beside:?}, not ascending").into()
+            );
         }
         let kernel: Arc<dyn Kernel> = registry.parse(kernel)?.into();
         let samples = samples.clone().into_design(*features, *sparse)?;
@@ -217,10 +220,7 @@ impl ClassifierSettings {
                 margins_kernel_functions::Error::TooFewFeatures { least: 1, found: 0 }.into()
             );
         }
-        let scales = match self.standardize {
-            true => spreads_over_shards(workers, &*self.loss)?.map(|spreads| spreads.factors()),
-            false => None,
-        };
+        let scales = if self.standardize { self.scales_over(workers, table)? } else { None };
         let drawn = NystromMap::rows(table.rows(), count, self.seed);
         let (features, sparse) = (table.features, table.sparse);
         let landmarks = rows_over_shards(workers, &table.partitions, &drawn, features, sparse)?;
@@ -228,6 +228,19 @@ impl ClassifierSettings {
         let factors = self.penalty_factors.as_ref().map(|factors| factors.on(names, features));
         let beside = factors.transpose()?.map_or(Vec::new(), |on| on.free().get().to_vec());
         LandmarkFeatures::on(self, &kernel, &landmarks, scales, beside).map(Some)
+    }
+
+    /// Returns the factors by which features of samples that workers hold are scaled to unit standard
+    /// deviation.
+    pub(super) fn scales_over(
+        &self,
+        workers: &mut dyn Workers,
+        table: &DataSummary,
+    ) -> Result<Option<Vec<f64>>, Error> {
+        let costs = self.class_costs.of(&table.classes)?;
+        let problem = BinaryProblem { costs, ..BinaryProblem::default() };
+        let spreads = spreads_over_shards(workers, &*self.loss, &problem)?;
+        Ok(spreads.map(|spreads| spreads.factors()))
     }
 
     /// Returns the kernel with the number of landmarks that its features have, if it is one whose

@@ -188,14 +188,12 @@ impl<'d> Prepared<'d> {
         Ok(scores)
     }
 
-    /// Returns the norm of the function without its intercept, `||w||` or the root of `a'Ka`.
-    ///
-    /// # Errors
-    /// Kernel values or scores that are not finite.
-    pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
+    /// Returns the norm of a function of the kernel, the root of `a'Ka`, without what stands beside it;
+    /// `None` of a linear function.
+    pub(super) fn kernel_norm(&self, fit: &Fit) -> Option<Result<f64, Error>> {
         match &self.form {
-            Form::Linear => Ok(norm(&fit.coef)),
-            Form::Kernel(form) => form.norm(fit),
+            Form::Linear => None,
+            Form::Kernel(form) => Some(form.norm(fit)),
         }
     }
 
@@ -351,7 +349,7 @@ fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f6
     scores
 }
 
-pub(super) fn norm(coef: &[f64]) -> f64 {
+fn norm(coef: &[f64]) -> f64 {
     coef.iter().map(|w| w * w).sum::<f64>().sqrt()
 }
 

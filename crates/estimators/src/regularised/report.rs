@@ -5,7 +5,7 @@ use std::fmt;
 use margins_data::Listed;
 use margins_data::digits::{self, number, with_error};
 use margins_model::{Member, Model, Scheme, TrainingSummary};
-use margins_optim::{ErrorCurve, Report, Status};
+use margins_optim::{ErrorCurve, Report};
 
 use super::platt::of_constant_probabilities;
 use super::scale_rule::ScaleReport;
@@ -83,9 +83,8 @@ impl TrainingReport {
         let classes = model.classes();
         let names = model.scheme().member_names(classes);
         let members = names.into_iter().zip(model.members());
-        let ends = model.members().iter().zip(&reports);
-        let of_ends = ends.filter_map(|(member, report)| of_separation(model, member, report));
-        let notes = curve.as_ref().and_then(of_time).into_iter().chain(of_ends.take(1)).collect();
+        let of_ends = of_separation(model, reports.iter());
+        let notes = curve.as_ref().and_then(of_time).into_iter().chain(of_ends).collect();
         let mut reports = reports.into_iter();
         TrainingReport {
             loss: model.loss().to_owned(),
@@ -115,15 +114,22 @@ impl TrainingReport {
     }
 }
 
-/// Returns a sentence on the direction in the features without a penalty along which the objective of a
-/// member has no minimum, if it has none for that reason.
-fn of_separation(model: &Model, member: &Member, report: &Report) -> Option<String> {
+/// Returns a sentence on the direction in the features without a penalty along which the objective of the
+/// first member without a minimum has none, if there is one.
+pub(super) fn of_separation<'r>(
+    model: &Model,
+    reports: impl Iterator<Item = &'r Report>,
+) -> Option<String> {
+    let mut ends = model.members().iter().zip(reports);
+    ends.find_map(|(member, report)| of_member(model, member, report))
+}
+
+fn of_member(model: &Model, member: &Member, report: &Report) -> Option<String> {
     /// The number of features that are named.
     const MOST: usize = 6;
     /// The share of the largest coefficient below which another is rounding.
     const ROUNDING: f64 = 1e-9;
-    let has_none = matches!(report.status, Status::NoMinimum | Status::Unbounded);
-    if !has_none || !member.lambda.is_some_and(|lambda| lambda > 0.0) {
+    if !report.status.has_no_minimum() || !member.lambda.is_some_and(|lambda| lambda > 0.0) {
         return None;
     }
     let feature = |k: usize| model.basis().map_or(k, |basis| basis.linear()[k]);

@@ -2,18 +2,20 @@
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::metrics::Measure;
-use margins_data::{ClassLabels, Classes, Dataset, Memory};
+use margins_data::{ClassLabels, Classes, Dataset, Design, Memory};
 use margins_estimators::regularised::{
-    ClassCosts, ClassifierSettings, CrossValidation, FileRows, FittedClassifier, FixedParameter,
-    IterationObserver, KernelChoice, Probabilities, Regularisation,
+    Approximation, ClassCosts, ClassifierSettings, CrossValidation, FileRows, FittedClassifier,
+    FixedParameter, IterationObserver, KernelChoice, Probabilities, Regularisation,
 };
-use margins_losses::{Hinge, Logistic, ZeroOne};
+use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
 use margins_model::Registry;
+use margins_optim::problem::PenaltyFactors;
 use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
 use margins_test_support::mixture;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
 
 /// Returns samples of three classes with weights and folds.
 fn three() -> Dataset<Classes> {
@@ -35,14 +37,20 @@ fn two() -> Dataset<Classes> {
 }
 
 fn fit(data: &Dataset<Classes>, settings: &ClassifierSettings) -> Result<FittedClassifier, String> {
+    let (_folder, mut rows) = on_disk(data);
+    assert_eq!(rows.table().rows(), data.rows());
+    settings.fit_file(&mut rows).map_err(|error| error.to_string())
+}
+
+/// Returns the rows in a block file, and its folder.
+fn on_disk<Y: ClassLabels>(data: &Dataset<Y>) -> (TempDir, FileRows) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.blocks");
     let of_blocks = BlockSettings { rows: Some(32), ..BlockSettings::default() };
     blocks::write(data, &path, of_blocks).expect("a file");
     let file = BlockFile::open(&path).expect("a block file");
-    let mut rows = FileRows::open(&file, Memory::from_bytes(1 << 20)).expect("enough");
-    assert_eq!(rows.table().rows(), data.rows());
-    settings.fit_file(&mut rows).map_err(|error| error.to_string())
+    let rows = FileRows::open(&file, Memory::from_bytes(1 << 20)).expect("enough");
+    (folder, rows)
 }
 
 fn settings(regularisation: Regularisation) -> ClassifierSettings {
@@ -284,6 +292,8 @@ fn nystrom_features_are_those_in_memory() {
     let standardised =
         ClassifierSettings { kernels: kernels.clone(), standardize: true, ..settings(single()) };
     assert_agree(&two(), &standardised);
+    let class_costs = ClassCosts::new(vec![("bee".to_owned(), 9.0)]).expect("a cost");
+    assert_agree(&two(), &ClassifierSettings { class_costs, ..standardised });
     let approximation = "nystrom:m=40,leverage=1e-3".parse().expect("an approximation");
     let kernels = KernelChoice { approximation, ..kernels };
     let message =
@@ -292,4 +302,81 @@ fn nystrom_features_are_those_in_memory() {
         message.starts_with("a kernel cannot be combined with samples that are not in memory"),
         "{message}"
     );
+}
+
+/// The objective is the mean loss and lambda times the square of the norm, whatever the penalty acts on.
+#[test]
+fn the_norms_of_a_path_are_those_of_its_penalty() {
+    let data = mixture(120, 4);
+    let (signs, registry) = (data.labels().signs(), Registry::standard());
+    let factors = |factors: [f64; 4]| PenaltyFactors::of_columns(factors.to_vec()).ok();
+    let kernel = |approximation: Approximation| KernelChoice {
+        specifications: vec!["gaussian:sigma=0.5".to_owned()],
+        approximation,
+        ..KernelChoice::default()
+    };
+    let nystrom = Approximation::Nystrom { landmarks: 20, leverage: None };
+    let linear = KernelChoice::default();
+    for (kernels, penalty_factors, standardize) in [
+        (linear.clone(), None, false),
+        (linear.clone(), None, true),
+        (linear.clone(), factors([0.0, 4.0, 1.0, 0.25]), false),
+        (linear, factors([0.0, 4.0, 1.0, 0.25]), true),
+        (kernel(Approximation::None), factors([0.0, 1.0, 1.0, 0.0]), true),
+        (kernel(nystrom), None, true),
+        (kernel(nystrom), factors([0.0, 1.0, 1.0, 0.0]), true),
+    ] {
+        let is_kernel = !kernels.specifications.is_empty();
+        let is_exact = is_kernel && kernels.approximation == Approximation::None;
+        let lambdas = lambda_grid(1.0, 1e-3, 3).expect("a grid");
+        let settings = ClassifierSettings {
+            kernels,
+            penalty_factors,
+            standardize,
+            ..settings(Regularisation::path(lambdas).expect("lambdas"))
+        };
+        let mut paths = vec![settings.path(&data).expect("a path")];
+        if !is_exact {
+            let (_folder, mut rows) = on_disk(&data);
+            paths.push(settings.path_file(&mut rows).expect("a path"));
+        }
+        for path in paths {
+            let models = path.models(&settings).expect("models");
+            let norms = path.norms(&settings).expect("norms");
+            for (fits, norms) in path.fits.iter().zip(&norms) {
+                let (lambda, objective) = (fits[0].lambda.get(), fits[0].report.objective);
+                let scores = models.at(lambda).expect("a model");
+                let scores = scores.decision_function(data.design(), &registry).expect("scores");
+                let losses = scores.iter().zip(signs).map(|(score, y)| Logistic.value(y * score));
+                let risk = losses.sum::<f64>() / 120.0;
+                let found = risk + lambda * norms[0].powi(2);
+                assert!((found - objective).abs() <= 1e-9 * objective, "{found}, {objective}");
+            }
+        }
+    }
+}
+
+/// A path names the direction that a fit names, in memory and on disk.
+#[test]
+fn a_path_names_the_direction_without_a_minimum() {
+    let rows: Vec<[f64; 2]> = (0..40).map(|i| [f64::from(i), f64::from(i * 7 % 5)]).collect();
+    let names: Vec<&str> = (0..40).map(|i| if i < 20 { "ape" } else { "bee" }).collect();
+    let design = Design::from_rows(&rows).expect("rows");
+    let data = Dataset::new(design, Classes::new(&names).expect("classes")).expect("data");
+    let penalty_factors = PenaltyFactors::of_columns(vec![0.0, 1.0]).ok();
+    let one = ClassifierSettings { penalty_factors, ..settings(single()) };
+    let lambdas = vec![Lambda::new(0.1).unwrap(), Lambda::new(0.01).unwrap()];
+    let regularisation = Regularisation::path(lambdas).expect("lambdas");
+    let several = ClassifierSettings { regularisation, ..one.clone() };
+    let note = one.fit(&data).expect("a fit").report.notes.pop().expect("a note");
+    assert!(note.contains(" feature 1 - "), "{note}");
+    let (_folder, mut rows) = on_disk(&data);
+    for path in [several.path(&data), several.path_file(&mut rows)] {
+        let found = path.expect("a path").separation(&several).expect("a model").expect("a note");
+        let words = |note: &str| note.split(" along ").next().map(str::to_owned);
+        assert!(words(&found) == words(&note) && found.contains(" feature 1 - "), "{found}");
+    }
+    let with_minimum = ClassifierSettings { loss: Arc::new(Hinge), ..several };
+    let path = with_minimum.path(&data).expect("a path");
+    assert_eq!(path.separation(&with_minimum).expect("no model"), None);
 }

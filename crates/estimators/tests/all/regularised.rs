@@ -75,7 +75,7 @@ fn a_path_is_that_of_the_solver_and_ends_at_the_fit() {
     assert!(path.fits.iter().map(|fits| &fits[0]).eq(&expected));
     let last = expected.last().unwrap();
     let norm = last.coef.iter().map(|w| w * w).sum::<f64>().sqrt();
-    assert_eq!(path.norms(7).unwrap(), [norm]);
+    assert_eq!(path.norms(&settings).unwrap()[7], [norm]);
     let fitted = settings.fit(&data).unwrap();
     assert_eq!(fitted.fits, path.fits[7]);
     assert_eq!(fitted.training_error().unwrap(), path.training_error(7).unwrap());

@@ -135,6 +135,12 @@ impl Status {
         }
     }
 
+    /// Returns true if the objective has no minimum: [`Unbounded`](Status::Unbounded) or
+    /// [`NoMinimum`](Status::NoMinimum).
+    pub fn has_no_minimum(self) -> bool {
+        matches!(self, Status::Unbounded | Status::NoMinimum)
+    }
+
     /// Returns true if the clock, the callback or a pause ended the fit: no further search follows, and
     /// the point may be far from the minimum.
     ///

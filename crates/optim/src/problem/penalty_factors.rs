@@ -208,6 +208,31 @@ impl Penalty {
         &self.free
     }
 
+    /// Returns the norm whose square the penalty has, `sqrt(sum_j W_j (w_j / s_j)^2)` of coefficients w,
+    /// for features that are multiplied by the scales s before the fit, by default by 1. Features with the
+    /// factor 0 do not count.
+    ///
+    /// ```
+    /// use margins_optim::problem::PenaltyFactors;
+    ///
+    /// let penalty = PenaltyFactors::of_columns(vec![0.0, 4.0, 1.0])?.on(None, 3)?;
+    /// assert_eq!(penalty.norm(&[7.0, 2.0, 3.0], None), 5.0);
+    /// assert_eq!(penalty.norm(&[7.0, 0.5, 1.5], Some(&[1.0, 0.25, 0.5])), 5.0);
+    /// # Ok::<(), margins_optim::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the coefficients, the scales and the factors are not as many.
+    pub fn norm(&self, coef: &[f64], scales: Option<&[f64]>) -> f64 {
+        let mut scaled = self.free.penalised(coef).into_owned();
+        let roots = self.roots.as_ref().map(Standardizer::factors);
+        for factors in [scales, roots.as_deref()].into_iter().flatten() {
+            assert_eq!(factors.len(), scaled.len(), "one factor a coefficient");
+            scaled.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
+        }
+        scaled.iter().map(|w| w * w).sum::<f64>().sqrt()
+    }
+
     /// Returns the scaling that divides each feature by the root of its factor; `None` if all are 0 or 1.
     pub(crate) fn roots(&self) -> Option<&Standardizer> {
         self.roots.as_ref()

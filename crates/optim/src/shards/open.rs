@@ -68,16 +68,18 @@ pub fn path_over_shards(
     Ok(fits)
 }
 
-/// Returns the means and deviations of the features of all samples, by their weights.
+/// Returns the means and deviations of the features of all samples, by their weights times the costs of a
+/// problem.
 ///
 /// # Errors
 /// The errors of [`Sharded::open`].
 pub fn spreads_over_shards(
     workers: &mut dyn Workers,
     loss: &dyn MarginLoss,
+    problem: &BinaryProblem,
 ) -> Result<Option<Standardizer>, Error> {
     let training = Training { standardize: true, ..Training::new(loss) };
-    let (_, mut scalings) = Sharded::open(workers, &training, &BinaryProblem::default())?;
+    let (_, mut scalings) = Sharded::open(workers, &training, problem)?;
     Ok(scalings.pop())
 }
 
