@@ -2,6 +2,7 @@
 
 mod book;
 mod compare;
+mod dependencies;
 #[cfg(test)]
 mod digest;
 mod experiment;
@@ -13,7 +14,6 @@ mod layers;
 mod leaky_hockey_stick;
 mod margin_pursuit;
 mod massart;
-mod msrv;
 mod packages;
 mod peers;
 mod pictures;
@@ -36,8 +36,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Check that no dependency needs a newer Rust than the workspace promises
-    Msrv,
+    /// Check the Rust version, licence and source of every dependency
+    Dependencies,
     /// Pack every crate, build it by itself with no, default and all features, and run programs of
     /// users
     Packages,
@@ -96,7 +96,7 @@ fn metadata(options: &[&str]) -> Result<serde_json::Value, Failure> {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
-        Task::Msrv => msrv::check(),
+        Task::Dependencies => dependencies::check(),
         Task::Packages => packages::check(),
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),

@@ -194,7 +194,7 @@ fn a_decision_list_is_a_model() {
     let predict = ["predict", "--model", "model.mgn", "--data", data, "--format", "json"];
     let predicted: Value = serde_json::from_str(&workshop.output(&predict)).expect("JSON");
     let [found, fitted] =
-        [&predicted["metrics"]["error"], &document["training_error"]].map(|error| error.as_f64());
+        [&predicted["metrics"]["error"], &document["training_error"]].map(Value::as_f64);
     assert!((found.expect("an error") - fitted.expect("an error")).abs() < 1e-12, "{document}");
     workshop.output(&["report", "--model", "model.mgn", "--data", data, "--out", "page.html"]);
     let refused = workshop.run(&[&predict[..], &["--cost", "1:2"]].concat());

@@ -350,7 +350,8 @@ impl Path {
         let Some(fits) = self.fits.iter().find(|fits| fits.iter().any(has_none)) else {
             return Ok(None);
         };
-        let model = self.models_of(settings, fits.iter().collect())?.at(fits[0].lambda.get())?;
+        let all: Vec<&Fit> = fits.iter().collect();
+        let model = self.models_of(settings, &all)?.at(fits[0].lambda.get())?;
         Ok(of_separation(&model, fits.iter().map(|fit| &fit.report)))
     }
 
@@ -376,25 +377,22 @@ impl Path {
     /// # Errors
     /// [`Error::Model`]: a fit whose numbers overflowed, and that no program could apply.
     pub fn models(&self, settings: &ClassifierSettings) -> Result<ModelPath, Error> {
-        self.models_of(settings, self.fits.iter().flatten().collect())
+        let fits: Vec<&Fit> = self.fits.iter().flatten().collect();
+        self.models_of(settings, &fits)
     }
 
-    fn models_of(
-        &self,
-        settings: &ClassifierSettings,
-        fits: Vec<&Fit>,
-    ) -> Result<ModelPath, Error> {
+    fn models_of(&self, settings: &ClassifierSettings, fits: &[&Fit]) -> Result<ModelPath, Error> {
         let (loss, standardize) = (&*settings.loss, settings.standardize);
         match &self.training_data {
             TrainingData::InMemory(here) => {
                 let InMemory { contests, prepared } = &**here;
                 let (table, functions) =
-                    (DataSummary::of(contests.classes()), prepared.basis(&fits)?);
-                models_of_functions(loss, &table, contests.scheme(), functions, standardize, &fits)
+                    (DataSummary::of(contests.classes()), prepared.basis(fits)?);
+                models_of_functions(loss, &table, contests.scheme(), functions, standardize, fits)
             }
             TrainingData::Distributed(there) => {
-                let (table, functions) = (&there.table, there.basis(&fits)?);
-                models_of_functions(loss, table, there.scheme, functions, standardize, &fits)
+                let (table, functions) = (&there.table, there.basis(fits)?);
+                models_of_functions(loss, table, there.scheme, functions, standardize, fits)
             }
         }
     }

@@ -298,7 +298,7 @@ fn chunks_are_learned_from_as_their_stream_is() {
 fn sparse_chunks_are_held_out_too() {
     let settings = HalfspaceSettings::new(HalfspaceMethod::gradient(problem()));
     let mut learner = settings.learner(4).unwrap();
-    let row = |k: usize| vec![(0, if k % 2 == 0 { 1.0 } else { -1.0 }), (1 + k % 3, 0.5)];
+    let row = |k: usize| vec![(0, if k.is_multiple_of(2) { 1.0 } else { -1.0 }), (1 + k % 3, 0.5)];
     let chunk = |from: usize| {
         let rows: Vec<_> = (from..from + 4).map(row).collect();
         Design::from_sparse_rows(&rows, 4).unwrap()

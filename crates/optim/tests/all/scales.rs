@@ -46,7 +46,7 @@ fn value(table: &Table, loss: &dyn MarginLoss, at: f64, fit: &Fit) -> (f64, f64)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(80) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(40) })]
 
     #[test]
     fn what_a_report_says_is_true(

@@ -54,7 +54,7 @@ fn assert_meet(fits: &[Fit], expected: &[Fit], what: &str) {
 /// shards there are, and if some are lost.
 #[test]
 fn lead_to_the_minimum_in_few_rounds() {
-    let lambdas = [1e-2, 1e-3, 1e-5].map(lambda);
+    let lambdas = [1e-2, 1e-5].map(lambda);
     let problem = BinaryProblem::default();
     let cases = [
         (rows(), "hinge", true),
@@ -85,14 +85,14 @@ fn lead_to_the_minimum_in_few_rounds() {
 #[test]
 fn need_not_fit_into_the_driver() {
     let (data, loss, lambdas) = (rows(), loss("hinge"), [1e-2, 1e-4].map(lambda));
-    for held_out in [None, Some(1)] {
+    for (held_out, sizes) in [(None, &[0, 10_000][..]), (Some(1), &[2_000])] {
         let problem = BinaryProblem { held_out, ..BinaryProblem::default() };
         let solve = |most: usize| {
             let workers = threads(&data, &loss, 2).with_most_sampled(most);
             fits(workers, &loss, &problem, &lambdas, false)
         };
         let expected = solve(1 << 22);
-        for most in [0, 2_000, 10_000] {
+        for &most in sizes {
             assert_meet(&solve(most), &expected, &format!("{held_out:?} {most}"));
         }
     }
