@@ -19,15 +19,43 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(feature = "rayon")]
-use rayon::prelude::*;
+mod pool;
+
+/// The calling thread as a pool of one.
+#[cfg(not(feature = "rayon"))]
+mod pool {
+    use std::ops::Range;
+
+    pub(super) fn map<R>(range: Range<usize>, turn: impl Fn(usize) -> R) -> Vec<R> {
+        range.map(turn).collect()
+    }
+
+    pub(super) fn map_chunks<T, R>(
+        items: &mut [T],
+        size: usize,
+        turn: impl Fn((usize, &mut [T])) -> R,
+    ) -> Vec<R> {
+        items.chunks_mut(size).enumerate().map(turn).collect()
+    }
+
+    pub(super) fn threads() -> usize {
+        1
+    }
+
+    pub(super) fn threads_begun() -> usize {
+        1
+    }
+
+    pub(super) fn join<A, B>(one: impl FnOnce() -> A, other: impl FnOnce() -> B) -> (A, B) {
+        (one(), other())
+    }
+
+    pub(super) use join as beside;
+}
 
 /// Returns `turn(i)` for every i of a range.
 pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    #[cfg(feature = "rayon")]
-    let results = range.into_par_iter().with_max_len(1).map(&turn).collect();
-    #[cfg(not(feature = "rayon"))]
-    let results = range.map(turn).collect();
-    results
+    pool::map(range, turn)
 }
 
 /// Returns what [`map`] does, of turns that may fail.
@@ -64,21 +92,13 @@ pub fn try_map_large<R: Send, E: Send>(
 
 /// Returns the number of turns that may run at the same time.
 pub fn threads() -> usize {
-    #[cfg(feature = "rayon")]
-    let threads = rayon::current_num_threads();
-    #[cfg(not(feature = "rayon"))]
-    let threads = 1;
-    threads
+    pool::threads()
 }
 
 /// Returns the number of threads of the pool that the caller runs in; 1 outside of one, where
 /// [`threads`] would start those of rayon, which never end.
 pub(crate) fn threads_begun() -> usize {
-    #[cfg(feature = "rayon")]
-    let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
-    #[cfg(not(feature = "rayon"))]
-    let threads = 1;
-    threads
+    pool::threads_begun()
 }
 
 /// Calls `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
@@ -90,7 +110,7 @@ pub fn for_each_chunk<T: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    map_chunks(items, size, turn);
+    pool::map_chunks(items, size, |(k, chunk)| turn(k, chunk));
 }
 
 /// Calls turns as [`for_each_chunk`] does, of which some may fail.
@@ -105,20 +125,7 @@ pub fn try_for_each_chunk<T: Send, E: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    map_chunks(items, size, turn).into_iter().collect()
-}
-
-fn map_chunks<T: Send, R: Send>(
-    items: &mut [T],
-    size: usize,
-    turn: impl Fn(usize, &mut [T]) -> R + Sync,
-) -> Vec<R> {
-    let turn = |(k, chunk): (usize, &mut [T])| turn(k, chunk);
-    #[cfg(feature = "rayon")]
-    let results = items.par_chunks_mut(size).with_max_len(1).enumerate().map(turn).collect();
-    #[cfg(not(feature = "rayon"))]
-    let results = items.chunks_mut(size).enumerate().map(turn).collect();
-    results
+    pool::map_chunks(items, size, |(k, chunk)| turn(k, chunk)).into_iter().collect()
 }
 
 /// Returns both results.
@@ -126,11 +133,7 @@ pub fn join<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    #[cfg(feature = "rayon")]
-    let results = rayon::join(one, other);
-    #[cfg(not(feature = "rayon"))]
-    let results = (one(), other());
-    results
+    pool::join(one, other)
 }
 
 /// Returns both results, of which the first is made on the calling thread.
@@ -138,18 +141,7 @@ pub fn beside<A, B: Send>(
     here: impl FnOnce() -> A,
     elsewhere: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    #[cfg(feature = "rayon")]
-    let results = {
-        let mut other = None;
-        let one = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| other = Some(elsewhere()));
-            here()
-        });
-        (one, other.expect("the scope ends after all that it spawned, or with its panic"))
-    };
-    #[cfg(not(feature = "rayon"))]
-    let results = (here(), elsewhere());
-    results
+    pool::beside(here, elsewhere)
 }
 
 #[cfg(test)]

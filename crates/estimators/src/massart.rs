@@ -239,11 +239,20 @@ impl HalfspaceSettings {
     /// is scaled. [`Error::Contradiction`]: dimensions with fresh rows in each call, or a decision list
     /// of standardised rows, each divided by its norm.
     pub fn fit(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {
-        #[cfg(feature = "rayon")]
-        let fitted = crate::on_threads(self.threads, || self.fit_here(data));
-        #[cfg(not(feature = "rayon"))]
-        let fitted = self.fit_here(data);
-        fitted
+        self.on_threads(|| self.fit_here(data))
+    }
+
+    #[cfg(feature = "rayon")]
+    fn on_threads<T: Send>(
+        &self,
+        job: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        crate::on_threads(self.threads, job)
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    fn on_threads<T>(&self, job: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        job()
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<FittedHalfspace, Error> {

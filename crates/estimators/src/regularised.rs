@@ -58,7 +58,7 @@ pub(crate) use fit::{bytes_of_members, check_members};
 pub use fitted::{FittedClassifier, Path};
 pub use landmarks::LandmarkBlocks;
 pub use margin_distribution::margin_distribution;
-pub use model::{model_of_fit, model_of_kernel_fit};
+pub use model::model_of_fit;
 pub use prepared::{PRECOMPUTED, Preparation};
 pub use prepared::{Prepared, Subset};
 pub(crate) use prepared::{constant_fits, decided_sign};

@@ -2,12 +2,11 @@
 
 use margins_calibration::probability::PlattScaling;
 use margins_losses::MarginLoss;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 /// A binary classifier of a [`Model`](crate::Model).
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Member {
     /// The regularisation; `None` of a fit whose objective has no penalty.
     pub lambda: Option<f64>,
@@ -24,7 +23,8 @@ pub struct Member {
 
 /// The certificate that a member was fitted with.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TrainingSummary {
     /// Rows of the training data.
     pub rows: usize,

@@ -1,14 +1,12 @@
 //! How binary classifiers decide between several classes.
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 /// How binary classifiers, the members of a model, decide between k classes.
 ///
 /// The positive class of a member, for which a positive score speaks, is the later of two, as it is
 /// among [`Labels`](margins_data::Labels).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Scheme {
     /// Two classes, one member: the second class where its score is greater than 0, else the first.
     Binary,

@@ -1,8 +1,6 @@
 //! Platt scaling of scores to probabilities, by Newton's method.
 
 use margins_losses::OutOfRange;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::check_scores;
 use crate::Error;
@@ -23,7 +21,8 @@ use crate::Error;
 /// It is written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the
 /// number of Newton steps; numbers that are no scaling are refused when they are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Numbers"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Numbers"))]
 pub struct PlattScaling {
     center: f64,
     // The spread is 0 only if the slope is 0.
@@ -36,7 +35,7 @@ pub struct PlattScaling {
 
 /// The numbers of a scaling as they are read from a file.
 #[cfg(feature = "serde")]
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {
     center: f64,

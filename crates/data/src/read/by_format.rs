@@ -3,14 +3,77 @@
 use std::io::Read;
 
 use super::labels::PlacedLabels;
-#[cfg(not(feature = "parquet"))]
-use super::labels::in_file;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::table::{Buffer, LabelSink, Purpose, Source, Table, check_columns};
 use super::{Format, ReadOptions, csv, svmlight};
 use crate::Error;
+
+/// Parquet in a build that does not read it.
+#[cfg(not(feature = "parquet"))]
+mod parquet {
+    use crate::Error;
+    use crate::read::ReadOptions;
+    use crate::read::labels::{PlacedLabels, in_file};
+    use crate::read::table::{Buffer, LabelSink, Purpose, Source, Table};
+
+    fn refused<T>(name: &str) -> Result<T, Error> {
+        let requirement = "one that this build reads: Parquet needs the feature parquet";
+        Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
+    }
+
+    pub(super) fn read(
+        _: Source<'_>,
+        name: &str,
+        _: &ReadOptions,
+        _: Purpose,
+        _: &mut LabelSink<'_>,
+    ) -> Result<Table, Error> {
+        refused(name)
+    }
+
+    pub(super) fn each_table<T, E: From<Error>>(
+        _: Source<'_>,
+        name: &str,
+        _: &ReadOptions,
+        _: Purpose,
+        _: impl Fn(Table, PlacedLabels) -> T,
+        _: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        Ok(refused(name)?)
+    }
+
+    /// No rows.
+    pub(in crate::read) enum Rows {}
+
+    impl Rows {
+        pub(super) fn open(
+            _: Source<'_>,
+            name: &str,
+            _: &ReadOptions,
+            _: Purpose,
+        ) -> Result<Self, Error> {
+            refused(name)
+        }
+
+        pub(super) fn next(
+            &mut self,
+            _: Buffer,
+            _: &mut LabelSink<'_>,
+        ) -> Result<Option<Table>, Error> {
+            match *self {}
+        }
+
+        pub(super) fn dropped(&self) -> usize {
+            match *self {}
+        }
+
+        pub(super) fn feature_names(&self) -> &[String] {
+            match *self {}
+        }
+    }
+}
 
 pub(super) fn table(
     reader: impl Read,
@@ -24,17 +87,8 @@ pub(super) fn table(
     match format {
         Format::Csv => csv::read(lines(reader, name, options)?, options, purpose, labels),
         Format::Svmlight => svmlight::read(lines(reader, name, options)?, options, labels),
-        #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(Source::of(reader), name, options, purpose, labels),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(needs_parquet(name)),
     }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn needs_parquet(name: &str) -> Error {
-    let requirement = "one that this build reads: Parquet needs the feature parquet";
-    in_file(name, Error::parameter("the format", "Parquet", requirement))
 }
 
 /// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
@@ -57,10 +111,7 @@ pub(super) fn each_table<T: Send, E: From<Error>>(
             let rows = svmlight::Rows::open(lines(source, name, options)?, options)?;
             rows.each_block(turn, take).map(|()| 0)
         }
-        #[cfg(feature = "parquet")]
         Format::Parquet => parquet::each_table(source, name, options, purpose, turn, take),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(needs_parquet(name).into()),
     }
 }
 
@@ -68,7 +119,6 @@ pub(super) fn each_table<T: Send, E: From<Error>>(
 pub(super) enum Rows<'a> {
     Csv(Box<csv::Rows<'a>>),
     Svmlight(svmlight::Rows<'a>),
-    #[cfg(feature = "parquet")]
     Parquet(parquet::Rows),
 }
 
@@ -88,12 +138,9 @@ impl<'a> Rows<'a> {
             Format::Svmlight => {
                 svmlight::Rows::open(lines(source, name, options)?, options).map(Rows::Svmlight)
             }
-            #[cfg(feature = "parquet")]
             Format::Parquet => {
                 parquet::Rows::open(source, name, options, purpose).map(Rows::Parquet)
             }
-            #[cfg(not(feature = "parquet"))]
-            Format::Parquet => Err(needs_parquet(name)),
         }
     }
 
@@ -106,7 +153,6 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Csv(rows) => rows.next(buffer, labels),
             Rows::Svmlight(rows) => rows.next(buffer, labels),
-            #[cfg(feature = "parquet")]
             Rows::Parquet(rows) => rows.next(buffer, labels),
         }
     }
@@ -115,7 +161,6 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Csv(rows) => rows.dropped(),
             Rows::Svmlight(_) => 0,
-            #[cfg(feature = "parquet")]
             Rows::Parquet(rows) => rows.dropped(),
         }
     }
@@ -125,7 +170,6 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Csv(rows) => Some(rows.feature_names()),
             Rows::Svmlight(_) => None,
-            #[cfg(feature = "parquet")]
             Rows::Parquet(rows) => Some(rows.feature_names()),
         }
     }

@@ -175,13 +175,11 @@ impl Answer {
         })
     }
 
-    /// Returns the rule of a decision list. A threshold is the score of a row: it is lowered a little, so
-    /// that rounding does not bring the row to its other side.
+    /// Returns the rule of a decision list.
     fn decision_list(&self, features: &FeatureScaling, divisor: Option<f64>) -> DecisionList {
-        const LOWERED: f64 = 1.0 - 1e-9;
         let constant = if features.intercept { 1.0 } else { 0.0 };
         DecisionList {
-            thresholds: self.rules.iter().map(|(_, threshold)| LOWERED * threshold).collect(),
+            thresholds: self.rules.iter().map(|rule| rule.1).collect(),
             divisor: divisor.map_or(Divisor::Norm(constant), Divisor::Number),
         }
     }

@@ -102,11 +102,7 @@ impl HalfspaceSettings {
                 "the scores of its rules cannot be compared between classes",
             ));
         }
-        #[cfg(feature = "rayon")]
-        let fitted = crate::on_threads(self.threads, || self.fit_classes_here(data));
-        #[cfg(not(feature = "rayon"))]
-        let fitted = self.fit_classes_here(data);
-        fitted
+        self.on_threads(|| self.fit_classes_here(data))
     }
 
     fn fit_classes_here(&self, data: &Dataset<Classes>) -> Result<FittedHalfspaces, Error> {

@@ -28,12 +28,7 @@ impl HalfspaceSettings {
     /// [`Error::Optim`]: a block is damaged, or the memory does not suffice for what every row takes.
     pub fn fit_file(&self, file: &BlockFile, memory: Memory) -> Result<FittedHalfspace, Error> {
         file.check_classes::<Labels>()?;
-        let fit = || self.fit_rows(file, &mut FileSample::open(file, memory, self)?);
-        #[cfg(feature = "rayon")]
-        let fitted = crate::on_threads(self.threads, fit);
-        #[cfg(not(feature = "rayon"))]
-        let fitted = fit();
-        fitted
+        self.on_threads(|| self.fit_rows(file, &mut FileSample::open(file, memory, self)?))
     }
 
     fn fit_rows(

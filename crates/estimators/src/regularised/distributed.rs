@@ -25,10 +25,17 @@ use super::prepared::constant_fits;
 use super::progress::Count;
 use super::search::{Found, Search, by_lambda};
 use super::settings::{ClassifierSettings, Probabilities, Regularisation};
-#[cfg(feature = "serde")]
-use super::stored_points::StoredPoints;
 use super::time_limit::TimeLimit;
 use crate::Error;
+
+/// The points that fits have reached, in a file.
+pub(super) trait PointFile {
+    /// Returns the points of the problem of a member, with a fold held out or none.
+    fn of(&self, member: usize, fold: Option<u32>) -> Box<dyn PointStore + '_>;
+
+    /// Writes the points that the file lacks.
+    fn write(&self) -> Result<(), Error>;
+}
 
 /// The search for lambda on distributed samples.
 struct Distributed<'s> {
@@ -47,8 +54,7 @@ struct Distributed<'s> {
     untrained: BTreeMap<usize, usize>,
     workers: &'s mut dyn Workers,
     /// The points that an earlier run has reached, and this one.
-    #[cfg(feature = "serde")]
-    points: Option<StoredPoints<'s>>,
+    points: Option<Box<dyn PointFile + 's>>,
     /// The fits that the observer has seen.
     count: Count<'s>,
     limit: Option<TimeLimit>,
@@ -167,6 +173,12 @@ impl ClassifierSettings {
         }
     }
 
+    /// Returns no points: there are no files of them in this build.
+    #[cfg(not(feature = "serde"))]
+    fn stored_points(&self, _: &DataSummary) -> Result<Option<Box<dyn PointFile + '_>>, Error> {
+        Ok(None)
+    }
+
     /// Returns true if functions are those of a kernel.
     fn has_kernel(&self) -> Result<bool, Error> {
         Ok(self.spaces()?.iter().any(|space| space.kernel().is_some()))
@@ -210,7 +222,6 @@ impl<'s> Distributed<'s> {
             Some(features) => features.penalty(),
             None => Ok(factors.numbered(names, table.features)),
         });
-        #[cfg(feature = "serde")]
         let points = settings.stored_points(table)?;
         Ok(Distributed {
             settings,
@@ -223,7 +234,6 @@ impl<'s> Distributed<'s> {
             penalty: penalty.transpose()?,
             untrained: BTreeMap::new(),
             workers,
-            #[cfg(feature = "serde")]
             points,
             count: settings.progress.count(total),
             limit: settings.time_limit.map(TimeLimit::new),
@@ -353,14 +363,11 @@ impl<'s> Distributed<'s> {
         let training = settings.training(self.table.rows(), deadline);
         let penalty = self.penalty.as_ref();
         let training = Training { observer: &observer, standardize, penalty, ..training };
-        #[cfg(feature = "serde")]
-        let kept = self.points.as_ref().map(|points| points.of(member, problem.held_out));
-        #[cfg(feature = "serde")]
-        let points = kept.as_ref().map(|kept| kept as &dyn PointStore);
-        #[cfg(not(feature = "serde"))]
-        let points: Option<&dyn PointStore> = None;
-        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, points);
-        #[cfg(feature = "serde")]
+        let fits = {
+            let points = self.points.as_ref().map(|points| points.of(member, problem.held_out));
+            let points = points.as_deref();
+            path_over_shards(&mut *self.workers, &training, problem, lambdas, points)
+        };
         if let Some(points) = &self.points {
             points.write()?;
         }

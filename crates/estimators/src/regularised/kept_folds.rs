@@ -10,6 +10,7 @@ use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Options};
 use serde::{Deserialize, Serialize};
 
 use super::cross_validation::{CrossValidation, Folds};
+use super::search::FoldFile;
 use super::settings::{ClassifierSettings, Regularisation};
 use super::space::FunctionSpace;
 use crate::Error;
@@ -23,13 +24,13 @@ const GRID: Kind = Kind {
 };
 
 /// The folds that are finished with any of the losses in any of the spaces.
-pub(super) struct KeptFolds<'a> {
+struct KeptFolds<'a> {
     file: CheckpointFile<'a>,
     cells: Mutex<Vec<Cell>>,
 }
 
 /// The folds that are finished with one loss in one space.
-pub(super) struct KeptInSpace<'a> {
+struct KeptInSpace<'a> {
     kept: &'a KeptFolds<'a>,
     loss: String,
     space: &'a str,
@@ -115,15 +116,16 @@ impl<'a> KeptFolds<'a> {
         }
         Ok(KeptFolds { file, cells: Mutex::new(found.unwrap_or_default()) })
     }
+}
 
-    /// Returns the folds that are finished with the loss in the space.
-    pub(super) fn of<'k>(
+impl FoldFile for KeptFolds<'_> {
+    fn of<'k>(
         &'k self,
         loss: &dyn MarginLoss,
         space: &'k FunctionSpace,
-    ) -> KeptInSpace<'k> {
+    ) -> Box<dyn FinishedFolds + 'k> {
         let space = space.kernel().unwrap_or("linear");
-        KeptInSpace { kept: self, loss: loss.specification(), space }
+        Box::new(KeptInSpace { kept: self, loss: loss.specification(), space })
     }
 }
 
@@ -165,11 +167,12 @@ impl ClassifierSettings {
         &self,
         data: &Dataset<Classes>,
         folds: Option<&Folds>,
-    ) -> Result<Option<KeptFolds<'_>>, Error> {
+    ) -> Result<Option<Box<dyn FoldFile + '_>>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         match (&self.regularisation, folds) {
             (Regularisation::CrossValidated(how), Some(folds)) => {
-                KeptFolds::open(path, self.describe(data, how, folds)).map(Some)
+                let kept = KeptFolds::open(path, self.describe(data, how, folds))?;
+                Ok(Some(Box::new(kept)))
             }
             _ => {
                 let other = "a fit in memory without folds".to_owned();

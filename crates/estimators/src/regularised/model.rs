@@ -2,13 +2,12 @@
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::{Classes, Dataset};
-use margins_kernels::{Kernel, KernelFit};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Member, Model, ModelPath, Scheme};
 use margins_optim::Fit;
 
 use super::data_summary::DataSummary;
-use super::prepared::{Prepared, used_sections};
+use super::prepared::Prepared;
 use crate::Error;
 use crate::certificate::summary;
 
@@ -33,55 +32,12 @@ use crate::certificate::summary;
 /// [`Error::Data`]: another number of coefficients than of features. [`Error::Model`]: a fit whose
 /// numbers overflowed, and that no program could apply.
 pub fn model_of_fit(loss: &dyn MarginLoss, data: &Dataset, fit: &Fit) -> Result<Model, Error> {
-    check_count(fit.coef.len(), "features", data.columns())?;
-    Prepared::linear(data).model(loss, false, fit)
-}
-
-/// Returns the model of a fit of `margins-kernels` to the data, of two classes. It holds the samples
-/// whose coefficients are not 0.
-///
-/// ```
-/// use margins_data::generate::{Example, GaussianMixture};
-/// use margins_estimators::regularised::model_of_kernel_fit;
-/// use margins_kernels::{Gaussian, Gram, KernelObjective, fit};
-/// use margins_losses::Logistic;
-/// use margins_optim::{Lambda, Options};
-///
-/// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
-/// let kernel = Gaussian::new(0.5)?;
-/// let gram = Gram::new(&kernel, data.design())?;
-/// let objective = KernelObjective::new(&Logistic, &gram, data.labels())?;
-/// let fit = fit(&objective, Lambda::new(0.01)?, &Options::default())?;
-/// let model = model_of_kernel_fit(&Logistic, &kernel, &data, &fit)?;
-/// assert!(model.basis().is_some_and(|basis| basis.kernel() == "gaussian:sigma=0.5"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Data`]: another number of coefficients than of samples. [`Error::Model`]: a fit whose
-/// numbers overflowed, and that no program could apply.
-pub fn model_of_kernel_fit(
-    loss: &dyn MarginLoss,
-    kernel: &dyn Kernel,
-    data: &Dataset,
-    fit: &KernelFit,
-) -> Result<Model, Error> {
-    check_count(fit.coef.len(), "rows", data.rows())?;
-    let fit = Fit::from(fit.clone());
-    let fits = [&fit];
-    let (sections, coefs) = used_sections(data.design(), &fits);
-    let functions = (Some(Basis::new(kernel, None, sections)?), coefs);
-    model_of_functions(loss, &DataSummary::of(data), Scheme::Binary, functions, false, &fits, None)
-}
-
-/// Refuses another number of coefficients than there are places for.
-fn check_count(found: usize, places: &'static str, expected: usize) -> Result<(), Error> {
-    let what = "coefficients";
-    if found == expected {
-        Ok(())
-    } else {
-        Err(margins_data::Error::Count { what, found, places, expected }.into())
+    let (found, expected) = (fit.coef.len(), data.columns());
+    if found != expected {
+        let (what, places) = ("coefficients", "features");
+        return Err(margins_data::Error::Count { what, found, places, expected }.into());
     }
+    Prepared::linear(data).model(loss, false, fit)
 }
 
 /// Returns the model of fits, one per member of the scheme, to data with these classes.

@@ -21,7 +21,7 @@ use margins_robust::{RobustLearner, unpenalised, unpenalised_from};
 
 pub(crate) use constant::{constant_fits, decided_sign};
 pub use kernel::{PRECOMPUTED, Preparation};
-pub(super) use kernel::{duals_of_coefficients, kernel_features, seen_by_kernel, used_sections};
+pub(super) use kernel::{duals_of_coefficients, kernel_features, seen_by_kernel};
 
 use super::approximation::Approximation;
 use crate::Error;

@@ -8,14 +8,13 @@ use std::time::Instant;
 use margins_data::split::Splits;
 use margins_data::{Dataset, Memory, parallel};
 use margins_kernels::PlannedPaths;
+use margins_losses::MarginLoss;
 use margins_optim::method::is_over;
 use margins_optim::path::untrained_classes;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Fitting};
 use super::cross_validation::{CrossValidation, Folds};
-#[cfg(feature = "serde")]
-use super::kept_folds::KeptFolds;
 use super::prepared::{Preparation, Prepared, approach_to};
 use super::progress::Count;
 use super::report::CandidateReport;
@@ -25,6 +24,16 @@ use super::time_limit::TimeLimit;
 use crate::Error;
 pub(super) use tried::is_better;
 use tried::{Tried, reports};
+
+/// The finished folds of a cross-validation, in a file.
+pub(super) trait FoldFile: Sync {
+    /// Returns the folds that are finished with the loss in the space.
+    fn of<'k>(
+        &'k self,
+        loss: &dyn MarginLoss,
+        space: &'k FunctionSpace,
+    ) -> Box<dyn FinishedFolds + 'k>;
+}
 
 /// The loss, the space and the lambda that a search has selected.
 pub(super) struct Selected<'s, 'd> {
@@ -101,8 +110,7 @@ struct Common<'a, 'd> {
     /// The paths of the search in a space.
     planned: PlannedPaths,
     /// The folds that are finished, if they are kept.
-    #[cfg(feature = "serde")]
-    kept: Option<&'a KeptFolds<'a>>,
+    kept: Option<&'a (dyn FoldFile + 'a)>,
 }
 
 impl<'d> Common<'_, 'd> {
@@ -152,17 +160,13 @@ impl<'d> Common<'_, 'd> {
         let watcher = |member: usize, made: &Observed<'_>| {
             self.count.show(made, &self.members[member], space.kernel(), best_error);
         };
-        #[cfg(feature = "serde")]
         let kept = self.kept.map(|kept| kept.of(&*settings.loss, space));
         let deadline = limit.and_then(|limit| limit.of_fit());
         let training = &settings.training(contests.any().rows(), deadline);
         let mut search = InMemory {
             fitting: Fitting { contests, prepared, training, watcher: &watcher },
             folds,
-            #[cfg(feature = "serde")]
-            kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
-            #[cfg(not(feature = "serde"))]
-            kept: None,
+            kept: kept.as_deref(),
             limit,
         };
         search.by(&settings.regularisation)
@@ -170,6 +174,16 @@ impl<'d> Common<'_, 'd> {
 }
 
 impl ClassifierSettings {
+    /// Returns no finished folds: there are no files of them in this build.
+    #[cfg(not(feature = "serde"))]
+    fn kept_folds(
+        &self,
+        _: &Dataset<margins_data::Classes>,
+        _: Option<&Folds>,
+    ) -> Result<Option<Box<dyn FoldFile + '_>>, Error> {
+        Ok(None)
+    }
+
     /// Returns the best loss and space with the fits at the lambda selected there. Each space is prepared
     /// once, for all losses.
     pub(super) fn search<'d>(
@@ -183,7 +197,6 @@ impl ClassifierSettings {
         let members = contests.problems();
         let searches = spaces.len() * alone.len();
         let total = searches * self.fits_at_most(&spaces, (contests.len(), members.len()), folds);
-        #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
         // Measured once: free memory changes while kernels are at work, and with it which matrices are held.
         let memory = self.memory_of_matrix(spaces.len());
@@ -199,8 +212,7 @@ impl ClassifierSettings {
             count: self.progress.count(total),
             memory,
             planned,
-            #[cfg(feature = "serde")]
-            kept: kept.as_ref(),
+            kept: kept.as_deref(),
         };
         let groups = spaces.len().div_ceil(at_once);
         let mut tried = Tried::new(spaces.len(), alone.len());

@@ -9,6 +9,7 @@ use margins_optim::shards::{Failure, PointStore};
 use serde::{Deserialize, Serialize};
 
 use super::data_summary::DataSummary;
+use super::distributed::PointFile;
 use super::settings::ClassifierSettings;
 use crate::Error;
 use crate::checkpoint::{CheckpointFile, Kind, digest};
@@ -20,12 +21,12 @@ const POINTS: Kind = Kind {
     method: "fits to samples that are not in memory",
 };
 
-pub(super) struct StoredPoints<'a> {
+struct StoredPoints<'a> {
     file: CheckpointFile<'a>,
     state: Mutex<State>,
 }
 
-pub(super) struct PointsOfProblem<'a> {
+struct PointsOfProblem<'a> {
     kept: &'a StoredPoints<'a>,
     member: usize,
     fold: Option<u32>,
@@ -51,13 +52,12 @@ struct KeptPoint {
     coef: Vec<u64>,
 }
 
-impl StoredPoints<'_> {
-    /// Returns the points of the problem of a member without a fold.
-    pub(super) fn of(&self, member: usize, fold: Option<u32>) -> PointsOfProblem<'_> {
-        PointsOfProblem { kept: self, member, fold }
+impl PointFile for StoredPoints<'_> {
+    fn of(&self, member: usize, fold: Option<u32>) -> Box<dyn PointStore + '_> {
+        Box::new(PointsOfProblem { kept: self, member, fold })
     }
 
-    pub(super) fn write(&self) -> Result<(), Error> {
+    fn write(&self) -> Result<(), Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_fresh {
             let start = Instant::now();
@@ -111,7 +111,7 @@ impl ClassifierSettings {
     pub(super) fn stored_points(
         &self,
         table: &DataSummary,
-    ) -> Result<Option<StoredPoints<'_>>, Error> {
+    ) -> Result<Option<Box<dyn PointFile + '_>>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         let file = CheckpointFile { kind: &POINTS, path, settings: self.describe_problem(table) };
         let start = Instant::now();
@@ -121,7 +121,7 @@ impl ClassifierSettings {
         }
         let (points, took) = (found.unwrap_or_default(), start.elapsed());
         let state = Mutex::new(State { points, is_fresh: false, written: Instant::now(), took });
-        Ok(Some(StoredPoints { file, state }))
+        Ok(Some(Box::new(StoredPoints { file, state })))
     }
 
     /// Returns the settings that define the problems, in words, by which a file of other problems is

@@ -158,8 +158,12 @@ pub fn learn_tested(
     Ok((list, held_out))
 }
 
-/// Returns the smallest `|score|` from which on the weighted error rate is at most lambda; `None`
-/// if there is none.
+/// A threshold is a score times this number, so that it stays below that score whatever the order of
+/// the sums in which it is computed again.
+const LOWERED: f64 = 1.0 - 1e-9;
+
+/// Returns a threshold for `|score|`, the lowest one beyond which the weighted error rate is at most
+/// lambda; `None` if there is none.
 fn threshold(sample: &SphereSample<'_>, scores: &[f64], lambda: f64) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&i| sample.weights()[i] > 0.0).collect();
     order.sort_unstable_by(|&a, &b| scores[b].abs().total_cmp(&scores[a].abs()));
@@ -170,10 +174,11 @@ fn threshold(sample: &SphereSample<'_>, scores: &[f64], lambda: f64) -> Option<f
         if is_wrong(scores[i], sample.signs()[i]) {
             wrong += weight;
         }
-        // Samples of one score are on one side of the threshold.
+        // Samples whose scores differ by rounding are on one side of the threshold.
+        let lowered = LOWERED * scores[i].abs();
         let next = order.get(at + 1).map(|&j| scores[j].abs());
-        if wrong <= lambda * mass && next != Some(scores[i].abs()) {
-            found = Some(scores[i].abs());
+        if wrong <= lambda * mass && next.is_none_or(|next| next < lowered) {
+            found = Some(lowered);
         }
     }
     found

@@ -6,8 +6,6 @@ mod mixture;
 
 use margins_data::Sample;
 use margins_losses::MarginLoss;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Example, LinearClassifier, OnlineLearner, Scorer};
 use crate::{Error, Lambda};
@@ -45,7 +43,8 @@ pub use mixture::Experts;
 /// # Ok::<(), margins_optim::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Adaptive<L> {
     loss: L,
     experts: Experts,
@@ -70,10 +69,16 @@ pub struct Adaptive<L> {
 
 /// Reads coordinates, of which the last is the intercept.
 #[cfg(feature = "serde")]
-fn with_intercept<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Coordinate>, D::Error> {
-    let coordinates = Vec::<Coordinate>::deserialize(text)?;
+fn with_intercept<'de, D>(text: D) -> Result<Vec<Coordinate>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let coordinates: Vec<Coordinate> = serde::Deserialize::deserialize(text)?;
     match coordinates.is_empty() {
-        true => Err(de::Error::invalid_length(0, &"the coordinates of features and an intercept")),
+        true => {
+            let expected = &"the coordinates of features and an intercept";
+            Err(serde::de::Error::invalid_length(0, expected))
+        }
         false => Ok(coordinates),
     }
 }

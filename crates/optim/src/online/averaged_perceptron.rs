@@ -1,8 +1,6 @@
 //! The averaged perceptron.
 
 use margins_data::Sample;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
@@ -16,7 +14,8 @@ use crate::online::iterate::Iterate;
 /// Source: Freund and Schapire, *Large margin classification using the perceptron algorithm*
 /// (1999), section 2.4, the averaged variant of their voted perceptron.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct AveragedPerceptron {
     iterate: Iterate,
     has_intercept: bool,

@@ -2,10 +2,6 @@
 //! values.
 
 use margins_data::Sample;
-#[cfg(feature = "serde")]
-use margins_losses::OutOfRange;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::online::LinearClassifier;
@@ -48,7 +44,8 @@ impl Direction for Sample<'_> {
 /// `r`, and the new iterate adds `a` to `A`. (Shalev-Shwartz, Singer, Srebro and Cotter 2011,
 /// section 4, for the scale; Xu 2011, section 5.2, for the mean.)
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Unchecked"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Unchecked"))]
 pub struct Iterate {
     /// The intercept `b`.
     pub intercept: f64,
@@ -65,7 +62,8 @@ pub struct Iterate {
 
 /// The sum of iterates, `A v + r`.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 struct Sum {
     intercept: f64,
     /// The factor `A`.
@@ -77,7 +75,7 @@ struct Sum {
 
 /// The fields of an [`Iterate`] as they are read from a file.
 #[cfg(feature = "serde")]
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
     intercept: f64,
@@ -100,7 +98,7 @@ impl TryFrom<Unchecked> for Iterate {
         }
         if until_refresh == 0 {
             let (parameter, requirement) = ("the steps until a norm is computed", "at least 1");
-            return Err(OutOfRange { parameter, value: 0.0, requirement }.into());
+            return Err(margins_losses::OutOfRange { parameter, value: 0.0, requirement }.into());
         }
         Ok(Iterate { intercept, scale, vector, squared_norm, until_refresh, sum })
     }

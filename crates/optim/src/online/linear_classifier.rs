@@ -1,14 +1,13 @@
 //! A linear classifier, the snapshot of linear learners.
 
 use margins_data::Sample;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::Scorer;
 
 /// A linear classifier with the score `f(x) = b + <w, x>`.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LinearClassifier {
     /// The intercept `b`, 0 for a classifier without one.
     pub intercept: f64,

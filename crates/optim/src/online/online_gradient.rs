@@ -2,8 +2,6 @@
 
 use margins_data::Sample;
 use margins_losses::{MarginLoss, OutOfRange};
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::online::iterate::Iterate;
@@ -41,7 +39,8 @@ use crate::{Error, Lambda};
 /// # Ok::<(), margins_optim::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct OnlineGradient<L> {
     loss: L,
     schedule: Schedule,

@@ -2,8 +2,6 @@
 
 use margins_data::Sample;
 use margins_losses::OutOfRange;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
@@ -11,7 +9,8 @@ use crate::Error;
 /// The length of a passive-aggressive step, for the hinge loss `l` of the sample before it and
 /// `q = ||x||^2`, plus 1 if there is an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Aggressiveness {
     /// The step of PA, to the margin 1: `tau = l / q`.
     Full,
@@ -30,7 +29,8 @@ pub enum Aggressiveness {
 /// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive
 /// algorithms* (2006), section 3.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PassiveAggressive {
     classifier: LinearClassifier,
     aggressiveness: Aggressiveness,

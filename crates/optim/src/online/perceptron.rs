@@ -1,8 +1,6 @@
 //! The perceptron.
 
 use margins_data::Sample;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
@@ -14,7 +12,8 @@ use crate::Error;
 /// that are separated with margin gamma (Novikoff 1962); R and gamma count the intercept as a
 /// feature of value 1.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Perceptron {
     classifier: LinearClassifier,
     has_intercept: bool,

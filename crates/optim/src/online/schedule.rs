@@ -1,18 +1,13 @@
 //! The step lengths of online gradient descent.
 
 use margins_losses::{MarginLoss, OutOfRange};
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use crate::{Error, Lambda};
 
 /// The step length `eta_t` of step t = 1, 2, ...
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(Serialize, Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 #[non_exhaustive]
 pub enum Schedule {
     /// The length is `eta`.

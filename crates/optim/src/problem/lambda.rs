@@ -2,9 +2,6 @@
 
 use std::fmt;
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 use crate::Error;
 
 /// The regularisation `lambda > 0` of `F = mean loss + lambda ||w||^2`.
@@ -12,11 +9,8 @@ use crate::Error;
 /// Other conventions, for n samples: LIBSVM, LIBLINEAR and scikit-learn use `C = 1/(2 n lambda)`,
 /// Pegasos `2 lambda`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-#[cfg_attr(
-    feature = "serde",
-    derive(Serialize, Deserialize),
-    serde(try_from = "f64", into = "f64")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "f64", into = "f64"))]
 pub struct Lambda(f64);
 
 impl Lambda {

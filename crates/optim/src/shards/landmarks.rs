@@ -1,14 +1,11 @@
 //! A kernel with landmarks, from which shards compute the features of samples.
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 use crate::shards::StoredRows;
 
 /// A kernel with landmarks, whose [features](crate::shards::Blocks::map) `L^(-1) k_m(x)` take the place of
 /// those of the samples x.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Landmarks {
     /// The specification of the kernel.
     pub kernel: String,

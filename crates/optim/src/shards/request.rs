@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 use crate::problem::{BlockMove, FreePart, Mobility};
 use crate::shards::{Landmarks, StoredRows};
 use crate::space::Extent;
 
 /// A message to all shards: what they are to keep and to drop, and a question.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
     /// True if a shard drops all slots first: the message then defines every slot in use.
     pub reset: bool,
@@ -30,7 +27,7 @@ pub struct Request {
 
 /// The features that samples have.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FeatureSource {
     /// The features of the message before.
     #[default]
@@ -43,7 +40,7 @@ pub enum FeatureSource {
 
 /// The values in a numbered slot of a shard, one per sample.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Definition {
     /// The number of the slot.
     pub slot: u64,
@@ -53,7 +50,7 @@ pub struct Definition {
 
 /// Numbers that follow from coefficients, one per sample.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Kept {
     /// The products `X w` with these coefficients.
     Products(Arc<Vec<f64>>),
@@ -76,7 +73,7 @@ pub enum Kept {
 /// Which samples are merged: all of one class and one slope of the loss within a radius of their
 /// margins at a point, but for those that are on no such line at other points.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Merging {
     /// The point.
     pub about: GivenPoint,
@@ -88,7 +85,7 @@ pub struct Merging {
 
 /// A point that is given by its coefficients.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GivenPoint {
     /// The coefficients.
     pub coef: Arc<Vec<f64>>,
@@ -99,7 +96,7 @@ pub struct GivenPoint {
 /// A step from duals `a` to the duals `-e'(u)` of the loss smoothed about them,
 /// `e(u) = max_s -L*(-s) - s u - (strength/2) (s - a)^2`, at the margins of a point.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProximalStep {
     /// The coefficients of the point.
     pub coef: Arc<Vec<f64>>,
@@ -111,7 +108,7 @@ pub struct ProximalStep {
 
 /// The rule that makes weights `c_i / n` in the objective of the weights that samples come with.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Weighting {
     /// The class whose samples are positive; those of all others are negative.
     pub class: u32,
@@ -131,7 +128,7 @@ pub struct Weighting {
 /// Folds that are drawn in every partition by itself: of each class every fold gets the same number of
 /// samples there, but for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FoldDraw {
     /// The number of folds.
     pub count: u32,
@@ -148,7 +145,7 @@ impl Default for Weighting {
 
 /// Scores: a combination of slots and an intercept, with the loss that is evaluated there.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Spot {
     /// The factors with the slots that they multiply.
     pub terms: Vec<(f64, u64)>,
@@ -163,7 +160,7 @@ pub struct Spot {
 
 /// A step by which a shard makes the duals that a question is about, one after another.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DualStep {
     /// Begins with the duals `-L'(u_i)` at scores.
     Slopes(Spot),
@@ -191,7 +188,7 @@ pub enum DualStep {
 
 /// A question about the samples. Its answer is sums in `added`, unless the variant says otherwise.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Ask {
     /// The [`Description`] of the samples, their features multiplied by these factors if there are
     /// any.
@@ -328,12 +325,12 @@ pub enum Ask {
 /// A rule that decides a class by linear functions, given by intercept and coefficients: by the sign
 /// of one, or by the largest of several, one per class; of equal ones by the first.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule(pub Vec<(f64, Vec<f64>)>);
 
 /// The answer of a shard for one partition.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reply {
     /// The number of the partition.
     pub partition: usize,
@@ -343,7 +340,7 @@ pub struct Reply {
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Answer {
     /// The answer to [`Ask::Describe`].
     Described(Box<Description>),
@@ -357,7 +354,7 @@ pub enum Answer {
 
 /// Sums over some of the samples.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Partial {
     /// The numbers that are added to those of other samples.
     pub added: Vec<f64>,
@@ -369,7 +366,7 @@ pub struct Partial {
 
 /// Some of the samples.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SampledRows {
     /// The features.
     pub rows: StoredRows,
@@ -381,7 +378,7 @@ pub struct SampledRows {
 
 /// The samples of a partition in short.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Description {
     /// The specification of the loss with which the shard was made.
     pub loss: String,

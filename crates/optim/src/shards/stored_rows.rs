@@ -2,15 +2,13 @@
 
 use margins_data::Design;
 use nalgebra::DMatrix;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::shards::Failure;
 
 /// The features of some rows, as messages carry them.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoredRows {
     /// The number of values of every row that are not zero.
     pub lengths: Vec<u32>,

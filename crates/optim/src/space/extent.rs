@@ -1,8 +1,6 @@
 //! The sizes of samples and features, on which bounds on rounding depend.
 
 use margins_data::{Design, Sample};
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use crate::Lambda;
 use crate::problem::Rivals;
@@ -10,7 +8,7 @@ use crate::problem::summation::{UNIT, block_of_three, dot, sum_of_blocks};
 
 /// The sizes of samples and features, on which the rounding of products with them depends.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Extent {
     /// The largest norm of a sample, R.
     pub radius: f64,
@@ -33,7 +31,7 @@ pub struct Extent {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Range {
     feature: usize,
     low: f64,

@@ -25,7 +25,7 @@ pub(in crate::regularised) use feature_space::duals_of_coefficients;
 pub(super) use part::Part;
 pub use preparation::Preparation;
 pub(super) use sections::Sections;
-pub(in crate::regularised) use sections::used_sections;
+use sections::used_sections;
 
 use super::{Approximation, Prepared, coefs, norm};
 use crate::Error;

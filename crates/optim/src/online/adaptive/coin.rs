@@ -1,15 +1,13 @@
 //! The coin-betting expert of one weight.
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 /// A bettor on the slopes of one weight, without any step length (Orabona and Tommasi 2017,
 /// algorithm 1).
 ///
 /// Each slope is a coin, and the weight a bet on it: the share of the wealth that the slopes so far
 /// call for. The wealth is bounded from below as a bettor who loses all begins again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(super) struct Coin {
     /// The sum of the slopes, downhill positive.
     sum: f64,

@@ -1,8 +1,5 @@
 //! The state of all experts for one feature.
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 use super::coin::Coin;
 
 /// The lengths of the adaptive steps: that of Vowpal Wabbit, 4 and 16 times it.
@@ -15,7 +12,8 @@ pub(super) const COIN: usize = EXPERTS - 1;
 /// The state of the experts for a feature. All numbers but the unit are those of the feature divided
 /// by its largest value, so that its units are in `unit` alone.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(super) struct Coordinate {
     /// One over the largest absolute value so far, 0 before the first.
     unit: f64,

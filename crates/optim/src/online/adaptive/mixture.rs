@@ -1,13 +1,11 @@
 //! The mixture of experts, weighted by their losses so far.
 
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
-
 use super::coordinate::{COIN, EXPERTS};
 
 /// The methods whose mean score is the score of the learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Experts {
     /// Adaptive normalised steps of three lengths and the coin bettor, by what they have lost.
     All,
@@ -17,7 +15,8 @@ pub enum Experts {
 
 /// The losses of the experts so far, from which their shares follow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(super) struct Mixture {
     losses: [f64; EXPERTS],
 }
@@ -51,7 +50,8 @@ impl Mixture {
 /// The mean of the iterates: its sum is that of the weights times `factors` and of the rests of the
 /// coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub(super) struct Mean {
     pub(super) factors: [f64; EXPERTS],
     pub(super) count: f64,

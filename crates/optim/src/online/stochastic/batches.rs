@@ -2,8 +2,6 @@
 
 use margins_data::Sample;
 use margins_losses::MarginLoss;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use super::StochasticLearner;
 use super::epochs::{self, Visits};
@@ -15,7 +13,8 @@ use crate::online::{Example, Scorer};
 /// The samples wait for the rest of their batch, which the next chunk of the stream brings. The
 /// batches, and with them the iterates, therefore do not depend on how the stream is cut into chunks.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Batches {
     size: usize,
     waiting: Vec<Waiting>,
@@ -23,7 +22,8 @@ pub struct Batches {
 
 /// A sample that waits for the rest of its batch.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 struct Waiting {
     /// The row of the stream, counted from 1.
     row: u64,
@@ -33,7 +33,8 @@ struct Waiting {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 enum Values {
     Dense(Vec<f64>),
     Sparse { columns: Vec<usize>, values: Vec<f64>, features: usize },

@@ -2,15 +2,14 @@
 
 use margins_data::Sample;
 use margins_losses::MarginLoss;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::online::{Adaptive, LinearClassifier, OnlineGradient, OnlineLearner, Scorer};
 
 /// The learner of a stochastic method.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum StochasticLearner<L> {
     /// Steps of the lengths of a schedule.
     Gradient(OnlineGradient<L>),

@@ -60,10 +60,7 @@ impl Form {
 }
 
 /// Returns the kernel sections that any of the fits has a use for, and the coefficients of each fit.
-pub(in crate::regularised) fn used_sections(
-    design: &Design,
-    fits: &[&Fit],
-) -> (Functions, Vec<Vec<f64>>) {
+pub(super) fn used_sections(design: &Design, fits: &[&Fit]) -> (Functions, Vec<Vec<f64>>) {
     let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
     let mut support: Vec<usize> = (0..design.rows()).filter(used).collect();
     if support.is_empty() {
