@@ -24,12 +24,11 @@ const PROGRAMS: [&str; 7] = [
 struct Package {
     name: String,
     version: String,
-    /// The features, each with what it turns on.
-    features: BTreeMap<String, Vec<String>>,
+    has_features: bool,
 }
 
-/// Packs the published crates, and checks each with no, default and all features and the programs
-/// of some READMEs.
+/// Packs the published crates, and checks each with no and with all features, and the programs of some
+/// READMEs with the default ones.
 pub(crate) fn check() -> Outcome {
     let packages = published(&metadata(&["--no-deps", "--offline"])?);
     pack(&packages)?;
@@ -69,26 +68,18 @@ fn text(value: &Value) -> String {
 
 impl Package {
     fn new(package: &Value) -> Self {
-        let texts = |values: &Value| values.as_array().into_iter().flatten().map(text).collect();
-        let features = package["features"].as_object().into_iter().flatten();
+        let mut features = package["features"].as_object().into_iter().flatten();
         Package {
             name: text(&package["name"]),
             version: text(&package["version"]),
-            features: features.map(|(name, turns_on)| (name.clone(), texts(turns_on))).collect(),
+            has_features: features.any(|(name, _)| name != "default"),
         }
     }
 
-    /// Returns the selections of features that differ.
-    fn selections(&self) -> Vec<&'static str> {
-        let default = self.features.get("default").map_or(&[][..], Vec::as_slice);
-        let mut selections = vec!["no features"];
-        if !default.is_empty() {
-            selections.push("default features");
-        }
-        if self.features.keys().any(|name| name != "default" && !default.contains(name)) {
-            selections.push("all features");
-        }
-        selections
+    /// Returns the selections of features that differ. The default ones, which the programs have, are
+    /// among all.
+    fn selections(&self) -> &'static [&'static str] {
+        if self.has_features { &["no features", "all features"] } else { &["no features"] }
     }
 }
 
@@ -203,17 +194,15 @@ mod tests {
 
     #[test]
     fn features_that_differ_are_selected() {
-        let features = |features: Value| {
-            let package =
-                serde_json::json!({"name": "a", "version": "1.0.0", "features": features});
-            Package::new(&package).selections()
+        let selections = |features: Value| {
+            Package::new(
+                &serde_json::json!({"name": "a", "version": "1.0.0", "features": features}),
+            )
+            .selections()
         };
-        let [none, default, all] = ["no features", "default features", "all features"];
-        assert_eq!(features(serde_json::json!({})), [none]);
-        assert_eq!(features(serde_json::json!({"default": ["a"], "a": []})), [none, default]);
-        assert_eq!(features(serde_json::json!({"default": [], "a": []})), [none, all]);
-        let three = serde_json::json!({"default": ["a"], "a": ["dep:a"], "b": []});
-        assert_eq!(features(three), [none, default, all]);
+        assert_eq!(selections(serde_json::json!({"default": []})), ["no features"]);
+        let [none, all] = ["no features", "all features"];
+        assert_eq!(selections(serde_json::json!({"default": [], "a": []})), [none, all]);
     }
 
     /// The crates that a user of the published ones needs are published.

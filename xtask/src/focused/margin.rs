@@ -29,6 +29,9 @@ const MOST_OF_SUBLINEAR: f64 = 128.0;
 
 const METHODS: [&str; 4] = ["FOL", "FOL, majority", "SGD", "sublinear perceptron"];
 
+/// Medians of the numbers read by each method, then those of the draws for a mistake of FOL and SGD.
+type Medians = [f64; 6];
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -72,13 +75,14 @@ fn draw(gamma: f64, seed: u64) -> Result<(Dataset, Vec<f64>), Failure> {
     Ok((dataset(&rows, signs)?, w))
 }
 
-/// Returns the rounds until the learner of a game is right on every sample, infinite if it is given up.
+/// Returns the rounds until the learner of a game is right on every sample, infinite if it is given up, and
+/// the draws for each mistake.
 fn rounds(
     player: impl SamplePlayer,
     data: &Dataset,
     gamma: f64,
     seed: u64,
-) -> Result<f64, Failure> {
+) -> Result<[f64; 2], Failure> {
     let most = (MOST_OF_GAMES * SAMPLES as f64 / (gamma * gamma)).ceil() as u64;
     let learner = Perceptron::new(FEATURES).without_intercept();
     let horizon = Horizon::new(most, 1)?;
@@ -86,10 +90,11 @@ fn rounds(
     while game.round() < most {
         game.run_until(game.round() + ROUNDS_A_LOOK, Stop::Never)?;
         if error(game.learner(), data) == 0.0 {
-            return Ok(game.round() as f64);
+            let rounds = game.round() as f64;
+            return Ok([rounds, rounds / game.ending().seen_loss]);
         }
     }
-    Ok(f64::INFINITY)
+    Ok([f64::INFINITY; 2])
 }
 
 /// Returns the rounds until the majority of a game by theorem 1 is known to be right on every sample.
@@ -119,16 +124,16 @@ fn sublinear(data: &Dataset, gamma: f64, seed: u64) -> Result<f64, Failure> {
 }
 
 /// Returns the numbers read until each method is right on every sample: the features of the samples
-/// looked at, and of the sublinear perceptron one feature of all samples besides.
+/// looked at, and of the sublinear perceptron one feature of all samples besides. The draws for each mistake
+/// of FOL and SGD come after them.
 fn trial(gamma: f64, seed: u64) -> Result<Vec<f64>, Failure> {
     let (data, _) = draw(gamma, seed)?;
     let (m, d) = (SAMPLES as f64, FEATURES as f64);
-    Ok(vec![
-        d * rounds(focused(&data)?, &data, gamma, seed)?,
-        d * majority(&data, gamma, seed)?,
-        d * rounds(uniform(&data)?, &data, gamma, seed)?,
-        (m + d) * sublinear(&data, gamma, seed)?,
-    ])
+    let [focused, draws] = rounds(focused(&data)?, &data, gamma, seed)?;
+    let [uniform, uniform_draws] = rounds(uniform(&data)?, &data, gamma, seed)?;
+    let majority = d * majority(&data, gamma, seed)?;
+    let sublinear = (m + d) * sublinear(&data, gamma, seed)?;
+    Ok(vec![d * focused, majority, d * uniform, sublinear, draws, uniform_draws])
 }
 
 /// Returns the numbers that each method reads in theory, up to logarithms.
@@ -150,16 +155,16 @@ pub(crate) fn run(
     }
     let rows: Vec<String> = gammas.iter().map(|gamma| format!("gamma={gamma}")).collect();
     let protocol = format!(
-        "m={SAMPLES} d={FEATURES} most={MOST_OF_GAMES} sublinear={MOST_OF_SUBLINEAR} look={ROUNDS_A_LOOK}"
+        "draws m={SAMPLES} d={FEATURES} most={MOST_OF_GAMES} sublinear={MOST_OF_SUBLINEAR} look={ROUNDS_A_LOOK}"
     );
     let results = settings.run(folder, "fol-margin", &protocol, &rows, |row, seed| {
         let at = rows.iter().position(|other| other == row).ok_or("an unknown row")?;
         trial(gammas[at], seed)
     })?;
-    let of = |trials: &Vec<Numbers>| -> [f64; 4] {
+    let of = |trials: &Vec<Numbers>| -> Medians {
         std::array::from_fn(|k| median(trials.iter().map(|trial| trial.0[k])))
     };
-    let medians: Vec<[f64; 4]> = results.iter().map(of).collect();
+    let medians: Vec<Medians> = results.iter().map(of).collect();
     let document = Document::new(
         "fol-margin",
         "Numbers read until every sample is right, along the margin",
@@ -182,18 +187,22 @@ fn about(settings: &Settings) -> String {
          until it is known to be right. A round of the sublinear perceptron reads one sample and one \
          feature of all samples; it plays 1/gamma^2 rounds, and begins again with twice as many until \
          it is right, of which the last attempt counts. A method is given up (-) after {MOST_OF_GAMES} \
-         m/gamma^2 rounds, the sublinear perceptron after {MOST_OF_SUBLINEAR}/gamma^2.",
+         m/gamma^2 rounds, the sublinear perceptron after {MOST_OF_SUBLINEAR}/gamma^2.\n\n\
+         The order of SGD has m draws for each mistake, as if one sample alone were wrong. Here a classifier \
+         that leans away from the best direction is wrong on a sample of many pairs, so that a uniform draw \
+         finds a mistake after the few draws of the last columns, and FOL can save hardly any. It saves \
+         draws where few samples are wrong: [fol-gap](../experiments/fol-gap.md).",
         settings.trials
     )
 }
 
 /// Returns the points of a method that were not given up: x by a function of gamma, y the numbers read.
-fn points(gammas: &[f64], medians: &[[f64; 4]], method: usize, x: impl Fn(f64) -> f64) -> Points {
+fn points(gammas: &[f64], medians: &[Medians], method: usize, x: impl Fn(f64) -> f64) -> Points {
     let points = gammas.iter().zip(medians).map(|(&gamma, numbers)| (x(gamma), numbers[method]));
     points.filter(|(_, numbers)| numbers.is_finite()).collect()
 }
 
-fn finding(gammas: &[f64], medians: &[[f64; 4]]) -> String {
+fn finding(gammas: &[f64], medians: &[Medians]) -> String {
     let of_method = |(method, name): (usize, &&str)| {
         let of_theory = points(gammas, medians, method, |gamma| theory(gamma)[method]);
         let of_margin = points(gammas, medians, method, f64::recip);
@@ -210,20 +219,22 @@ fn finding(gammas: &[f64], medians: &[[f64; 4]]) -> String {
     format!("The numbers read grow: {}.", each.join("; "))
 }
 
-fn table(gammas: &[f64], medians: &[[f64; 4]]) -> Table {
+fn table(gammas: &[f64], medians: &[Medians]) -> Table {
     let header = METHODS.iter().flat_map(|name| [(*name).to_owned(), "order".to_owned()]);
-    let mut table = Table::new(std::iter::once("gamma".to_owned()).chain(header));
+    let last = ["FOL", "SGD"].map(|name| format!("draws a mistake, {name}"));
+    let mut table = Table::new(std::iter::once("gamma".to_owned()).chain(header).chain(last));
     for (&gamma, numbers) in gammas.iter().zip(medians) {
         let cells = numbers.iter().zip(theory(gamma)).flat_map(|(&numbers, order)| {
             let read = if numbers.is_finite() { format!("{numbers:.0}") } else { "-".to_owned() };
             [read, format!("{order:.0}")]
         });
-        table.push(std::iter::once(gamma.to_string()).chain(cells));
+        let draws = numbers[METHODS.len()..].iter().map(|draws| format!("{draws:.1}"));
+        table.push(std::iter::once(gamma.to_string()).chain(cells).chain(draws));
     }
     table
 }
 
-fn figure(gammas: &[f64], medians: &[[f64; 4]]) -> Figure {
+fn figure(gammas: &[f64], medians: &[Medians]) -> Figure {
     let lines = METHODS
         .iter()
         .enumerate()
@@ -286,7 +297,10 @@ mod tests {
         for (found, expected) in [focused, uniform, sublinear].into_iter().zip(expected) {
             assert!((found / expected - 1.0).abs() < 1e-12);
         }
-        let medians = [0.2, 0.1].map(|gamma: f64| theory(gamma).map(|order| 3.0 * order));
+        let medians = [0.2, 0.1].map(|gamma: f64| {
+            let [a, b, c, d] = theory(gamma).map(|order| 3.0 * order);
+            [a, b, c, d, 1.0, 1.0]
+        });
         assert_eq!(
             finding(&[0.2, 0.1], &medians).matches("as the power 1.00 of its order").count(),
             4

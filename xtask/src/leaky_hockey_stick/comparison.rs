@@ -26,8 +26,8 @@ pub(crate) struct Settings {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Only rows whose key starts with this (may be repeated)
-    #[arg(long)]
+    /// Only rows whose key starts with one of these, with commas between them
+    #[arg(long, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
 

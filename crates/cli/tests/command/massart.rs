@@ -177,9 +177,10 @@ fn simulated_halfspaces_have_exact_errors() {
 #[test]
 fn a_decision_list_is_a_model() {
     let workshop = Workshop::new();
-    let data = "halfspace:d=3,gamma=0.2,eta=0.3,adversary=trap,points=500,n=4000,seed=2";
+    // The noise near the boundary is above the rate given: the first rule leaves it to others.
+    let data = "halfspace:d=3,gamma=0.2,eta=0.3,adversary=near,points=500,n=4000,seed=2";
     let fit =
-        ["massart", "--data", data, "--learner", "partition", "--eta", "0.3", "--gamma", "0.2"];
+        ["massart", "--data", data, "--learner", "partition", "--eta", "0.07", "--gamma", "0.2"];
     let to = ["--epsilon", "0.1", "--no-intercept", "--out", "model.mgn", "--format", "json"];
     let output = workshop.run(&[&fit[..], &to].concat());
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
