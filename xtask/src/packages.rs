@@ -36,7 +36,7 @@ pub(crate) fn check() -> Outcome {
     for name in unpacked.packages.keys() {
         for features in unpacked.packages[name].selections() {
             println!("{name} {features}");
-            unpacked.check(name, features_of(features))?;
+            unpacked.check(name, &[features])?;
         }
     }
     for name in PROGRAMS {
@@ -44,15 +44,6 @@ pub(crate) fn check() -> Outcome {
         unpacked.check(&program_of(name), &[])?;
     }
     Ok(())
-}
-
-/// The words of cargo for a selection of features.
-fn features_of(selection: &'static str) -> &'static [&'static str] {
-    match selection {
-        "no features" => &["--no-default-features"],
-        "all features" => &["--all-features"],
-        _ => &[],
-    }
 }
 
 /// Returns the packages of the workspace that are published, by name.
@@ -76,10 +67,14 @@ impl Package {
         }
     }
 
-    /// Returns the selections of features that differ. The default ones, which the programs have, are
+    /// Returns the options of cargo for the selections of features that differ. The default ones, which the programs have, are
     /// among all.
     fn selections(&self) -> &'static [&'static str] {
-        if self.has_features { &["no features", "all features"] } else { &["no features"] }
+        if self.has_features {
+            &["--no-default-features", "--all-features"]
+        } else {
+            &["--no-default-features"]
+        }
     }
 }
 
@@ -200,8 +195,8 @@ mod tests {
             )
             .selections()
         };
-        assert_eq!(selections(serde_json::json!({"default": []})), ["no features"]);
-        let [none, all] = ["no features", "all features"];
+        assert_eq!(selections(serde_json::json!({"default": []})), ["--no-default-features"]);
+        let [none, all] = ["--no-default-features", "--all-features"];
         assert_eq!(selections(serde_json::json!({"default": [], "a": []})), [none, all]);
     }
 

@@ -316,7 +316,7 @@ def test_halfspaces_are_learned_from_a_stream(tmp_path):
         assert np.array_equal(getattr(chunks, name), getattr(whole, name)), name
     chunks.save(tmp_path / "model.mgn")
     assert np.array_equal(ml.load(tmp_path / "model.mgn").predict(noisy.X), whole.predict(noisy.X))
-    # Other settings and classes are of another stream, and a fit is none.
+    # A stream keeps its settings and classes, and a fit does not begin one.
     with pytest.raises(ValueError, match="not the state of this learner: its noise rate, margin"):
         chunks.set_params(eta=0.2).partial_fit(noisy.X, noisy.y)
     with pytest.raises(ValueError, match="classes is"):

@@ -102,7 +102,7 @@ for make in test_manners.SLOW:
     before = test_manners.threads()
     took = used(lambda: estimator.fit(X, y), unit)
     ended = time.process_time()
-    while {sys.platform == "linux"} and test_manners.ends_alone(estimator) and test_manners.threads() > before:
+    while {sys.platform == "linux"} and test_manners.has_own_threads(estimator) and test_manners.threads() > before:
         time.sleep(0.001)
     print(max(took, time.process_time() - ended) / unit)
     print(ml.MarginClassifier("logistic").fit([[0.0], [1.0]], [0, 1]).status_, flush=True)
@@ -136,7 +136,7 @@ UNITS = 5
 
 
 def work_of_a_unit():
-    """Does a fixed number of iterations: times are told by it, so that they do not depend on the machine."""
+    """Does a fixed number of iterations, whose time is the unit of other times, so that these do not depend on the machine."""
     estimator, X, y = slow()
     estimator.set_params(max_iter=1000).fit(X, y)
 
@@ -254,13 +254,19 @@ def test_functions_of_few_numbers_wait_for_no_thread():
 
 
 EVERY = SLOW + LARGE
-LEARNERS = [make for make in SLOW if isinstance(make()[0], ml.MassartClassifier | ml.FocusedClassifier)]
 
 
-def ends_alone(estimator):
-    """Returns whether the threads of a fit with this estimator are its own."""
-    is_learner = isinstance(estimator, ml.MassartClassifier | ml.FocusedClassifier)
-    return is_learner or str(getattr(estimator, "kernel", None)).startswith("gaussian:")
+def has_no_certificate(estimator):
+    """Returns whether an estimator learns without a certificate."""
+    return isinstance(estimator, ml.MassartClassifier | ml.FocusedClassifier)
+
+
+def has_own_threads(estimator):
+    """Returns whether the threads of a fit with this estimator end with it."""
+    return has_no_certificate(estimator) or str(getattr(estimator, "kernel", None)).startswith("gaussian:")
+
+
+LEARNERS = [make for make in SLOW if has_no_certificate(make()[0])]
 
 
 def threads():

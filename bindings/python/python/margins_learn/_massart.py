@@ -251,8 +251,8 @@ class MassartClassifier(ModelClassifier):
         """Takes the samples of a chunk of a stream, in their order, each once.
 
         Every fifth sample is held out until there are as many as the plan holds out; the others are learned from until all steps of the
-        plan are taken. Further samples are ignored. The halfspace does not depend on how the samples are cut into chunks, and there
-        is none before the fifth sample. The learner must be `"sgd"`, `scale_rows` `"each"`, and the classes two, in random order;
+        plan are taken. Further samples are ignored. The halfspace does not depend on how the samples are cut into chunks. It
+        exists from the fifth sample on. This needs the learner `"sgd"`, `scale_rows="each"`, and samples of two classes in random order;
         `standardize` and `sample_weight` need all samples at once. `clone` of scikit-learn makes a classifier that starts from scratch.
 
         Parameters

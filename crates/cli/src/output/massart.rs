@@ -140,7 +140,7 @@ impl MassartDocument<'_> {
         lines.extend(self.coef.map(|coef| ("coefficients", coef.len().to_string())));
         lines.extend(self.rules.as_ref().map(|rules| {
             let thresholds: Vec<String> = rules.iter().map(|rule| number(rule.threshold)).collect();
-            ("rules", format!("{}, with the thresholds {}", rules.len(), thresholds.join(", ")))
+            ("rules", format!("{} with thresholds {}", rules.len(), thresholds.join(", ")))
         }));
         lines
     }

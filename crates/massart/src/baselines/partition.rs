@@ -162,8 +162,8 @@ pub fn learn_tested(
 /// the sums in which it is computed again.
 const LOWERED: f64 = 1.0 - 1e-9;
 
-/// Returns a threshold for `|score|`, the lowest one beyond which the weighted error rate is at most
-/// lambda; `None` if there is none.
+/// Returns the lowest threshold for `|score|` beyond which the weighted error rate is at most lambda, or
+/// `None` if the rate is larger beyond every score.
 fn threshold(sample: &SphereSample<'_>, scores: &[f64], lambda: f64) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&i| sample.weights()[i] > 0.0).collect();
     order.sort_unstable_by(|&a, &b| scores[b].abs().total_cmp(&scores[a].abs()));
