@@ -23,8 +23,3 @@ export SCIPY_ARRAY_API=1
 # Every package that tests ask for is there, but Ray, which is large and not everywhere to be had: a test that is left out for want of
 # one is a failure.
 MARGINS_TESTS=all "$environment/bin/python" -m pytest -rs --ignore tests/test_ray.py
-if "$environment/bin/pip" install --quiet --disable-pip-version-check "ray>=2.50"; then
-    MARGINS_TESTS=all "$environment/bin/python" -m pytest -rs tests/test_ray.py
-else
-    echo 'Ray does not install here: the fits that it carries are not tested'
-fi
