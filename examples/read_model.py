@@ -75,7 +75,7 @@ def read(content):
 def scheme(file):
     """Returns the name of a scheme, for votes of each class with the number of its members, for a decision list with its rule."""
     first = ["binary", "one-versus-rest", "one-versus-one", "majority", "majority-versus-rest"]
-    names = [*first, "joint", "multinomial", "plurality", "decision-list"]
+    names = [*first, "joint", "multinomial", "plurality", "decision-list", "crammer-singer"]
     name = names[file.take("I")]
     if name == "majority-versus-rest":
         return {name: file.list(lambda: file.take("Q"))}

@@ -59,6 +59,7 @@ fn kind(ask: &Ask) -> &'static str {
         Ask::Diagonal(_) => "diagonal",
         Ask::Normal { .. } => "product",
         Ask::Gram(_) => "gram",
+        Ask::ClassGrams { .. } => "grams of classes",
         Ask::Sample { .. } => "sample",
         Ask::Margins(_) => "margins",
         Ask::Merged { .. } => "merged",

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use margins_experiments::Document;
 
 use crate::{Failure, files};
-use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, robust_outliers};
+use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, multi_class, robust_outliers};
 
 /// Figures and tables of the papers.
 #[derive(Subcommand)]
@@ -54,6 +54,8 @@ enum Experiment {
     MassartRealData(massart::real_data::Arguments),
     /// Robust learners on samples of which some are wrong
     RobustOutliers(robust_outliers::Arguments),
+    /// Schemes of several classes on data sets
+    MultiClass(multi_class::Arguments),
     /// Rounds to zero error of focused online learning and of SGD
     FolGap(focused::Settings),
     /// Numbers read until every sample is right, along the margin
@@ -126,6 +128,7 @@ impl Experiment {
             Experiment::MassartSurrogates(arguments) => massart::surrogates::run(arguments),
             Experiment::MassartRealData(arguments) => massart::real_data::run(arguments, folder),
             Experiment::RobustOutliers(arguments) => robust_outliers::run(arguments, folder),
+            Experiment::MultiClass(arguments) => multi_class::run(arguments, folder),
             Experiment::FolGap(settings) => focused::gap::run(settings, folder),
             Experiment::FolMargin(arguments) => focused::margin::run(arguments, folder),
             Experiment::FolSeparable(arguments) => focused::separable::run(arguments, folder),

@@ -14,6 +14,7 @@ mod layers;
 mod leaky_hockey_stick;
 mod margin_pursuit;
 mod massart;
+mod multi_class;
 mod packages;
 mod peers;
 mod pictures;

@@ -38,7 +38,7 @@ const ALWAYS: [(&str, &[&str]); 2] =
     [("margin-pursuit-fig4", &["--stand-in"]), ("margin-pursuit-fig5", &["--stand-in"])];
 
 /// The options of experiments in their quick form alone.
-const QUICK: [(&str, &[&str]); 21] = [
+const QUICK: [(&str, &[&str]); 22] = [
     ("margin-pursuit-fig3", &["--trials", "2"]),
     ("margin-pursuit-fig4", &["--trials", "2"]),
     ("margin-pursuit-fig5", &["--trials", "2"]),
@@ -54,6 +54,7 @@ const QUICK: [(&str, &[&str]); 21] = [
     ("massart-surrogates", &["--draws", "200", "--changes", "300"]),
     ("massart-real-data", &["--rows", "1000", "--trials", "2"]),
     ("robust-outliers", &["--trials", "2"]),
+    ("multi-class", &["--trials", "2", "--rows", "300"]),
     ("fol-gap", &["--trials", "3"]),
     ("fol-margin", &["--trials", "1", "--smallest", "0.05"]),
     ("fol-separable", &["--trials", "1"]),

@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// The scheme by which the members decide: binary, one-versus-rest, one-versus-one, joint, multinomial,
-    /// majority, majority-versus-rest, plurality or decision-list.
+    /// crammer-singer, majority, majority-versus-rest, plurality or decision-list.
     #[getter]
     fn scheme(&self) -> String {
         self.0.scheme().to_string()

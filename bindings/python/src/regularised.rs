@@ -90,9 +90,7 @@ pub(crate) fn fit_classifier<'py>(
     let data = TrainingData::take(data, given.take("encode")?)?;
     let lambda = lambda_of(given.take("C")?, data.rows())?;
     let settings = settings_of(&mut given, Regularisation::Single(lambda))?;
-    let result = fit(py, data, settings, given, watchers)?;
-    result.set_item("certifiable", lambda != Lambda::NONE)?;
-    Ok(result)
+    fit(py, data, settings, given, watchers)
 }
 
 /// Returns the classifier at the C that cross-validation selects.
@@ -256,6 +254,7 @@ fn fit<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = data.rows();
+    let has_penalty = settings.regularisation != Regularisation::Single(Lambda::NONE);
     let job = move |settings: &ClassifierSettings, stop: &Stop| {
         let fitted = data.fit(settings, stop)?;
         let bounds = fitted.leave_one_out_bounds(settings)?;
@@ -265,7 +264,9 @@ fn fit<'py>(
         Ok((fitted, bounds, duals, best_intercepts))
     };
     let (fitted, bounds, duals, best_intercepts) = solve(py, settings, given, watchers, job)?;
+    let certifiable = has_penalty || fitted.report.scheme.is_joint();
     let result = report::of_fit(py, fitted)?;
+    result.set_item("certifiable", certifiable)?;
     result.set_item("leave_one_out_bounds", bounds.map(|bounds| (bounds.lower, bounds.upper)))?;
     result.set_item("rows", rows)?;
     let ends = best_intercepts.map(|best| vec![best.lower, best.upper].into_pyarray(py));

@@ -13,7 +13,8 @@ use crate::model::Model;
 
 /// Returns the model of a fit with its evidence.
 pub(crate) fn of_fit(py: Python<'_>, fitted: FittedClassifier) -> PyResult<Bound<'_, PyDict>> {
-    let result = of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
+    let problems = fitted.report.members.iter();
+    let result = of_reports(py, problems.filter_map(|problem| problem.report.as_ref()))?;
     let members = fitted.model.members();
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
     result.set_item("loss", fitted.report.loss.clone())?;
@@ -142,11 +143,13 @@ fn of_curve<'py>(py: Python<'py>, curve: &ErrorCurve) -> PyResult<Bound<'py, PyD
     Ok(result)
 }
 
-/// Returns the fits of a path: arrays along the lambdas and the members.
+/// Returns the fits of a path: arrays along the lambdas and the members, evidence along the lambdas and
+/// the problems.
 pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyDict>> {
-    let (count, members) = (path.fits.len(), path.fits[0].len());
+    let problems: Vec<&[Fit]> = path.problems().collect();
+    let (count, members, width) = (path.fits.len(), path.fits[0].len(), problems[0].len());
     let numbers = |of: fn(&Fit) -> f64| {
-        Array2::from_shape_fn((count, members), |(k, m)| of(&path.fits[k][m])).into_pyarray(py)
+        Array2::from_shape_fn((count, width), |(k, m)| of(&problems[k][m])).into_pyarray(py)
     };
     let result = PyDict::new(py);
     let lambdas: Vec<f64> = path.fits.iter().map(|fits| fits[0].lambda.get()).collect();
@@ -155,7 +158,8 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
     let coefs =
         Array3::from_shape_fn((count, members, length), |(k, m, j)| path.fits[k][m].coef[j]);
     result.set_item("coef", coefs.into_pyarray(py))?;
-    result.set_item("intercept", numbers(|fit| fit.intercept))?;
+    let intercepts = Array2::from_shape_fn((count, members), |(k, m)| path.fits[k][m].intercept);
+    result.set_item("intercept", intercepts.into_pyarray(py))?;
     result.set_item("objective", numbers(|fit| fit.report.objective))?;
     result.set_item("lower_bound", numbers(|fit| fit.report.dual_objective))?;
     result.set_item("dual_gap", numbers(|fit| fit.report.duality_gap))?;
@@ -164,8 +168,8 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
     result.set_item("iterations", numbers(|fit| fit.report.iterations as f64))?;
     result.set_item("rounds", numbers(|fit| fit.report.rounds as f64))?;
     let statuses = |name: fn(Status) -> &'static str| -> Vec<Vec<&'static str>> {
-        let of_members = |fits: &Vec<Fit>| fits.iter().map(|fit| name(fit.report.status)).collect();
-        path.fits.iter().map(of_members).collect()
+        let of_fits = |fits: &&[Fit]| fits.iter().map(|fit| name(fit.report.status)).collect();
+        problems.iter().map(of_fits).collect()
     };
     result.set_item("status", statuses(Status::name))?;
     result.set_item("reason", statuses(Status::explanation))?;

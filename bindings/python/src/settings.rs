@@ -284,10 +284,11 @@ pub(crate) fn scheme_of(name: &str) -> PyResult<Scheme> {
         "ovo" => Ok(Scheme::OneVersusOne),
         "joint" => Ok(Scheme::Joint),
         "multinomial" => Ok(Scheme::Multinomial),
+        "crammer-singer" => Ok(Scheme::CrammerSinger),
         _ => Err(refuse(
             "multi_class",
             format!("'{name}'"),
-            "'ovr', 'ovo', 'joint' or 'multinomial'",
+            "'ovr', 'ovo', 'joint', 'multinomial' or 'crammer-singer'",
         )),
     }
 }

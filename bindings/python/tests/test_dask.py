@@ -65,6 +65,26 @@ def test_kernels_on_landmarks_are_the_local_ones(client, data, settings):
     assert (other.dual_coef_ == there.dual_coef_).all() and other.objective_ == there.objective_
 
 
+@pytest.mark.parametrize(("loss", "scheme"), [("logistic", "multinomial"), ("logistic", "joint"), ("hinge", "joint")])
+def test_joint_classes_are_the_local_ones(client, data, loss, scheme):
+    X, y, weights = data
+    y = np.where(X[:, 0] > 0.8, "or", y)
+    settings = {"multi_class": scheme, "tol": 1e-9 if loss == "logistic" else 1e-6}
+    here = local.MarginClassifier(loss, **settings).fit(X, y, weights)
+    there = elsewhere.MarginClassifier(loss, client=client, **settings).fit(*split((X, y, weights)))
+    assert there.status_ == "converged" and there.coef_.shape == (3, FEATURES) and there.intercept_.shape == (3,)
+    assert there.objective_ == pytest.approx(here.objective_, rel=2 * settings["tol"])
+    assert there.coef_ == pytest.approx(here.coef_, rel=1e-2, abs=1e-3)
+    if loss == "logistic":
+        folds, lambdas = np.arange(ROWS) % 4, [0.1, 0.01]
+        search = local.MarginClassifierCV(loss, lambdas=lambdas, cv=folds, **settings).fit(X, y, weights)
+        other = elsewhere.MarginClassifierCV(loss, lambdas=lambdas, client=client, **settings)
+        other.fit(*split((X, y, weights)), folds=split((X, folds))[1])
+        assert other.errors_ == pytest.approx(search.errors_, abs=1e-12)
+        path = elsewhere.MarginPath(loss, lambdas=lambdas, client=client, **settings).fit(*split((X, y, weights)))
+        assert path.coefs_.shape == (2, 3, FEATURES)
+
+
 def test_searches_and_paths_take_kernels_on_landmarks(client, data, tmp_path):
     X, y, weights = data
     folds, lambdas = np.arange(ROWS) % 4, np.geomspace(1, 1e-3, 4)

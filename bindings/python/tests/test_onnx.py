@@ -96,10 +96,16 @@ def test_coupled_probabilities_of_pairs_agree(loss, settings, classes):
     assert_agrees(model, np.vstack([X, 1e3 * X, -1e3 * X, np.zeros_like(X[:1])]))
 
 
-@pytest.mark.parametrize(("loss", "scheme"), [("logistic", "joint"), ("logistic", "multinomial"), ("hinge", "joint")])
+@pytest.mark.parametrize(("loss", "scheme"), [("logistic", "joint"), ("logistic", "multinomial"), ("hinge", "joint"), ("hinge", "crammer-singer")])
 def test_joint_classes_agree(loss, scheme):
     X, y = clouds(90, 3)
     assert_agrees(ml.MarginClassifier(loss, multi_class=scheme).fit(X, y), np.vstack([X, 100 * X]))
+
+
+@pytest.mark.parametrize(("scheme", "approximation"), [("joint", None), ("multinomial", "nystrom:m=30"), ("joint", "cholesky:tol=1e-8")])
+def test_joint_classes_with_a_kernel_agree(scheme, approximation):
+    X, y = clouds(90, 3)
+    assert_agrees(ml.MarginClassifier("logistic", kernel="gaussian", approximation=approximation, multi_class=scheme).fit(X, y), X)
 
 
 def test_joint_probabilities_of_other_losses_are_refused():

@@ -9,13 +9,12 @@
 
 mod coupling;
 mod isotonic;
-mod joint;
 mod platt;
 mod reliability;
 
 pub use coupling::pairwise_coupling;
 pub use isotonic::IsotonicRegression;
-pub use joint::{joint_probabilities, softmax};
+pub use margins_losses::{joint_probabilities, softmax};
 pub use platt::PlattScaling;
 pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliability};
 

@@ -6,6 +6,7 @@
 //! * [`Gram`]: the kernel matrix with the factors that solvers share, in memory or computed where
 //!   it is needed.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
+//! * [`joint_path`]: several classes in one problem.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`certify`](fn@certify): the duality gap of functions that another solver has found.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
@@ -42,6 +43,7 @@ mod cross_validation;
 mod error;
 pub mod features;
 mod gram;
+mod joint;
 mod kernel_fit;
 mod leave_one_out;
 mod newton;
@@ -57,6 +59,7 @@ pub use certify::{KnownFunction, certify};
 pub use cross_validation::{cross_validate, svm_path_of_rows, training_path};
 pub use error::Error;
 pub use gram::Gram;
+pub use joint::{JointPulls, joint_certificates, joint_path};
 pub use kernel_fit::KernelFit;
 pub use leave_one_out::{leave_one_out, one_step_leave_one_out};
 pub use margins_kernel_functions::{

@@ -210,7 +210,8 @@ impl<'a> Steps<'a> {
             | Scheme::Joint
             | Scheme::Multinomial
             | Scheme::Plurality
-            | Scheme::DecisionList => (VERSION_OF_SCHEMES, VERSION_OF_PATHS_OF_SCHEMES),
+            | Scheme::DecisionList
+            | Scheme::CrammerSinger => (VERSION_OF_SCHEMES, VERSION_OF_PATHS_OF_SCHEMES),
         };
         if self.further.is_empty() { alone } else { path }
     }

@@ -148,7 +148,8 @@ impl Scheme {
             | Scheme::Plurality
             | Scheme::DecisionList
             | Scheme::Joint
-            | Scheme::Multinomial => {
+            | Scheme::Multinomial
+            | Scheme::CrammerSinger => {
                 return Err(Error::NoProbabilities(self.to_string()));
             }
             Scheme::OneVersusRest => {

@@ -27,6 +27,9 @@ pub enum Scheme {
     /// A score for each class, all from the multinomial logistic regression: the class of the largest
     /// score, the first of several.
     Multinomial,
+    /// A score for each class, all from the machine of Crammer and Singer: the class of the largest score,
+    /// the first of several.
+    CrammerSinger,
     /// A majority for each class against all others, of any number of members: the class of the
     /// largest score, which is the share of votes for the class less that against it; of several the
     /// first.
@@ -49,7 +52,7 @@ impl Scheme {
 
     /// Returns true if the members come from one problem, so that they have one certificate.
     pub fn is_joint(self) -> bool {
-        matches!(self, Scheme::Joint | Scheme::Multinomial)
+        matches!(self, Scheme::Joint | Scheme::Multinomial | Scheme::CrammerSinger)
     }
 
     /// Returns true if several members have one score together, which has no probability: those of a
@@ -68,6 +71,7 @@ impl Scheme {
             Scheme::OneVersusRest
             | Scheme::Joint
             | Scheme::Multinomial
+            | Scheme::CrammerSinger
             | Scheme::MajorityVersusRest
             | Scheme::Plurality => Some(classes),
             Scheme::OneVersusOne => Some(classes.checked_mul(classes - 1)? / 2),
@@ -89,10 +93,20 @@ impl Scheme {
             Scheme::OneVersusRest | Scheme::MajorityVersusRest | Scheme::Plurality => {
                 classes.iter().map(|class| format!("'{class}' against the rest")).collect()
             }
-            Scheme::Joint | Scheme::Multinomial => {
+            Scheme::Joint | Scheme::Multinomial | Scheme::CrammerSinger => {
                 classes.iter().map(|class| format!("'{class}'")).collect()
             }
             Scheme::OneVersusOne => Self::pairs(classes.len()).map(|(i, j)| pair(i, j)).collect(),
+        }
+    }
+
+    /// Returns the names of the problems that the members come from, each with its own certificate: one
+    /// for all classes of a [joint](Self::is_joint) scheme, else one per
+    /// [member](Self::member_names).
+    pub fn problem_names(self, classes: &[String]) -> Vec<String> {
+        match self.is_joint() {
+            true => vec!["all classes".to_owned()],
+            false => self.member_names(classes),
         }
     }
 
@@ -111,6 +125,7 @@ impl Scheme {
             Scheme::OneVersusRest
             | Scheme::Joint
             | Scheme::Multinomial
+            | Scheme::CrammerSinger
             | Scheme::MajorityVersusRest
             | Scheme::Plurality => {
                 (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
@@ -137,6 +152,7 @@ impl std::fmt::Display for Scheme {
             Scheme::OneVersusOne => "one-versus-one",
             Scheme::Joint => "joint",
             Scheme::Multinomial => "multinomial",
+            Scheme::CrammerSinger => "crammer-singer",
             Scheme::MajorityVersusRest => "majority-versus-rest",
             Scheme::Plurality => "plurality",
             Scheme::DecisionList => "decision-list",

@@ -15,13 +15,16 @@
 //! * [`Request`], [`Ask`], [`Reply`]: the messages.
 //! * [`Threads`]: shards in this process.
 //! * [`OnLandmarks`]: shards that make features of [`Landmarks`] of their samples.
-//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights; [`PointStore`]:
-//!   where it keeps how far it has come.
+//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights;
+//!   [`joint_path_over_shards`]: that of several classes in one problem; [`PointStore`]: where paths keep
+//!   how far they have come.
 
 mod answer;
 mod block;
+mod errors;
 mod failure;
 mod few_samples;
+mod joint;
 mod landmarks;
 mod merging;
 mod on_disk;
@@ -43,17 +46,17 @@ mod wire;
 mod workers;
 
 pub use block::{Block, Rows};
+pub use errors::{RuleOutcome, errors_over_shards};
 pub use failure::Failure;
 pub use landmarks::Landmarks;
 pub use on_disk::OnDisk;
 pub use on_landmarks::{OnLandmarks, rows_over_shards};
-pub use open::{
-    BinaryProblem, RuleOutcome, errors_over_shards, path_over_shards, spreads_over_shards,
-};
+pub use open::{BinaryProblem, joint_path_over_shards, path_over_shards, spreads_over_shards};
 pub use point_store::PointStore;
 pub use request::{
-    Answer, Ask, Definition, Description, DualStep, FeatureSource, FoldDraw, GivenPoint, Kept,
-    Merging, Partial, ProximalStep, Reply, Request, Rule, SampledRows, Spot, Weighting,
+    Answer, Ask, Definition, Description, DualStep, FeatureSource, FoldDraw, GivenPoint,
+    JointProblem, Kept, Merging, Partial, ProximalStep, Reply, Request, Rule, SampledRows, Spot,
+    Weighting,
 };
 pub use shard::{Blocks, Resident, Shard};
 pub use sharded::Sharded;

@@ -18,6 +18,7 @@ pub(crate) fn class_scores(model: &Model, scores: &DMatrix<f64>) -> DMatrix<f64>
         Scheme::OneVersusRest
         | Scheme::Joint
         | Scheme::Multinomial
+        | Scheme::CrammerSinger
         | Scheme::MajorityVersusRest
         | Scheme::Plurality => scores.clone(),
         Scheme::OneVersusOne => {

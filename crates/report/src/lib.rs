@@ -25,7 +25,7 @@ pub use evaluation::{Confusion, Evaluation, HardSample};
 pub use excess_risk::{ExcessRisk, ExcessRiskPoint};
 pub use game::Game;
 pub use measured::Measured;
-pub use members::{Coefficient, MemberSummary};
+pub use members::{CertificateSummary, Coefficient, MemberSummary};
 pub use profile::Profile;
 pub use report::{CandidateChoice, Fact, Origin, PathPoint, Report};
 pub use selection::{KernelErrors, LambdaError, Selection};

@@ -7,14 +7,57 @@ use serde::Serialize;
 /// The most coefficients that are listed.
 const MOST_LISTED: usize = 30;
 
-/// A binary classifier of a model with its certificate.
+/// A certificate in a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CertificateSummary {
+    /// The classes that the problem distinguishes, in words.
+    pub name: String,
+    /// The regularisation, if there is a penalty.
+    pub lambda: Option<f64>,
+    /// The objective reached, where it is known.
+    pub objective: Option<f64>,
+    /// A lower bound on the minimum of the objective, where one is known.
+    pub dual_objective: Option<f64>,
+    /// The gap between them relative to their size, where it is known.
+    pub relative_gap: Option<f64>,
+    /// True if the gap is at most the tolerance.
+    pub converged: bool,
+}
+
+impl From<&MemberSummary> for CertificateSummary {
+    fn from(member: &MemberSummary) -> Self {
+        CertificateSummary {
+            name: member.name.clone(),
+            lambda: member.lambda,
+            objective: member.objective,
+            dual_objective: member.dual_objective,
+            relative_gap: member.relative_gap,
+            converged: member.converged,
+        }
+    }
+}
+
+/// Returns the certificate of the one problem that gives all members of a model, if there is one.
+pub(crate) fn joint_certificate(model: &Model) -> Option<CertificateSummary> {
+    let member = model.members().first().filter(|_| model.scheme().is_joint())?;
+    Some(CertificateSummary {
+        name: model.scheme().problem_names(model.classes()).concat(),
+        lambda: member.lambda,
+        objective: member.training.objective,
+        dual_objective: member.training.dual_objective,
+        relative_gap: member.training.relative_gap,
+        converged: member.training.converged,
+    })
+}
+
+/// A member of a model with its certificate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemberSummary {
     /// The classes that it distinguishes, in words.
     pub name: String,
     /// The regularisation, if there is a penalty.
     pub lambda: Option<f64>,
-    /// The objective reached, where it is known.
+    /// The objective reached, where it is known and the member is a problem of its own.
     pub objective: Option<f64>,
     /// A lower bound on the minimum of the objective, where one is known.
     pub dual_objective: Option<f64>,
@@ -99,12 +142,13 @@ pub(crate) fn members(model: &Model, fitted_to: Option<&Design>) -> Vec<MemberSu
             let (name, value) = (name(k), coef[k]);
             Coefficient { name, value, standardized: standardized(k, value) }
         };
+        let own = (!model.scheme().is_joint()).then_some(&member.training);
         MemberSummary {
             name: member_name,
             lambda: member.lambda,
-            objective: member.training.objective,
-            dual_objective: member.training.dual_objective,
-            relative_gap: member.training.relative_gap,
+            objective: own.and_then(|own| own.objective),
+            dual_objective: own.and_then(|own| own.dual_objective),
+            relative_gap: own.and_then(|own| own.relative_gap),
             converged: member.training.converged,
             scaled_probabilities: member.platt.is_some(),
             intercept: member.intercept,

@@ -72,7 +72,7 @@ impl Report {
         add("Choice of lambda", self.selection.iter().flat_map(figures::selection).collect());
         add("Path", figures::path(&self.path, &self.profiles, &self.duals));
         add("Game", self.game.iter().flat_map(figures::game).collect());
-        add("Certificates", tables::certificates(&self.members).into_iter().collect());
+        add("Certificates", tables::certificates(&self.certificates()).into_iter().collect());
         add("Decisions", self.evaluations.iter().map(tables::decisions).collect());
         add("Classes", self.evaluations.iter().filter_map(evaluations::classes).collect());
         let locations = tables::margin_locations(&self.evaluations);

@@ -10,7 +10,7 @@ use crate::data::{DataSummary, Labelled};
 use crate::evaluation::Evaluation;
 use crate::excess_risk::ExcessRisk;
 use crate::game::Game;
-use crate::members::{MemberSummary, members};
+use crate::members::{CertificateSummary, MemberSummary, joint_certificate, members};
 use crate::profile::Profile;
 use crate::selection::Selection;
 use crate::suspect::Suspect;
@@ -43,7 +43,9 @@ pub struct Report {
     pub duals: Vec<Profile>,
     /// The end of a game of focused online learning.
     pub game: Option<Game>,
-    /// The binary classifiers of the model.
+    /// The certificate of one problem for all classes; the members then have none of their own.
+    pub certificate: Option<CertificateSummary>,
+    /// The binary classifiers of the model, or its classes.
     pub members: Vec<MemberSummary>,
     /// The evaluations of the model, on the training data first.
     pub evaluations: Vec<Evaluation>,
@@ -109,13 +111,13 @@ pub struct CandidateChoice {
 pub struct PathPoint {
     /// The regularisation.
     pub lambda: f64,
-    /// The objective reached.
+    /// The objective reached, of several problems their sum.
     pub objective: f64,
-    /// The relative duality gap of the objective.
+    /// The relative duality gap of the objective, of several problems the largest.
     pub relative_gap: f64,
-    /// True if the gap is at most the tolerance.
+    /// True if every gap is at most the tolerance.
     pub converged: bool,
-    /// The sum of the norms of the members.
+    /// The norm of all members together, the root of the sum of their squared norms.
     pub norm: f64,
     /// The share of training samples misclassified.
     pub training_error: f64,
@@ -137,6 +139,7 @@ impl Report {
             profiles: Vec::new(),
             duals: Vec::new(),
             game: None,
+            certificate: None,
             members: Vec::new(),
             evaluations: Vec::new(),
             excess_risk: None,
@@ -154,7 +157,16 @@ impl Report {
     /// Adds the members of a model with their certificates and coefficients. The training data, if
     /// given, name the rows of support samples and standardise coefficients of features.
     pub fn describe(&mut self, model: &Model, fitted_to: Option<&Design>) {
+        self.certificate = joint_certificate(model);
         self.members = members(model, fitted_to);
+    }
+
+    /// Returns the certificates: the one of all classes, or those of the members.
+    pub(crate) fn certificates(&self) -> Vec<CertificateSummary> {
+        match &self.certificate {
+            Some(joint) => vec![joint.clone()],
+            None => self.members.iter().map(CertificateSummary::from).collect(),
+        }
     }
 
     /// Adds the rows with slack of focused learning, counted from 0, the largest first.

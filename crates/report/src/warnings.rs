@@ -5,7 +5,7 @@ use margins_data::{Counted, Listed};
 use crate::class_evaluation::{ClassEvaluation, ReliabilityDiagram};
 use crate::data::{ClassShare, DataSummary};
 use crate::evaluation::Evaluation;
-use crate::members::MemberSummary;
+use crate::members::CertificateSummary;
 use crate::report::Report;
 use crate::selection::Selection;
 
@@ -15,18 +15,19 @@ const FAR: f64 = 3.0;
 const FEW: usize = 10;
 
 impl Report {
-    /// Returns a sentence on every member whose duality gap or rounding is above the tolerance. A run of fits says
+    /// Returns a sentence on every problem whose duality gap or rounding is above the tolerance. A run of fits says
     /// more of its own, with what may help.
     pub fn uncertified(&self) -> Vec<String> {
-        let uncertified = self.members.iter().filter(|m| m.relative_gap.is_some() && !m.converged);
-        let sentence = |member: &MemberSummary| {
+        let mut problems = self.certificates();
+        problems.retain(|problem| problem.relative_gap.is_some() && !problem.converged);
+        let sentence = |problem: &CertificateSummary| {
             format!(
                 "The fit of {} is not certified: its duality gap, or the allowance for rounding in it, is \
                  above the tolerance.",
-                member.name
+                problem.name
             )
         };
-        uncertified.map(sentence).collect()
+        problems.iter().map(sentence).collect()
     }
 
     /// Returns sentences on what the numbers show that the reader should know first. The error on the

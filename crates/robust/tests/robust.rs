@@ -214,7 +214,7 @@ proptest! {
         let (n, lambda) = (rows.len() as f64, lambda(10f64.powf(exponent)));
         let design = Design::from_rows(&rows).expect("finite");
         let labels = Labels::from_signs(signs.clone()).expect("two classes");
-        let mut objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+        let mut objective = Objective::new(&Hinge as &dyn MarginLoss, &design, &labels).expect("fits");
         if !intercept {
             objective = objective.without_intercept();
         }
@@ -253,7 +253,9 @@ fn moments_without_the_row_exceed_the_bound() {
         let rows: Vec<[f64; 1]> = kept.iter().map(|&i| rows[i]).collect();
         let labels = Labels::from_signs(kept.iter().map(|&i| signs[i]).collect()).expect("two");
         let design = Design::from_rows(&rows).expect("finite");
-        let objective = Objective::new(&Hinge, &design, &labels).expect("fits").without_intercept();
+        let objective = Objective::new(&Hinge as &dyn MarginLoss, &design, &labels)
+            .expect("fits")
+            .without_intercept();
         machine.fit(&objective, lambda, &Options::default()).expect("convex")
     };
     let whole = fit(&[0, 1, 2, 3]);
@@ -271,7 +273,8 @@ fn letters_are_those_of_the_objective() {
     let data = clean(50, 7);
     let [l1, l2, l3] = [0.3, 0.2, 4.0];
     let machine = MarginDistribution::by_letters(l1, l2, l3).expect("valid");
-    let objective = Objective::of(&Hinge, &data).expect("fits").without_intercept();
+    let objective =
+        Objective::of(&Hinge as &dyn MarginLoss, &data).expect("fits").without_intercept();
     let own = machine.lambda().expect("by letters");
     let fit = machine.fit(&objective, own, &Options::default()).expect("convex");
     let signs = data.labels().signs();
@@ -305,7 +308,7 @@ fn letters_are_those_of_the_objective() {
 #[test]
 fn a_wide_scale_is_empirical_risk_minimisation() {
     let data = contaminated(&clean(80, 1), 10, 2.0);
-    let objective = Objective::of(&Logistic, &data).expect("fits");
+    let objective = Objective::of(&Logistic as &dyn MarginLoss, &data).expect("fits");
     let plain = fit(&objective, lambda(0.02), &precise()).expect("convex");
     let mut before = f64::INFINITY;
     for alpha in [1.0, 0.1, 1e-2, 1e-6] {
@@ -325,7 +328,7 @@ fn a_wide_scale_is_empirical_risk_minimisation() {
 #[test]
 fn one_block_is_empirical_risk_minimisation() {
     let data = clean(60, 2);
-    let objective = Objective::of(&SquaredHinge, &data).expect("fits");
+    let objective = Objective::of(&SquaredHinge as &dyn MarginLoss, &data).expect("fits");
     let plain = fit(&objective, lambda(0.1), &precise()).expect("convex");
     let robust = MedianOfMeans::new(1).expect("valid").fit(&objective, lambda(0.1), &precise());
     let (one, other) = (robust.expect("fits").report.objective, plain.report.objective);
@@ -340,13 +343,14 @@ fn outliers_ruin_the_mean_and_not_its_estimates() {
     let options = Options::default();
     let plain_error = |data: &Dataset| {
         let machine = MarginDistribution::new(0.0, 0.0).expect("valid");
-        let objective = Objective::of(&Hinge, data).expect("fits").without_intercept();
+        let objective =
+            Objective::of(&Hinge as &dyn MarginLoss, data).expect("fits").without_intercept();
         test_error(&machine.fit(&objective, lambda, &options).expect("convex"))
     };
     let (clean_error, ruined_error) = (plain_error(&sound), plain_error(&spoilt));
     assert!(clean_error < 0.04, "{clean_error}");
     assert!(ruined_error > 0.2, "{ruined_error}");
-    let objective = Objective::of(&Hinge, &spoilt).expect("fits");
+    let objective = Objective::of(&Hinge as &dyn MarginLoss, &spoilt).expect("fits");
     let catoni = CatoniRisk::new(1.0).expect("valid").fit(&objective, lambda, &options);
     let median = MedianOfMeans::new(41).expect("valid").fit(&objective, lambda, &options);
     for (name, robust) in [("catoni", catoni), ("median of means", median)] {
@@ -363,7 +367,7 @@ fn weights_of_mean_and_variance_trade_them_off() {
     let data = clean(120, 4);
     let moments = |mean: f64, variance: f64| {
         let machine = MarginDistribution::new(mean, variance).expect("valid");
-        let objective = Objective::of(&Hinge, &data).expect("fits");
+        let objective = Objective::of(&Hinge as &dyn MarginLoss, &data).expect("fits");
         let options = Options { tolerance: 1e-9, ..Options::default() };
         let fit = machine.fit(&objective, lambda(0.01), &options).expect("convex");
         assert!(fit.report.converged(), "{:?}", fit.report);
@@ -383,7 +387,8 @@ fn weights_of_mean_and_variance_trade_them_off() {
 #[test]
 fn the_machine_without_moments_minimises_the_loss() {
     let data = clean(90, 5);
-    let objective = Objective::of(&Logistic, &data).expect("fits").without_intercept();
+    let objective =
+        Objective::of(&Logistic as &dyn MarginLoss, &data).expect("fits").without_intercept();
     let plain = fit(&objective, lambda(0.01), &precise()).expect("convex");
     let machine = MarginDistribution::new(0.0, 0.0).expect("valid");
     let options = Options { tolerance: 1e-9, ..Options::default() };
@@ -413,13 +418,13 @@ fn sparse_wide_and_weighted_samples_give_the_same_machine() {
     let repeated: Vec<usize> = (0..40).flat_map(|i| vec![i; i % 3]).collect();
     let twice = data.select(&repeated);
     let n_ratio = 40.0 / repeated.len() as f64;
-    let dense = Objective::of(&Hinge, &twice).expect("fits");
+    let dense = Objective::of(&Hinge as &dyn MarginLoss, &twice).expect("fits");
     let expected = machine.fit(&dense, lambda(0.05), &options).expect("convex");
     let labels = Labels::from_signs(signs.to_vec()).expect("two classes");
     // 50 columns, of which 3 are used: fewer samples than features take the other route.
     for columns in [3, 50] {
         let design = Design::from_sparse_rows(&rows, columns).expect("valid");
-        let objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+        let objective = Objective::new(&Hinge as &dyn MarginLoss, &design, &labels).expect("fits");
         let objective = objective.with_weights(&weights).expect("valid");
         let scaled = lambda(0.05 / n_ratio);
         let fit = machine.fit(&objective, scaled, &options).expect("convex");
@@ -484,7 +489,7 @@ fn specifications_are_read_back() {
 #[test]
 fn what_cannot_be_fitted_is_refused() {
     let data = clean(20, 9);
-    let objective = Objective::of(&Hinge, &data).expect("fits");
+    let objective = Objective::of(&Hinge as &dyn MarginLoss, &data).expect("fits");
     let refusal = |text: &str| {
         let learner: RobustLearner = text.parse().expect("valid");
         learner.fit(&objective, lambda(0.1), &Options::default()).expect_err("refused")
@@ -506,7 +511,7 @@ fn what_cannot_be_fitted_is_refused() {
 fn features_beyond_floating_point_are_no_fit() {
     let design = Design::from_rows(&[[1e200, 1.0], [-1e200, 2.0], [1e180, 0.5]]).expect("finite");
     let labels = Labels::from_signs(vec![1.0, -1.0, -1.0]).expect("two classes");
-    let objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+    let objective = Objective::new(&Hinge as &dyn MarginLoss, &design, &labels).expect("fits");
     let machine = MarginDistribution::new(1.0, 1.0).expect("valid");
     let refused = machine.fit(&objective, lambda(0.1), &Options::default());
     assert!(
@@ -526,7 +531,8 @@ fn features_beyond_floating_point_are_no_fit() {
 fn the_median_of_means_does_not_depend_on_the_unit_of_the_weights() {
     let data = clean(120, 5);
     let run = |factor: f64| {
-        let objective = Objective::of(&SquaredHinge, &data).expect("both classes");
+        let objective =
+            Objective::of(&SquaredHinge as &dyn MarginLoss, &data).expect("both classes");
         let objective = objective.with_weights(&[factor; 120]).expect("valid");
         let learner = MedianOfMeans::new(5).expect("valid");
         learner.fit(&objective, lambda(1e-2 * factor), &Options::default()).expect("a fit")
@@ -624,7 +630,8 @@ fn a_step_of_gradient_descent_by_hand() {
     assert!(found.coef.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14));
     // A step that is too long overflows, and the report says so.
     let solver = Solver::GradientDescent { step: StepRule::Fixed(1e300) };
-    let squared = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let squared =
+        Objective::new(&Squared as &dyn MarginLoss, data.design(), data.labels()).unwrap();
     let wild = unpenalised(&squared, &Options { solver, ..Options::default() }).unwrap();
     assert_eq!(wild.report.status, Status::NumericalTrouble);
 }
@@ -653,7 +660,8 @@ fn a_descent_to_the_origin_meets_its_rule() {
     }
     // Elsewhere a far start, of a large gradient, does not loosen the rule.
     let data = clean(30, 2);
-    let objective = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let objective =
+        Objective::new(&Squared as &dyn MarginLoss, data.design(), data.labels()).unwrap();
     let near = unpenalised(&objective, &Options::default()).unwrap();
     let start = vec![1e6; data.columns() + 1];
     let far = unpenalised_from(&objective, &start, &Options::default()).unwrap();
@@ -665,7 +673,8 @@ fn a_descent_to_the_origin_meets_its_rule() {
 #[test]
 fn starts_that_do_not_fit_are_refused() {
     let data = clean(30, 2);
-    let objective = Objective::new(&Squared, data.design(), data.labels()).unwrap();
+    let objective =
+        Objective::new(&Squared as &dyn MarginLoss, data.design(), data.labels()).unwrap();
     let refused = |start: &[f64]| {
         unpenalised_from(&objective, start, &Options::default()).unwrap_err().to_string()
     };
@@ -726,7 +735,7 @@ fn separated_classes_have_no_minimum_without_a_penalty() {
         let free = unpenalised(&objective, &Options::default()).unwrap();
         assert_eq!(free.report.status, status, "{specification}");
     }
-    let objective = Objective::new(&Hinge, &design, &labels).unwrap();
+    let objective = Objective::new(&Hinge as &dyn MarginLoss, &design, &labels).unwrap();
     let refused = unpenalised(&objective, &Options::default()).unwrap_err().to_string();
     assert!(refused.contains("hinge"), "{refused}");
 }

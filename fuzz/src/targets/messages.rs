@@ -6,9 +6,10 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_data::metrics::Measure;
 use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::problem::JointForm;
 use margins_optim::shards::{
     BinaryProblem, Block, Failure, Message, Reply, Request, Resident, Rule, Shard, Threads,
-    Workers, errors_over_shards, path_over_shards,
+    Workers, errors_over_shards, joint_path_over_shards, path_over_shards,
 };
 use margins_optim::{Lambda, Options, Training};
 
@@ -88,7 +89,9 @@ fn fit(workers: &mut dyn Workers, loss: &Loss) -> Result<(), margins_optim::Erro
     let fits = path_over_shards(workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
-    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, &rules).map(drop)
+    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, None, &rules)?;
+    let of = (JointForm::Pairwise, 2);
+    joint_path_over_shards(workers, &training, of, &problem, &lambdas[..1], None).map(drop)
 }
 
 /// Workers whose messages and answers are written down.

@@ -11,11 +11,12 @@ use crate::Failure;
 use crate::book::anchor;
 
 /// The papers: what the names of their experiments start with, and their titles.
-pub(super) const PAPERS: [(&str, &str); 5] = [
+pub(super) const PAPERS: [(&str, &str); 6] = [
     ("margin-pursuit", "Margin pursuit (Holland 2019)"),
     ("lhs", "The leaky hockey stick (Kwon and Zou 2023)"),
     ("massart", "Halfspaces under Massart noise (Diakonikolas and Zarifis 2024)"),
     ("robust", "Robust learners"),
+    ("multi-class", "Several classes"),
     ("fol", "The maximal loss (Shalev-Shwartz and Wexler 2016)"),
 ];
 

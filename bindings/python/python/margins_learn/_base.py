@@ -256,9 +256,9 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self._lock_coefficients()
 
     def _adopt_report(self, report: dict[str, Any]) -> None:
-        """Takes the evidence of a fit: a number for two classes, an array with one entry per member for more."""
-        members = len(report["iterations"])
-        number = (lambda values: float(values[0])) if members == 1 else np.asarray
+        """Takes the evidence of a fit: a number for one problem, an array with one entry per binary problem for several."""
+        problems = len(report["iterations"])
+        number = (lambda values: float(values[0])) if problems == 1 else np.asarray
         certified = report.get("certifiable", True)
         self._keep(**{f"{name}_": number(report[name]) if certified or name == "objective" else None for name in EVIDENCE})
         self._keep(gradient_norm_=None if certified else number(report["gradient_norm"]))
@@ -268,8 +268,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
         self._keep(n_iter_=max(1, *report["iterations"]), status_=status, best_intercepts_=report.get("best_intercepts"))
         duals, forms = report.get("duals"), report.get("constrained")
-        self._keep(duals_=None if duals is None else duals[0] if members == 1 else duals)
-        self._keep(constrained_form_=None if forms is None else forms[0] if members == 1 else forms)
+        self._keep(duals_=None if duals is None else duals[0] if problems == 1 else duals)
+        self._keep(constrained_form_=None if forms is None else forms[0] if problems == 1 else forms)
 
     def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Applies `result` to the scores of every sample, one per member or one of a majority, for some rows at a time."""

@@ -44,7 +44,7 @@ class FocusedClassifier(ModelClassifier):
         multiplied by the weight of their row divided by the largest one: a row with at most `epsilon` of the largest
         weight need not be right. `balanced` gives both classes the same total weight, and is refused if this would
         spare all rows of a class. A dict maps classes to numbers. With more than two classes, `balanced` applies to
-        every binary problem.
+        every binary problem, or to all classes of one problem.
     standardize : bool, default=False
         If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. The saved model
         applies to the unscaled features.

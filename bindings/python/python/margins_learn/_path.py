@@ -89,11 +89,12 @@ class MarginPath(OneKernel):
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
-        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
-        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
-        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
+        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+        Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
+        classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
+        other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
+        with the largest hinge over the other classes.
     solver : {"auto", "mm", "mm-accelerated", "newton", "proximal-newton", "sdca", "bundle", "lbfgs", "gd"}, default="auto"
         Algorithm. `"auto"`: Solver predicted to be fastest. `"mm"`: Majorisation-minimisation. `"mm-accelerated"`:
         Majorisation-minimisation with extrapolation. `"newton"`: Semismooth Newton, by a dense factorisation or
@@ -139,17 +140,18 @@ class MarginPath(OneKernel):
         Coefficients: of the features of a linear classifier, of the samples with a kernel.
     intercepts_ : array of shape (n_Cs, n_members)
         Intercepts.
-    objectives_, lower_bounds_, dual_gaps_, relative_gaps_ : array of shape (n_Cs, n_members)
+    objectives_, lower_bounds_, dual_gaps_, relative_gaps_ : array of shape (n_Cs, n_problems)
         Objectives, lower bounds on their minima, their differences, and the differences relative to their size.
-    relative_roundings_ : array of shape (n_Cs, n_members)
+        There is one problem per member, and one for all classes unless `multi_class` is `"ovr"` or `"ovo"`.
+    relative_roundings_ : array of shape (n_Cs, n_problems)
         Allowances for rounding errors, which the relative gaps do not include.
     exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_, exact_relative_roundings_ : \
-array of shape (n_Cs, n_members)
+array of shape (n_Cs, n_problems)
         The same numbers for the exact kernel, with `certify_exact`.
     duals_ : array of shape (n_Cs, n_samples)
         Negative slopes of the loss at the samples, `-L'(u_i)`: of two classes with a kernel that is not approximated.
         `display.CoefficientPathDisplay` draws them.
-    statuses_ : array of shape (n_Cs, n_members)
+    statuses_ : array of shape (n_Cs, n_problems)
         Why each fit ended.
     n_iter_ : int
         Largest number of iterations of a fit, at least 1; fits in closed form take none.
@@ -312,8 +314,8 @@ array of shape (n_Cs, n_members)
         classifier._adopt(self._models.at(float(self.lambdas_[step])))
         report = {name: getattr(self, f"{name}s_")[step] for name in EVIDENCE}
         exact = {name: [getattr(self, f"exact_{name}s_")[step]] for name in EVIDENCE if hasattr(self, f"exact_{name}s_")}
-        members = len(self.statuses_[step])
-        classifier._adopt_report(report | {"exact": exact, "status": self.statuses_[step].tolist(), "iterations": [self.n_iter_] * members})
+        statuses = self.statuses_[step].tolist()
+        classifier._adopt_report(report | {"exact": exact, "status": statuses, "iterations": [self.n_iter_] * len(statuses)})
         classifier._keep(lambda_=float(self.lambdas_[step]))
         return classifier
 

@@ -194,7 +194,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     C : float > 0, default=1.0
         Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
-        for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
+        for differentiable losses. Its evidence is `gradient_norm_`; only several classes in one problem have a gap.
     kernel : str, callable or None, default=None
         Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
         `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
@@ -251,11 +251,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
-        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
-        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
-        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
+        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+        Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
+        classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
+        other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
+        with the largest hinge over the other classes.
     probability : {"loss", "platt"}, default="loss"
         Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
         `"platt"`: Platt scaling of cross-validated scores, for any loss.
@@ -310,7 +311,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         margins, the scale `v k/gamma` that the rule has `required` at the end, the number of `fits`, and whether the
         scale has `settled`, to 1 %. Otherwise not set.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
-        Objective, lower bound on its minimum, their difference, and the difference relative to their size.
+        Objective, lower bound on its minimum, their difference, and the difference relative to their size. A float for
+        two classes and for one problem of all classes (any other `multi_class` than `"ovr"` and `"ovo"`).
     relative_rounding_ : float or array of shape (n_members,)
         Allowance for rounding errors, which the relative gap does not include.
     exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_ : \

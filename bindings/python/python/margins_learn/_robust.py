@@ -35,7 +35,7 @@ class RobustClassifier(OneKernel, ModelClassifier):
         names of scikit-learn are valid as well: `log_loss`, `squared_hinge`, `squared_error` and `modified_huber`.
     C : float > 0, default=1.0
         Weight of the loss against the penalty: lambda = 1/(2 n C). Infinity fits a linear classifier without a penalty,
-        for differentiable losses. It has no gap; its evidence is `gradient_norm_`.
+        for differentiable losses. Its evidence is `gradient_norm_`; only several classes in one problem have a gap.
     kernel : str, callable or None, default=None
         Kernel, such as `gaussian` or `poly:degree=3`. Default: linear classifier. `gaussian` (sigma from the data),
         `gaussian:sigma=0.5`, `laplacian:sigma=1`, `poly:degree=3`, `matern32:length=1`, `matern52:length=1`,
@@ -71,11 +71,12 @@ class RobustClassifier(OneKernel, ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
-        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
-        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
-        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
+        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+        Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
+        classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
+        other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
+        with the largest hinge over the other classes.
     tol : float > 0, default=1e-9
         Relative duality gap to reach. For an objective without a gap: the relative decrease over twenty steps below
         which the descent ends.

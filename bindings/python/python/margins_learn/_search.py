@@ -119,11 +119,12 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem.
-    multi_class : {"ovr", "ovo", "joint", "multinomial"}, default="ovr"
-        Multi-class scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one
-        binary classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against
-        every other. `"multinomial"`: Multinomial logistic regression, with the logistic loss.
+        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+        Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
+        classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
+        other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
+        with the largest hinge over the other classes.
     probability : {"loss", "platt"}, default="loss"
         Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
         `"platt"`: Platt scaling of cross-validated scores, for any loss.

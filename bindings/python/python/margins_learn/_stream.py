@@ -89,7 +89,7 @@ class StreamClassifier(ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Class weights. `balanced` gives both classes the same total weight. A number multiplies the weight of every
         sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem.
+        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
     tol : float > 0 or None, default=None
         Relative duality gap at which the fit counts as converged. A larger gap raises a `ConvergenceWarning`, unless
         `hold_out` ends the fit. None gives no warning, because stochastic gradient seldom reaches a small gap; a gap of

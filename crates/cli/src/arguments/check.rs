@@ -117,10 +117,11 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
     let robust_objective = arguments.objective.objective.is_some();
     let of_mean = "it has its own stopping rule";
     refuse_with_published(&arguments.stop, &[(robust_objective, "--objective", of_mean)])?;
-    match &arguments.objective.objective {
-        Some(objective) => robust(objective, &arguments.common),
-        None => Ok(()),
-    }
+    let Some(objective) = &arguments.objective.objective else { return Ok(()) };
+    robust(objective, &arguments.common)?;
+    let several = arguments.multi_class.is_some();
+    let of_mean = "it applies to the mean loss only";
+    refuse(&format!("--objective {}", name(objective)), &[(several, "--multi-class", of_mean)])
 }
 
 /// Refuses options that a robust objective ignores.

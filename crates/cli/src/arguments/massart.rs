@@ -99,7 +99,7 @@ pub(crate) struct LearnerArguments {
     /// Print a lower bound on eta, for --gamma, and the rows most likely flipped, and fit nothing
     #[arg(long, conflicts_with_all = ["calculate", "out", "report", "test", "stream", "memory"])]
     pub(crate) audit: bool,
-    /// Multi-class scheme
+    /// Scheme
     ///
     /// Learns a halfspace for each class against the rest, on the same rows, and prints a bound on
     /// the error of all together. Without it, more than two classes are an error.

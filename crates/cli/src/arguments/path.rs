@@ -7,7 +7,7 @@ use super::regularised::{
     LambdasArguments, ModelArguments, PointsArguments, RegularisedArguments, StopArguments,
 };
 use super::report::PageArguments;
-use super::values::number;
+use super::values::{MultiClass, number};
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArguments {
@@ -15,6 +15,8 @@ pub(crate) struct PathArguments {
     pub(crate) common: RegularisedArguments,
     #[command(flatten)]
     pub(crate) objective: ObjectiveArguments,
+    #[arg(long, value_name = "HOW", help_heading = "Loss")]
+    pub(crate) multi_class: Option<MultiClass>,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
     #[command(flatten)]
@@ -35,7 +37,7 @@ pub(crate) struct PathArguments {
         requires = "no_intercept",
         conflicts_with_all = [
             "kernel", "standardize", "penalty_factor", "objective", "stop", "out", "report", "checkpoint",
-            "lambdas", "solver", "tol", "max_iterations", "time_limit", "seed"
+            "lambdas", "solver", "tol", "max_iterations", "time_limit", "seed", "multi_class"
         ],
         hide_short_help = true,
         help_heading = "Regularisation"

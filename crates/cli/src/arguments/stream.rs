@@ -33,7 +33,7 @@ pub(crate) struct StreamArguments {
     pub(crate) classes: ClassesArguments,
     #[command(flatten)]
     pub(crate) loss: LossArguments,
-    /// Multi-class scheme
+    /// Scheme
     ///
     /// In a single pass, the classes are the labels of the first rows, or the comma-separated list
     /// --classes.

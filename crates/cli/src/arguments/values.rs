@@ -53,7 +53,7 @@ pub(super) fn choice(setting: &str, variant: &str) -> Option<PossibleValue> {
 
 choices! {
     /// The problems that several classes are solved by.
-    MultiClass of "multi_class": Ovr, Ovo, Joint, Multinomial
+    MultiClass of "multi_class": Ovr, Ovo, Joint, Multinomial, CrammerSinger
 }
 
 impl From<MultiClass> for Scheme {
@@ -63,6 +63,7 @@ impl From<MultiClass> for Scheme {
             MultiClass::Ovo => Scheme::OneVersusOne,
             MultiClass::Joint => Scheme::Joint,
             MultiClass::Multinomial => Scheme::Multinomial,
+            MultiClass::CrammerSinger => Scheme::CrammerSinger,
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn fit(
     let best_intercepts = fitted.best_intercepts(&settings)?;
     let duals = arguments.duals.as_deref();
     let solution = duals.map(|file| write_duals(file, &fitted, &settings)).transpose()?;
-    let mut warnings = task.warnings(fitted.fits.iter());
+    let mut warnings = task.warnings([&fitted.fits[..]].into_iter());
     warnings.add(of_step(arguments.step, fit.report.converged()));
     warnings.add_report(&fitted.report);
     if let Some(path) = to.out() {

@@ -1,22 +1,24 @@
 //! The command that fits along a path.
 
 use margins::Registry;
-use margins::data::Labels;
+use margins::data::{ClassLabels, Labels};
 use margins::estimators::regularised::{ClassifierSettings, Path, Regularisation};
-use margins::optim::Status;
+use margins::optim::{Fit, Status};
 use margins_report::{DataSummary, PathPoint, Profile, Report};
 
 use super::page::{Invocation, Page, classifier_of, title};
 use super::regularised::{Task, progress};
+use super::several_classes;
 use crate::arguments::check;
 use crate::arguments::path::PathArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::chart::{Chart, Point, write_chart};
+use crate::output::classes::{ClassesDocument, ClassesFitDocument, ClassesPathDocument};
 use crate::output::data::DataDocument;
 use crate::output::files::{check_files, emit, inputs, output, report};
-use crate::output::fits::{FitDocument, PathDocument, path_table};
+use crate::output::fits::{FitDocument, PathDocument, PathStep, path_table};
 use crate::output::limit::{LimitDocument, describe_limit};
 use crate::output::model::{coefficients, save_path};
 use crate::output::table::facts;
@@ -48,20 +50,40 @@ pub(super) fn path(
     let mut settings = task.settings(registry, regularisation)?;
     settings.options.solver = arguments.stop.of(settings.options.solver);
     settings.checkpoint.clone_from(checkpoint);
-    let mut rows = task.rows()?;
-    if let Some(exponent) = arguments.limit {
-        let format = arguments.output.format();
-        return limit(&rows, &settings, exponent, &common.data.name(), format);
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
+    if let Some(scheme) = arguments.multi_class {
+        settings.scheme = Some(scheme.into());
+        return fit(task, arguments, settings, task.rows_of_classes(false)?, page);
     }
+    let rows = task.rows()?;
+    match arguments.limit {
+        Some(exponent) => {
+            let format = arguments.output.format();
+            limit(&rows, &settings, exponent, &common.data.name(), format)
+        }
+        None => fit(task, arguments, settings, rows, page),
+    }
+}
+
+/// Fits along the path, and reports on it.
+fn fit<Y: ClassLabels>(
+    task: Task<'_>,
+    arguments: &PathArguments,
+    mut settings: ClassifierSettings,
+    mut rows: Rows<Y>,
+    page: Page<'_>,
+) -> Result<(), Failure> {
+    let common = &arguments.common;
     let (bar, observer) = progress();
     settings.progress = observer;
     let path = step("fitting", || rows.path(&settings));
     bar.finish_and_clear();
     let (path, table) = (path?, rows.summary());
-    let ends: Vec<Status> = path.fits.iter().flatten().map(|fit| fit.report.status).collect();
+    let ends: Vec<Status> = path.problems().flatten().map(|fit| fit.report.status).collect();
     refuse_contradiction(&settings.loss.specification(), &ends)?;
-    methods(path.fits.iter().flatten());
-    let mut warnings = task.warnings(path.fits.iter().flatten());
+    methods(path.problems().flatten());
+    let mut warnings = task.warnings(path.problems());
+    warnings.add(arguments.multi_class.and_then(|_| table.doubt()));
     let last = path.fits.last().map_or(f64::NAN, |fits| fits[0].lambda.get());
     warnings.add(of_end(path.fits.len(), arguments.lambdas.lambdas.0.len(), last));
     warnings.add_note(path.separation(&settings)?);
@@ -71,12 +93,20 @@ pub(super) fn path(
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let outputs = [arguments.output.out(), arguments.page.path()];
     let norms = path.norms(&settings)?;
-    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
-        [rows.describe(&common.data.name()), functions].concat()
+        let name = common.data.name();
+        let of_rows = match arguments.multi_class {
+            Some(_) => several_classes::describe(&name, path.scheme(), &rows),
+            None => rows.describe(&name),
+        };
+        [of_rows, functions].concat()
     };
-    let kind = format!("path of {}s", classifier_of(kernel.as_deref()));
+    let of_classes = match arguments.multi_class {
+        Some(_) => format!(" of {} classes", table.classes.len()),
+        None => String::new(),
+    };
+    let kind = format!("path of {}s{of_classes}", classifier_of(kernel.as_deref()));
     page.write(
         &title(&common.data.name(), &kind),
         || Ok(lines()),
@@ -87,6 +117,18 @@ pub(super) fn path(
         },
     )?;
     match arguments.output.format() {
+        OutputFormat::Json if arguments.multi_class.is_some() => {
+            let names = path.scheme().member_names(&table.classes);
+            let document = ClassesPathDocument {
+                format: "margins-multiclass-path",
+                version: VERSION,
+                data: ClassesDocument::new(common.data.name(), &table),
+                training: task.document(loss.clone(), kernel.clone()),
+                scheme: path.scheme().to_string(),
+                fits: documents_of_classes(&path, &names)?,
+            };
+            report(outputs, |out| write_json(out, &document))
+        }
         OutputFormat::Json => {
             let document = PathDocument {
                 format: "margins-path",
@@ -141,44 +183,66 @@ fn documents(path: &Path) -> Vec<FitDocument<'_>> {
     fits.map(|(at, fit)| FitDocument::new(fit, exact(at))).collect()
 }
 
+/// Returns the documents on the classifiers of several classes along a path, by members of these names.
+fn documents_of_classes<'p>(
+    path: &'p Path,
+    names: &'p [String],
+) -> Result<Vec<ClassesFitDocument<'p>>, Failure> {
+    let is_joint = path.scheme().is_joint();
+    let document = |(at, fits): (usize, &'p Vec<Fit>)| {
+        Ok(ClassesFitDocument::of_fits(names, fits, is_joint, path.training_error(at)?))
+    };
+    path.fits.iter().enumerate().map(document).collect()
+}
+
 /// Returns the chart of the objective along a path.
 fn chart(path: &Path) -> Chart {
-    let points = path.fits.iter().flatten().map(|fit| Point {
-        lambda: fit.lambda.get(),
-        value: fit.report.objective,
+    let points = path.problems().map(|fits| Point {
+        lambda: fits[0].lambda.get(),
+        value: fits.iter().map(|fit| fit.report.objective).sum(),
         spread: 0.0,
         mark: None,
     });
     Chart::new("objective", points)
 }
 
+/// Returns the coefficients of the features at a lambda; of several members the norm of those of each
+/// feature, as `type.coef = "2norm"` of glmnet shows it.
+fn along_features(fits: &[Fit]) -> Vec<f64> {
+    let norm = |k: usize| fits.iter().map(|fit| fit.coef[k]).fold(0.0, f64::hypot);
+    match fits {
+        [only] => only.coef.clone(),
+        _ => (0..fits[0].coef.len()).map(norm).collect(),
+    }
+}
+
 /// Adds the data and the fits of a path to a report, with their coefficients where those are of features.
-fn fill(
+fn fill<Y: ClassLabels>(
     report: &mut Report,
     path: &Path,
     norms: &[Vec<f64>],
-    rows: &Rows<Labels>,
+    rows: &Rows<Y>,
 ) -> Result<(), Failure> {
     report.data.extend(rows.in_memory().map(|data| DataSummary::of("training rows", data)));
     if path.kernel_specification().is_none() {
         let names = rows.summary().feature_names;
-        let coef: Vec<&[f64]> = path.fits.iter().flatten().map(|fit| &fit.coef[..]).collect();
+        let coef: Vec<Vec<f64>> = path.fits.iter().map(|fits| along_features(fits)).collect();
+        let coef: Vec<&[f64]> = coef.iter().map(Vec::as_slice).collect();
         report.profiles = Profile::largest(names.as_deref(), &coef);
+        let several = path.fits[0].len() > 1;
+        let of_norms = "of a feature, the norm of its coefficients in all members".to_owned();
+        report.add_facts(several.then_some(("coefficients along the path", of_norms)));
     }
-    let fits = path.fits.iter().flatten();
-    let certified = fits.clone().filter(|fit| fit.report.converged()).count();
-    report.add_facts([("certified", format!("{certified} of {} lambdas", fits.count()))]);
-    for (at, fits) in path.fits.iter().enumerate() {
-        let norm = norms[at].iter().sum();
-        let training_error = path.training_error(at)?;
-        report.path.extend(fits.iter().map(|fit| PathPoint {
-            lambda: fit.lambda.get(),
-            objective: fit.report.objective,
-            relative_gap: fit.report.relative_gap,
-            converged: fit.report.converged(),
-            norm,
-            training_error,
-        }));
-    }
+    let steps = PathStep::all(path, norms)?;
+    let certified = steps.iter().filter(|step| step.status == Status::Converged).count();
+    report.add_facts([("certified", format!("{certified} of {} lambdas", steps.len()))]);
+    report.path.extend(steps.iter().map(|step| PathPoint {
+        lambda: step.lambda,
+        objective: step.objective,
+        relative_gap: step.relative_gap,
+        converged: step.status == Status::Converged,
+        norm: step.norm,
+        training_error: step.training_error,
+    }));
     Ok(())
 }

@@ -190,18 +190,23 @@ impl Task<'_> {
         lines
     }
 
-    /// Returns the warnings about fits at single lambdas.
-    pub(super) fn warnings<'f>(self, fits: impl Iterator<Item = &'f Fit>) -> Warnings {
+    /// Returns the warnings about the fits at each lambda.
+    pub(super) fn warnings<'f>(self, lambdas: impl Iterator<Item = &'f [Fit]>) -> Warnings {
         let mut warnings = Warnings::default();
         match &self.objective {
             Some(objective) if !objective.is_certified() => warnings
                 .add(format!("--objective {objective} is not convex: the fit has no certificate.")),
             _ => {
-                let end = |fit: &Fit| (fit.report.status, fit.report.relative_gap);
-                let fits = fits.filter(|fit| !is_stationary(fit));
-                let (ends, gaps): (Vec<Status>, Vec<f64>) = fits.map(end).unzip();
-                let converged = ends.iter().map(|&end| end == Status::Converged);
-                warnings.add(of_gaps(converged.zip(gaps), None, &ends, self.arguments));
+                let lambdas: Vec<&[Fit]> =
+                    lambdas.filter(|fits| !fits.iter().all(is_stationary)).collect();
+                let ends: Vec<Status> =
+                    lambdas.iter().copied().flatten().map(|fit| fit.report.status).collect();
+                let of_lambda = |fits: &&[Fit]| {
+                    let gaps = fits.iter().map(|fit| fit.report.relative_gap);
+                    (fits.iter().all(|fit| fit.report.converged()), gaps.fold(0.0, f64::max))
+                };
+                let gaps = lambdas.iter().map(of_lambda);
+                warnings.add(of_gaps(gaps, None, &ends, self.arguments));
             }
         }
         warnings

@@ -1,9 +1,11 @@
-//! `fit` and `cv` with `--multi-class`: data of two classes or more.
+//! `fit` and `cv` with `--multi-class`, and what `path` has in common with them: data of two classes or
+//! more.
 
 use std::io::{self, Write};
 
-use margins::data::Classes;
+use margins::Scheme;
 use margins::data::digits::percent;
+use margins::data::{ClassLabels, Classes};
 use margins::estimators::regularised::{ClassifierSettings, DataSummary, FittedClassifier};
 use margins::optim::Status;
 
@@ -14,13 +16,15 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{is_verbose, methods, step};
 use crate::output::classes::{
-    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
+    CertificateDocument, ClassesDocument, ClassesFitDocument, CurveDocument, MemberDocument,
+    MulticlassDocument, member_table, status_of,
 };
 use crate::output::cross_validation::{
     describe_cv, kernel_documents, loss_documents, summarise_cv, write_tables,
 };
 use crate::output::data::{ClassDocument, size};
 use crate::output::files::{check_files, inputs, output, report};
+use crate::output::fits::{describe_certificate, summarise_certificate};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number};
 use crate::output::warnings::{Warnings, ends_of, of_gaps, of_members, refuse_contradiction};
@@ -76,7 +80,10 @@ pub(super) fn fit(
     let kind = if curve.is_some() { format!("cross-validated {of_classes}") } else { of_classes };
     page.write(
         &title(&task.arguments.data.name(), &kind),
-        || Ok([describe(task, &fitted, &rows), outcome(task, &fitted, training_error)].concat()),
+        || {
+            Ok([describe_fitted(task, &fitted, &rows), outcome(task, &fitted, training_error)]
+                .concat())
+        },
         warnings,
         |report| {
             report.selection = chosen(summary);
@@ -86,22 +93,25 @@ pub(super) fn fit(
     let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
-            let document = document(task, &fitted, &table, training_error, selection);
+            let names = fitted.model.scheme().member_names(fitted.model.classes());
+            let document = document(task, &fitted, &names, &table, training_error, selection);
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => report(outputs, |out| {
-            facts(out, &describe(task, &fitted, &rows))?;
+            facts(out, &describe_fitted(task, &fitted, &rows))?;
             writeln!(out)?;
             if curve.is_some() && !is_verbose() {
                 return facts(out, &summarise(task, &fitted, training_error, to));
             }
             write_details(out, task, &fitted)?;
-            facts(out, &chosen_lambda(&fitted, training_error))
+            let certificate = joint_certificate(&fitted).unwrap_or_default();
+            facts(out, &[certificate, chosen_lambda(&fitted, training_error)].concat())
         }),
     }
 }
 
-/// Writes the tables of a cross-validation, if there was one, and of the members.
+/// Writes the tables of a cross-validation, if there was one, and of the members that have their own
+/// certificates.
 fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier) -> io::Result<()> {
     let summary = &fitted.report;
     if let Some(curve) = &summary.curve {
@@ -109,11 +119,21 @@ fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier)
         facts(out, &describe_folds(task, fitted))?;
         writeln!(out)?;
     }
+    if summary.scheme.is_joint() {
+        return Ok(());
+    }
     member_table(&summary.members).write(out)?;
     if summary.members.len() > MOST_LISTED {
         writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
     }
     writeln!(out)
+}
+
+/// Returns the lines on the certificate of one problem for all classes, if there is one.
+fn joint_certificate(fitted: &FittedClassifier) -> Option<Lines> {
+    let first = fitted.fits.first().filter(|_| fitted.report.scheme.is_joint());
+    let exact = fitted.exact.as_ref().and_then(|exact| exact.first());
+    first.map(|fit| describe_certificate(fit, exact))
 }
 
 /// Returns the few lines on a cross-validation that matter most: the lambdas, the final fit and the
@@ -127,7 +147,10 @@ fn summarise(
     let (tolerance, members) = (task.arguments.solver.tolerance(), &fitted.report.members);
     let certified = members.iter().filter(|member| member.summary.converged).count();
     let mut lines = summarise_cv(&fitted.report, folds(fitted), tolerance);
-    lines.push(("members", format!("{certified} of {} certified", members.len())));
+    lines.push(match (fitted.report.scheme.is_joint(), fitted.fits.first()) {
+        (true, Some(fit)) => ("relative gap", summarise_certificate(fit)),
+        _ => ("members", format!("{certified} of {} certified", members.len())),
+    });
     lines.extend(chosen_lambda(fitted, training_error));
     lines.extend(to.written());
     lines
@@ -140,7 +163,8 @@ fn folds(fitted: &FittedClassifier) -> usize {
 
 /// Returns what came out, in lines.
 fn outcome(task: Task<'_>, fitted: &FittedClassifier, training_error: Option<f64>) -> Lines {
-    [describe_folds(task, fitted), chosen_lambda(fitted, training_error)].concat()
+    let certificate = joint_certificate(fitted).unwrap_or_default();
+    [describe_folds(task, fitted), certificate, chosen_lambda(fitted, training_error)].concat()
 }
 
 /// Returns the lines on the cross-validation, if there was one.
@@ -156,37 +180,53 @@ fn chosen_lambda(fitted: &FittedClassifier, training_error: Option<f64>) -> Line
     vec![("lambda", number(lambda_of(fitted))), ("training error", error)]
 }
 
-fn describe(task: Task<'_>, fitted: &FittedClassifier, rows: &Rows<Classes>) -> Lines {
-    let (report, table) = (&fitted.report, rows.summary());
+fn describe_fitted(task: Task<'_>, fitted: &FittedClassifier, rows: &Rows<Classes>) -> Lines {
+    let report = &fitted.report;
+    let functions = task.describe(report.loss.clone(), report.kernel.clone(), None);
+    [describe(&task.arguments.data.name(), report.scheme, rows), functions].concat()
+}
+
+/// Returns the lines on rows of several classes and on the scheme that decides between them.
+pub(super) fn describe<Y: ClassLabels>(name: &str, scheme: Scheme, rows: &Rows<Y>) -> Lines {
+    let table = rows.summary();
     let mut lines = vec![
-        size(&task.arguments.data.name(), table.rows(), table.features),
+        size(name, table.rows(), table.features),
         ("classes", ClassDocument::line(&ClassDocument::all(&table.classes, &table.class_rows))),
-        ("scheme", report.scheme.to_string()),
+        ("scheme", scheme.to_string()),
     ];
     lines.extend(rows.memory());
-    lines.extend(task.describe(report.loss.clone(), report.kernel.clone(), None));
     lines
 }
 
 fn document<'c>(
     task: Task<'c>,
     fitted: &'c FittedClassifier,
+    names: &'c [String],
     table: &'c DataSummary,
     training_error: Option<f64>,
     selection: Option<String>,
 ) -> MulticlassDocument<'c> {
     let report = &fitted.report;
-    let members = report.members.iter().zip(fitted.model.members());
+    let is_joint = report.scheme.is_joint();
+    let certificate = |at: usize| report.members.get(at).map(CertificateDocument::of_problem);
+    let members =
+        names.iter().zip(fitted.model.members()).enumerate().map(|(at, (name, member))| {
+            let own = if is_joint { None } else { certificate(at) };
+            MemberDocument::new(name, own, member)
+        });
     MulticlassDocument {
         format: "margins-multiclass",
         version: VERSION,
         data: ClassesDocument::new(task.arguments.data.name(), table),
         training: task.document(report.loss.clone(), report.kernel.clone()),
         scheme: report.scheme.to_string(),
-        lambda: lambda_of(fitted),
-        training_error,
-        all_certified: report.is_certified(),
-        members: members.map(|(report, member)| MemberDocument::new(report, member)).collect(),
+        fit: ClassesFitDocument {
+            lambda: lambda_of(fitted),
+            training_error,
+            all_certified: report.is_certified(),
+            certificate: if is_joint { certificate(0) } else { None },
+            members: members.collect(),
+        },
         cv: selection.and_then(|selection| CurveDocument::new(fitted, selection)),
     }
 }

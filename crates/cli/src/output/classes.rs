@@ -4,7 +4,7 @@ use margins::MemberReport;
 use margins::data::digits::gap;
 use margins::estimators::regularised::{DataSummary, FittedClassifier};
 use margins::model::Member;
-use margins::optim::{Report, Status};
+use margins::optim::{Fit, Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
@@ -22,14 +22,62 @@ pub(crate) struct MulticlassDocument<'a> {
     pub(crate) data: ClassesDocument<'a>,
     pub(crate) training: TrainingDocument,
     pub(crate) scheme: String,
+    #[serde(flatten)]
+    pub(crate) fit: ClassesFitDocument<'a>,
+    /// Null without cross-validation.
+    pub(crate) cv: Option<CurveDocument>,
+}
+
+/// The classifiers of several classes along a path.
+#[derive(Serialize)]
+pub(crate) struct ClassesPathDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: ClassesDocument<'a>,
+    pub(crate) training: TrainingDocument,
+    pub(crate) scheme: String,
+    /// Largest lambda first.
+    pub(crate) fits: Vec<ClassesFitDocument<'a>>,
+}
+
+/// A classifier of several classes at one lambda.
+#[derive(Serialize)]
+pub(crate) struct ClassesFitDocument<'a> {
     pub(crate) lambda: f64,
     /// The share of training samples that the members together misclassify, by weight; null if the time
     /// limit came first.
     pub(crate) training_error: Option<f64>,
     pub(crate) all_certified: bool,
+    /// The certificate of one problem for all classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) certificate: Option<CertificateDocument>,
     pub(crate) members: Vec<MemberDocument<'a>>,
-    /// Null without cross-validation.
-    pub(crate) cv: Option<CurveDocument>,
+}
+
+impl<'a> ClassesFitDocument<'a> {
+    /// Returns the document on the members of a path at one lambda, with these names.
+    pub(crate) fn of_fits(
+        names: &'a [String],
+        fits: &'a [Fit],
+        is_joint: bool,
+        training_error: f64,
+    ) -> Self {
+        let certificate = |fit: &Fit| CertificateDocument::of(&fit.report);
+        let member = |(name, fit): (&'a String, &'a Fit)| MemberDocument {
+            name,
+            certificate: (!is_joint).then(|| certificate(fit)),
+            intercept: fit.intercept,
+            coef: &fit.coef,
+            platt: None,
+        };
+        ClassesFitDocument {
+            lambda: fits[0].lambda.get(),
+            training_error: Some(training_error),
+            all_certified: fits.iter().all(|fit| fit.report.converged()),
+            certificate: is_joint.then(|| certificate(&fits[0])),
+            members: names.iter().zip(fits).map(member).collect(),
+        }
+    }
 }
 
 /// Data of any number of classes.
@@ -42,17 +90,51 @@ pub(crate) struct ClassesDocument<'a> {
     pub(crate) classes: Vec<ClassDocument<'a>>,
 }
 
-/// A member with its certificate.
+/// A certificate.
+#[derive(Serialize)]
+pub(crate) struct CertificateDocument {
+    objective: Option<f64>,
+    dual_objective: Option<f64>,
+    relative_gap: Option<f64>,
+    rounding: Option<f64>,
+    relative_rounding: Option<f64>,
+    converged: bool,
+    status: &'static str,
+}
+
+impl CertificateDocument {
+    fn of(report: &Report) -> Self {
+        CertificateDocument {
+            objective: Some(report.objective),
+            dual_objective: Some(report.dual_objective),
+            relative_gap: Some(report.relative_gap),
+            rounding: Some(report.rounding),
+            relative_rounding: Some(report.relative_rounding()),
+            converged: report.converged(),
+            status: report.status.name(),
+        }
+    }
+
+    /// Returns the certificate of a problem by its report.
+    pub(crate) fn of_problem(problem: &MemberReport) -> Self {
+        CertificateDocument {
+            objective: problem.summary.objective,
+            dual_objective: problem.summary.dual_objective,
+            relative_gap: problem.summary.relative_gap,
+            rounding: problem.report.as_ref().map(|report| report.rounding),
+            relative_rounding: rounding_of(problem),
+            converged: problem.summary.converged,
+            status: status_of(problem).map_or("", Status::name),
+        }
+    }
+}
+
+/// A member, with its certificate unless one problem gives all members.
 #[derive(Serialize)]
 pub(crate) struct MemberDocument<'a> {
     pub(crate) name: &'a str,
-    pub(crate) objective: Option<f64>,
-    pub(crate) dual_objective: Option<f64>,
-    pub(crate) relative_gap: Option<f64>,
-    pub(crate) rounding: Option<f64>,
-    pub(crate) relative_rounding: Option<f64>,
-    pub(crate) converged: bool,
-    pub(crate) status: &'static str,
+    #[serde(flatten)]
+    pub(crate) certificate: Option<CertificateDocument>,
     pub(crate) intercept: f64,
     pub(crate) coef: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,17 +142,15 @@ pub(crate) struct MemberDocument<'a> {
 }
 
 impl<'a> MemberDocument<'a> {
-    /// Returns the document on a member by its report.
-    pub(crate) fn new(report: &'a MemberReport, member: &'a Member) -> Self {
+    /// Returns the document on a member of this name.
+    pub(crate) fn new(
+        name: &'a str,
+        certificate: Option<CertificateDocument>,
+        member: &'a Member,
+    ) -> Self {
         MemberDocument {
-            name: &report.name,
-            objective: report.summary.objective,
-            dual_objective: report.summary.dual_objective,
-            relative_gap: report.summary.relative_gap,
-            rounding: report.report.as_ref().map(|report| report.rounding),
-            relative_rounding: rounding_of(report),
-            converged: report.summary.converged,
-            status: status_of(report).map_or("", Status::name),
+            name,
+            certificate,
             intercept: member.intercept,
             coef: &member.coef,
             platt: member.platt.as_ref().map(PlattDocument::from),

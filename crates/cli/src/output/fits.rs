@@ -8,7 +8,7 @@ use margins::data::digits::{self, gap, percent};
 use margins::estimators::regularised::{self, ClassifierSettings, FittedClassifier};
 use margins::losses::Interval;
 use margins::optim::certificate::DualSolution;
-use margins::optim::{Certificate, Fit, Lambda, LeaveOneOutBounds, Status};
+use margins::optim::{Certificate, Fit, Lambda, LeaveOneOutBounds, Report, Status};
 use serde::Serialize;
 
 use super::Lines;
@@ -207,17 +207,22 @@ pub(crate) fn state(end: Status) -> String {
     }
 }
 
-/// Returns lambda, training error and certificate of a fit in one line.
-pub(crate) fn summarise_fit(fit: &Fit, training_error: f64) -> String {
+/// Returns the relative gap of a fit, with the reason if it is not certified.
+pub(crate) fn summarise_certificate(fit: &Fit) -> String {
     let state = match fit.report.status {
         Status::Converged => String::new(),
         other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
     };
+    format!("{}{state}", gap(fit.report.relative_gap))
+}
+
+/// Returns lambda, training error and certificate of a fit in one line.
+pub(crate) fn summarise_fit(fit: &Fit, training_error: f64) -> String {
     format!(
-        "lambda {}, training error {} %, relative gap {}{state}",
+        "lambda {}, training error {} %, relative gap {}",
         digits::number(fit.lambda.get(), 3),
         percent(training_error),
-        gap(fit.report.relative_gap)
+        summarise_certificate(fit)
     )
 }
 
@@ -228,31 +233,11 @@ pub(crate) fn is_stationary(fit: &Fit) -> bool {
 
 /// Returns the lines on a fit.
 pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_error: f64) -> Lines {
-    let report = &fit.report;
     let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
-    let state = match report.status {
-        Status::Converged => String::new(),
-        other => format!(", NOT CERTIFIED ({other}): {}", other.explanation()),
-    };
-    let gap_in_words = match is_stationary(fit) {
-        true => "not available (no penalty)".to_owned(),
-        false => format!("{}{state}", gap(report.relative_gap)),
-    };
-    let mut lines = vec![
-        ("lambda", number(fit.lambda.get())),
-        ("objective", number(report.objective)),
-        ("relative gap", gap_in_words),
-    ];
-    // Without a bound there is no allowance either.
-    let has_bound = report.relative_gap.is_finite();
-    lines.extend(has_bound.then(|| ("rounding", gap(report.relative_rounding()))));
-    lines.extend((!has_bound).then(|| ("gradient norm", number(report.gradient_norm))));
-    lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
-    lines.push(("iterations", report.iterations.to_string()));
-    // Rows in memory are asked without messages.
-    lines.extend((report.rounds > 0).then(|| ("rounds", report.rounds.to_string())));
+    let mut lines = vec![("lambda", number(fit.lambda.get()))];
+    lines.extend(describe_certificate(fit, exact));
     lines.push(("training error", format!("{} %", percent(training_error))));
-    lines.extend(report.fixed_moments_leave_one_out_bound.map(|bound| {
+    lines.extend(fit.report.fixed_moments_leave_one_out_bound.map(|bound| {
         let most = percent(bound.min(1.0));
         ("left out", format!("at most {most} % wrong, with the moments of all rows"))
     }));
@@ -263,7 +248,77 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
     lines
 }
 
-/// Returns the table of the fits of two classes along a path, with their norms.
+/// Returns the lines on the certificate of a fit and the work for it.
+pub(crate) fn describe_certificate(fit: &Fit, exact: Option<&Certificate>) -> Lines {
+    let report = &fit.report;
+    let gap_in_words = match is_stationary(fit) {
+        true => "not available (no penalty)".to_owned(),
+        false => summarise_certificate(fit),
+    };
+    let mut lines = vec![("objective", number(report.objective)), ("relative gap", gap_in_words)];
+    // Without a bound there is no allowance either.
+    let has_bound = report.relative_gap.is_finite();
+    lines.extend(has_bound.then(|| ("rounding", gap(report.relative_rounding()))));
+    lines.extend((!has_bound).then(|| ("gradient norm", number(report.gradient_norm))));
+    lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
+    lines.push(("iterations", report.iterations.to_string()));
+    // Rows in memory are asked without messages.
+    lines.extend((report.rounds > 0).then(|| ("rounds", report.rounds.to_string())));
+    lines
+}
+
+/// The problems at one lambda of a path taken together.
+pub(crate) struct PathStep {
+    pub(crate) lambda: f64,
+    /// The sum of the objectives.
+    pub(crate) objective: f64,
+    /// The largest relative gap.
+    pub(crate) relative_gap: f64,
+    /// The largest allowance for rounding, relative to its objective.
+    rounding: f64,
+    /// The most iterations.
+    iterations: usize,
+    /// The most rounds of messages.
+    rounds: usize,
+    /// The norm of all coefficients.
+    pub(crate) norm: f64,
+    pub(crate) training_error: f64,
+    /// The end of the first problem without a certificate, if there is one.
+    pub(crate) status: Status,
+}
+
+impl PathStep {
+    /// Returns the steps of a path, largest lambda first.
+    pub(crate) fn all(path: &regularised::Path, norms: &[Vec<f64>]) -> Result<Vec<Self>, Failure> {
+        let steps = path.problems().zip(norms).enumerate();
+        steps.map(|(at, (fits, norms))| Self::new(path, at, fits, norms)).collect()
+    }
+
+    fn new(
+        path: &regularised::Path,
+        at: usize,
+        fits: &[Fit],
+        norms: &[f64],
+    ) -> Result<Self, Failure> {
+        let reports = || fits.iter().map(|fit| &fit.report);
+        let most = |of: fn(&Report) -> usize| reports().map(of).max().unwrap_or(0);
+        let largest = |of: fn(&Report) -> f64| reports().map(of).fold(0.0, f64::max);
+        let mut ends = reports().map(|report| report.status);
+        Ok(PathStep {
+            lambda: fits[0].lambda.get(),
+            objective: reports().map(|report| report.objective).sum(),
+            relative_gap: largest(|report| report.relative_gap),
+            rounding: largest(Report::relative_rounding),
+            iterations: most(|report| report.iterations),
+            rounds: most(|report| report.rounds),
+            norm: norms.iter().copied().fold(0.0, f64::hypot),
+            training_error: path.training_error(at)?,
+            status: ends.find(|&end| end != Status::Converged).unwrap_or(Status::Converged),
+        })
+    }
+}
+
+/// Returns the table of the fits along a path.
 pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result<Table, Failure> {
     let mut header = vec![
         "lambda",
@@ -275,7 +330,8 @@ pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result
         "error %",
         "",
     ];
-    let has_rounds = path.fits.iter().flatten().any(|fit| fit.report.rounds > 0);
+    let steps = PathStep::all(path, norms)?;
+    let has_rounds = steps.iter().any(|step| step.rounds > 0);
     if has_rounds {
         header.insert(5, "rounds");
     }
@@ -283,22 +339,22 @@ pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result
         header.insert(4, "gap for kernel");
     }
     let mut table = Table::new(&header);
-    for (at, fit) in path.fits.iter().flatten().enumerate() {
+    for (at, step) in steps.iter().enumerate() {
         let mut row = vec![
-            number(fit.lambda.get()),
-            number(fit.report.objective),
-            gap(fit.report.relative_gap),
-            gap(fit.report.relative_rounding()),
-            fit.report.iterations.to_string(),
-            number(norms[at].iter().sum()),
-            percent(path.training_error(at)?),
-            state(fit.report.status),
+            number(step.lambda),
+            number(step.objective),
+            gap(step.relative_gap),
+            gap(step.rounding),
+            step.iterations.to_string(),
+            number(step.norm),
+            percent(step.training_error),
+            state(step.status),
         ];
         if has_rounds {
-            row.insert(5, fit.report.rounds.to_string());
+            row.insert(5, step.rounds.to_string());
         }
         if let Some(exact) = &path.exact {
-            row.insert(4, gap(exact[at][0].relative_gap()));
+            row.insert(4, gap(exact[at].iter().map(Certificate::relative_gap).fold(0.0, f64::max)));
         }
         table.row(row);
     }

@@ -50,7 +50,8 @@ pub(crate) fn write_page(
         let text = format!("{} from {} to {}", lambdas.len(), number(largest), number(smallest));
         facts(out, &[of_file, description(model), vec![("lambdas", text)]].concat())?;
         writeln!(out)?;
-        let members: Vec<&Member> = models.steps().flatten().collect();
+        let members: Vec<&Member> =
+            models.steps().flat_map(|members| problems(model.scheme(), members)).collect();
         return member_table(&members).write(out);
     }
     facts(out, &lines(path, header, model))?;
@@ -62,11 +63,20 @@ pub(crate) fn write_page(
             }
             Ok(())
         }
+        members if model.scheme().is_joint() => {
+            writeln!(out)?;
+            class_table(model.classes(), members).write(out)
+        }
         members => {
             writeln!(out)?;
             member_table(&members.iter().collect::<Vec<_>>()).write(out)
         }
     }
+}
+
+/// Returns the members at one lambda that have a certificate of their own: the first of a joint scheme.
+fn problems(scheme: Scheme, members: &[Member]) -> &[Member] {
+    if scheme.is_joint() { &members[..1] } else { members }
 }
 
 /// Returns the lines on a model from a file.
@@ -92,7 +102,14 @@ pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
                 ("rows trained on", members[0].training.rows.to_string()),
             ]);
         }
-        [member] => lines.extend(member_facts(member)),
+        [member] => {
+            lines.extend(certificate_facts(member));
+            lines.extend([
+                ("intercept", number(member.intercept)),
+                ("coefficients", member.coef.len().to_string()),
+            ]);
+        }
+        [first, ..] if model.scheme().is_joint() => lines.extend(certificate_facts(first)),
         _ => {}
     }
     lines
@@ -159,7 +176,7 @@ fn lambda(member: &Member) -> String {
     member.lambda.map_or("none".to_owned(), number)
 }
 
-fn member_facts(member: &Member) -> Lines {
+fn certificate_facts(member: &Member) -> Lines {
     let training = &member.training;
     vec![
         ("lambda", lambda(member)),
@@ -167,9 +184,18 @@ fn member_facts(member: &Member) -> Lines {
         ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
         ("objective", objective(member)),
         ("relative gap", certified(member)),
-        ("intercept", number(member.intercept)),
-        ("coefficients", member.coef.len().to_string()),
     ]
+}
+
+/// Returns the table of the classes of a joint scheme.
+fn class_table(classes: &[String], members: &[Member]) -> Table {
+    let mut table = Table::new(&["class", "intercept", "coefficients", "norm of coefficients"]);
+    for (class, member) in classes.iter().zip(members) {
+        let norm = member.coef.iter().copied().fold(0.0, f64::hypot);
+        let (intercept, count) = (number(member.intercept), member.coef.len().to_string());
+        table.row(vec![name_cell(class), intercept, count, number(norm)]);
+    }
+    table
 }
 
 fn member_table(members: &[&Member]) -> Table {

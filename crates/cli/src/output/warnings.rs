@@ -174,7 +174,10 @@ pub(crate) fn no_better(
 /// Returns the sentence on members of a classifier without a certificate.
 pub(crate) fn of_members(ends: &[Status], arguments: &RegularisedArguments) -> Option<String> {
     let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
-    let who = format!("The final fit of {missed} of {} members", ends.len());
+    let who = match ends.len() {
+        1 => "The final fit".to_owned(),
+        all => format!("The final fit of {missed} of {all} members"),
+    };
     (missed > 0).then(|| missed_tolerance(&who, ends, None, arguments))
 }
 

@@ -2,7 +2,6 @@
 
 use margins_model::Scheme;
 use margins_optim::method::{Route, SpaceKind};
-use margins_optim::problem::PenaltyFactors;
 use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::RobustLearner;
 
@@ -233,19 +232,26 @@ impl ClassifierSettings {
             return Ok(());
         }
         self.options.solver.check_space(SpaceKind::Joint)?;
-        let is_kernel = self.spaces()?.iter().any(|space| space.kernel().is_some());
-        let settings = self.with_each_loss();
-        let other = settings.iter().map(|settings| settings.loss.specification());
-        let other = other.into_iter().find(|loss| loss != "logistic").unwrap_or_default();
-        let of_loss = format!("loss {other}");
-        let has_free = self.penalty_factors.as_ref().is_some_and(PenaltyFactors::has_free);
-        let refused = [
-            (is_kernel, "a kernel", "its functions are linear in the features: take ovr or ovo"),
-            (
-                scheme == Scheme::Multinomial && !other.is_empty(),
-                &of_loss,
+        let (only, form) = match scheme {
+            Scheme::Multinomial => (
+                Some("logistic"),
                 "the multinomial loss is a form of the logistic one: take loss logistic, or joint",
             ),
+            Scheme::CrammerSinger => {
+                (Some("hinge"), "its loss is the largest hinge: take loss hinge, or joint")
+            }
+            _ => (None, ""),
+        };
+        let settings = self.with_each_loss();
+        let losses = settings.iter().map(|settings| settings.loss.specification());
+        let other = losses.into_iter().find(|loss| only.is_some_and(|only| loss != only));
+        let of_loss = format!("loss {}", other.as_deref().unwrap_or_default());
+        let leaves_one_out = matches!(
+            &self.regularisation,
+            Regularisation::CrossValidated(how) if how.leave_one_out.is_some()
+        );
+        let refused: [(bool, &str, &str); 6] = [
+            (other.is_some(), &of_loss, form),
             (self.learner.is_some(), "a robust learner", "it learns two classes: take ovr or ovo"),
             (
                 self.probabilities != Probabilities::OfTheLoss,
@@ -253,14 +259,14 @@ impl ClassifierSettings {
                 "it scales the scores of two classes: take ovr or ovo, or the probabilities of the loss",
             ),
             (
-                self.regularisation == Regularisation::Single(Lambda::NONE),
-                "lambda 0",
-                "without a penalty no gap certifies a fit: give a small lambda",
+                leaves_one_out,
+                "leave_one_out",
+                "the response to a sample is known for two classes: cross-validate with folds",
             ),
             (
-                has_free,
-                "a penalty factor of 0",
-                "the intercepts alone have no penalty: give a small factor",
+                self.start.is_some(),
+                "a start",
+                "without a penalty its gap certifies any minimum: leave the start out",
             ),
             (
                 self.options.keep_duals,

@@ -12,7 +12,7 @@ use margins_optim::Fit;
 use margins_optim::method::is_over;
 use margins_robust::RobustLearner;
 
-pub(super) use fitting::Fitting;
+pub(super) use fitting::{Fitting, form_of};
 
 use super::prepared::{Prepared, decided_sign};
 use crate::Error;
@@ -91,6 +91,7 @@ impl Contests {
             Scheme::OneVersusRest
             | Scheme::Joint
             | Scheme::Multinomial
+            | Scheme::CrammerSinger
             | Scheme::MajorityVersusRest
             | Scheme::Plurality => (0..count).map(Contest::Rest).collect(),
             Scheme::OneVersusOne => {
@@ -109,12 +110,9 @@ impl Contests {
         self.each.len()
     }
 
-    /// Returns the names of the problems that are solved: of one for all classes, or of the contests.
+    /// Returns the names of the problems that are solved.
     pub(super) fn problems(&self) -> Vec<String> {
-        match self.scheme.is_joint() {
-            true => vec!["all classes".to_owned()],
-            false => self.scheme.member_names(self.data.labels().names()),
-        }
+        self.scheme.problem_names(self.data.labels().names())
     }
 
     /// Returns the rows of every class, of those that are named or of all.

@@ -2,11 +2,13 @@
 //! answer messages with sums.
 
 mod folds;
+mod joint;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use margins_data::metrics::Measure;
+use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::method::SpaceKind;
 use margins_optim::problem::PenaltyFactors;
@@ -42,7 +44,8 @@ struct Distributed<'s> {
     settings: &'s ClassifierSettings,
     table: &'s DataSummary,
     scheme: Scheme,
-    members: Vec<String>,
+    /// The names of the problems that are solved: of one for all classes, or of the members.
+    problems: Vec<String>,
     costs: Vec<f64>,
     /// True if features are scaled; what kernels see has been.
     standardize: bool,
@@ -117,8 +120,27 @@ impl ClassifierSettings {
              Nystrom features with uniform landmarks, such as nystrom:m=1000";
         let hopeless = "it compares the mistakes on single samples, which workers do not report";
         let is_mapped = self.landmarks()?.is_some();
+        let scheme = self.scheme_for(table.classes.len())?;
+        let in_memory = "take one-versus-rest, or rows in memory";
         let refused = [
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
+            (
+                is_mapped && scheme.is_joint(),
+                "a kernel with several classes in one problem",
+                in_memory,
+            ),
+            (scheme == Scheme::CrammerSinger, "crammer-singer classes", in_memory),
+            (
+                scheme.is_joint()
+                    && self.penalty_factors.as_ref().is_some_and(PenaltyFactors::has_free),
+                "a penalty factor of 0 with several classes in one problem",
+                in_memory,
+            ),
+            (
+                scheme.is_joint() && self.regularisation == Regularisation::Single(Lambda::NONE),
+                "lambda 0 with several classes in one problem",
+                in_memory,
+            ),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
             (self.options.keep_duals, "keep_duals", "there is one dual for every sample"),
             (
@@ -147,11 +169,6 @@ impl ClassifierSettings {
                 "Newton's method is the one that asks for sums alone",
             ),
             (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
-            (
-                self.scheme.is_some_and(Scheme::is_joint) && table.classes.len() > 2,
-                "several classes in one problem",
-                "take one-versus-rest",
-            ),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", hopeless),
             (how.is_some_and(|how| how.splits.is_some()), "splits", "take folds"),
@@ -210,12 +227,16 @@ impl<'s> Distributed<'s> {
     ) -> Result<Self, Error> {
         let classes = table.classes.len();
         let scheme = settings.scheme_for(classes)?;
+        settings.check_joint(scheme)?;
         if let (3.., Some(limit)) = (classes, settings.time_limit) {
             // How fast workers are with their rows is not known.
             check_time(limit, scheme, classes, 1, (0, 0))?;
         }
-        let members = scheme.member_names(&table.classes);
-        let total = members.len() * settings.fits_distributed(table);
+        let problems = match scheme.is_joint() {
+            true => vec!["all classes".to_owned()],
+            false => scheme.member_names(&table.classes),
+        };
+        let total = problems.len() * settings.fits_distributed(table);
         let costs = settings.class_costs.of(&table.classes)?;
         let names = table.feature_names.as_deref();
         let penalty = settings.penalty_factors.as_ref().map(|factors| match &features {
@@ -227,7 +248,7 @@ impl<'s> Distributed<'s> {
             settings,
             table,
             scheme,
-            members,
+            problems,
             costs,
             standardize: settings.standardize && !settings.has_kernel()?,
             features,
@@ -337,7 +358,11 @@ impl<'s> Distributed<'s> {
         lambdas: &[Lambda],
         deadline: Option<Instant>,
     ) -> Result<Vec<Vec<Fit>>, Error> {
-        let count = self.members.len();
+        if self.scheme.is_joint() {
+            let fits = self.joint_path(&self.problem(held_out), lambdas, deadline)?;
+            return Ok(by_lambda(fits));
+        }
+        let count = self.problems.len();
         let of_member = |member: usize| {
             let class = if self.scheme == Scheme::Binary { 1 } else { member as u32 };
             let problem = BinaryProblem { class, ..self.problem(held_out) };
@@ -354,7 +379,29 @@ impl<'s> Distributed<'s> {
         lambdas: &[Lambda],
         deadline: Option<Instant>,
     ) -> Result<Vec<Fit>, Error> {
-        let (settings, count, name) = (self.settings, &self.count, &self.members[member]);
+        let fits = self.solve(member, problem, deadline, |workers, training, points| {
+            path_over_shards(workers, training, problem, lambdas, points)
+        })?;
+        match fits {
+            Err(margins_optim::Error::OneClass(sign)) => self.without(&sign, problem, lambdas),
+            fits => Ok(fits?),
+        }
+    }
+
+    /// Returns what a function makes of one of the problems, given workers, settings and the points that are
+    /// kept.
+    fn solve<T>(
+        &mut self,
+        of_problem: usize,
+        problem: &BinaryProblem,
+        deadline: Option<Instant>,
+        fit: impl FnOnce(
+            &mut dyn Workers,
+            &Training<'_, dyn MarginLoss>,
+            Option<&dyn PointStore>,
+        ) -> Result<T, margins_optim::Error>,
+    ) -> Result<Result<T, margins_optim::Error>, Error> {
+        let (settings, count, name) = (self.settings, &self.count, &self.problems[of_problem]);
         let observer = |made: &Observed<'_>| {
             let made = problem.held_out.map_or(*made, |fold| made.without(fold as usize));
             count.show(&made, name, None, None);
@@ -364,17 +411,13 @@ impl<'s> Distributed<'s> {
         let penalty = self.penalty.as_ref();
         let training = Training { observer: &observer, standardize, penalty, ..training };
         let fits = {
-            let points = self.points.as_ref().map(|points| points.of(member, problem.held_out));
-            let points = points.as_deref();
-            path_over_shards(&mut *self.workers, &training, problem, lambdas, points)
+            let points = self.points.as_ref().map(|points| points.of(of_problem, problem.held_out));
+            fit(&mut *self.workers, &training, points.as_deref())
         };
         if let Some(points) = &self.points {
             points.write()?;
         }
-        match fits {
-            Err(margins_optim::Error::OneClass(sign)) => self.without(&sign, problem, lambdas),
-            fits => Ok(fits?),
-        }
+        Ok(fits)
     }
 
     /// Returns constant fits for a fold whose training samples lack those of a sign; an error with the

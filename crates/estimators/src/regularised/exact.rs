@@ -1,6 +1,7 @@
 //! Certificates for the exact kernel, of fits on features that approximate it.
 
-use margins_kernels::{KnownFunction, certify};
+use margins_data::Design;
+use margins_kernels::{Gram, JointPulls, KnownFunction, certify, joint_certificates};
 use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
 use margins_optim::{Certificate, Fit};
@@ -39,7 +40,7 @@ impl ClassifierSettings {
     }
 
     /// Returns the certificates for the kernel itself of fits, one list a lambda with one fit a
-    /// member; `None` if they are not asked for. One pass over the kernel matrix serves all.
+    /// problem; `None` if they are not asked for. One pass over the kernel matrix serves all.
     pub(super) fn exact_certificates(
         &self,
         training_data: &TrainingData,
@@ -52,6 +53,9 @@ impl ClassifierSettings {
         let InMemory { contests, prepared, .. } = &**here;
         let Some(gram) = prepared.approximated() else { return Ok(None) };
         let gram = gram?;
+        if let (true, Some(features)) = (contests.scheme().is_joint(), prepared.map_features()) {
+            return joint_certificates_of(&gram, features, fits).map(Some);
+        }
         let training = self.training(contests.classes().rows(), None);
         let members = contests.datasets()?;
         let rows: Vec<Option<&[usize]>> =
@@ -80,6 +84,23 @@ impl ClassifierSettings {
         let certificates = certify(&gram, &functions)?;
         Ok(Some(certificates.chunks(risks.len()).map(<[Certificate]>::to_vec).collect()))
     }
+}
+
+/// Returns the certificates of fits of several classes in one problem, one a lambda.
+fn joint_certificates_of(
+    gram: &Gram,
+    features: &Design,
+    fits: &[Vec<Fit>],
+) -> Result<Vec<Vec<Certificate>>, Error> {
+    let known: Vec<JointPulls<'_>> = (fits.iter())
+        .map(|members| JointPulls {
+            lambda: members[0].lambda,
+            certificate: members[0].report.certificate(),
+            pulls: members.iter().filter_map(|fit| fit.report.duals.as_deref()).collect(),
+        })
+        .collect();
+    let certificates = joint_certificates(gram, features, &known)?;
+    Ok(certificates.into_iter().map(|of| vec![of]).collect())
 }
 
 /// Returns the duals of all samples, given those of all or of some rows: the others weigh nothing.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use margins_data::blocks::BlockFile;
 use margins_data::{Memory, parallel};
 use margins_losses::MarginLoss;
+use margins_model::Scheme;
 use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, Threads};
 
 use super::data_summary::DataSummary;
@@ -204,8 +205,21 @@ impl ClassifierSettings {
         Ok(best)
     }
 
+    /// Makes room for the duals that shards keep for a loss with a kink where all classes are fitted at once:
+    /// those before a step and those after it.
+    fn make_room(&self, rows: &mut FileRows) -> Result<(), Error> {
+        let classes = rows.table.classes.len();
+        if self.scheme != Some(Scheme::Joint) || classes < 3 || self.loss.is_differentiable() {
+            return Ok(());
+        }
+        let bytes = 2 * size_of::<f64>() * (classes - 1);
+        let made = rows.shares.iter_mut().try_for_each(|share| share.make_room(bytes));
+        Ok(made.map_err(margins_optim::Error::Shards)?)
+    }
+
     /// Fits a classifier with one loss to the rows of a block file.
     fn fit_rows(&self, rows: &mut FileRows) -> Result<FittedClassifier, Error> {
+        self.make_room(rows)?;
         if let Some((_, landmarks)) = self.landmarks()? {
             let (mut workers, table) = rows.mapped(self, landmarks)?;
             return self.fit_distributed(&mut workers, table);
@@ -221,6 +235,7 @@ impl ClassifierSettings {
     /// The errors of [`path_distributed`](Self::path_distributed); a block that cannot be read.
     pub fn path_file(&self, rows: &mut FileRows) -> Result<Path, Error> {
         self.check()?;
+        self.make_room(rows)?;
         self.on_threads(|| {
             if let Some((_, landmarks)) = self.landmarks()? {
                 let (mut workers, table) = rows.mapped(self, landmarks)?;

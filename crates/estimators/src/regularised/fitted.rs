@@ -278,6 +278,21 @@ impl Path {
         Ok(self)
     }
 
+    /// Returns the scheme by which the members decide between the classes.
+    pub fn scheme(&self) -> Scheme {
+        match &self.training_data {
+            TrainingData::InMemory(here) => here.contests.scheme(),
+            TrainingData::Distributed(there) => there.scheme,
+        }
+    }
+
+    /// Returns at each lambda the fits that have a certificate of their own: one per member, or the
+    /// first where all come from one [joint](Scheme::is_joint) problem.
+    pub fn problems(&self) -> impl Iterator<Item = &[Fit]> {
+        let is_joint = self.scheme().is_joint();
+        self.fits.iter().map(move |fits| if is_joint { &fits[..1] } else { &fits[..] })
+    }
+
     /// Returns the share of training samples whose class the members at a lambda, given by its
     /// index, together do not decide, by the weights of the samples. Costs of
     /// classes do not count.

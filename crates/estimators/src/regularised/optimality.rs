@@ -76,7 +76,7 @@ impl ClassifierSettings {
 
 impl FittedClassifier {
     /// Returns the dual variables of every member with its constrained form; `None` for data that are not
-    /// in memory, and for several classes one-versus-one. `settings` are the settings of the fit; for a loss with kinks its options have to [keep
+    /// in memory, and for several classes one-versus-one or in one problem. `settings` are the settings of the fit; for a loss with kinks its options have to [keep
     /// the duals](margins_optim::Options::keep_duals).
     ///
     /// ```
@@ -104,7 +104,8 @@ impl FittedClassifier {
         let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
         let InMemory { contests, prepared } = &**here;
         let training = self.training(settings, contests.classes().rows());
-        if contests.len() > 1 && contests.scheme() == Scheme::OneVersusOne {
+        let scheme = contests.scheme();
+        if scheme.is_joint() || contests.len() > 1 && scheme == Scheme::OneVersusOne {
             return Ok(None);
         }
         let solution = |(ContestData { data, .. }, fit): (ContestData, &Fit)| {

@@ -20,7 +20,9 @@ impl ClassifierSettings {
         /// The bytes an entry of a matrix, in both precisions.
         const BYTES: usize = size_of::<f64>() + size_of::<f32>();
         let data = contests.classes();
-        let (rows, members, threads) = (data.rows(), contests.len(), parallel::threads());
+        let is_joint = contests.scheme().is_joint();
+        let members = if is_joint { 1 } else { contests.len() };
+        let (rows, threads) = (data.rows(), parallel::threads());
         let classes = data.labels().names().len();
         let of_others = rows.saturating_mul(rows).saturating_mul(BYTES).saturating_mul(others);
         let of_members = self.bytes_of_members(contests.scheme(), classes, data);
@@ -30,10 +32,11 @@ impl ClassifierSettings {
             Regularisation::Path { index, .. } => (index + 1, false),
             Regularisation::CrossValidated(how) => (how.lambdas.len(), how.leave_one_out.is_some()),
         };
+        let route = if is_joint { Route::Eigenspace } else { self.route(leaves_one_out) };
         let mut planned = PlannedPaths {
             whole: at_once,
             beside: of_others.saturating_add(of_members),
-            ..PlannedPaths::one(self.route(leaves_one_out), lambdas)
+            ..PlannedPaths::one(route, lambdas)
         };
         if let Some(folds) = folds.filter(|_| !leaves_one_out) {
             planned = planned.with_folds(folds.splits(), rows);

@@ -2,6 +2,7 @@
 //! in features that approximate one. They are fitted, selected and saved by the same functions.
 
 mod constant;
+mod joint;
 mod kernel;
 mod leave_one_out;
 
@@ -12,7 +13,6 @@ use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
 use margins_optim::certificate::DualSolution;
-use margins_optim::path::JointFit;
 use margins_optim::problem::JointForm;
 use margins_optim::{
     CrossValidatedPath, ErrorCurve, Fit, Lambda, Objective, Training, cross_validate,
@@ -20,6 +20,7 @@ use margins_optim::{
 use margins_robust::{RobustLearner, unpenalised, unpenalised_from};
 
 pub(crate) use constant::{constant_fits, decided_sign};
+pub(in crate::regularised) use joint::{all_of, by_class};
 pub use kernel::{PRECOMPUTED, Preparation};
 pub(super) use kernel::{duals_of_coefficients, kernel_features, seen_by_kernel};
 
@@ -214,6 +215,14 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// Returns the features of a map that take the place of the kernel, if there are any.
+    pub(super) fn map_features(&self) -> Option<&Design> {
+        match &self.form {
+            Form::Linear => None,
+            Form::Kernel(form) => form.features(),
+        }
+    }
+
     /// Returns the matrix of the kernel that Nystrom features approximate, if they do.
     pub(super) fn approximated(&self) -> Option<Result<margins_kernels::Gram, Error>> {
         match &self.form {
@@ -337,10 +346,11 @@ fn linear_cross_validate<L: MarginLoss + ?Sized>(
 }
 
 fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f64>> {
-    /// The number of rows that are copied at a time.
-    const ROWS: usize = 1 << 13;
+    /// The number of values that are copied at a time, 1 MB, which stay in the cache.
+    const VALUES: usize = 1 << 17;
+    let most = (VALUES / design.columns().max(1)).max(16);
     let mut scores = vec![Vec::with_capacity(rows.len()); fits.len()];
-    for rows in rows.chunks(ROWS) {
+    for rows in rows.chunks(most) {
         let chosen = design.select(rows);
         for (scores, fit) in scores.iter_mut().zip(fits) {
             scores.extend(fit.decision_function(&chosen));
@@ -384,7 +394,7 @@ impl Subset<'_> {
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
         if let Some(sign) = constant::decided_sign(data, self.rows) {
-            return Ok(constant::constant_fits(sign, self.coefs(data), lambdas));
+            return Ok(constant::constant_fits(sign, self.coefs(data.rows()), lambdas));
         }
         if let Some(part) = &self.kernel {
             return part.path(self, training, learner, data, lambdas);
@@ -397,18 +407,16 @@ impl Subset<'_> {
     /// has weight, every sample is.
     ///
     /// # Errors
-    /// [`Training::joint_path`] says which.
-    pub(super) fn joint_path<L: MarginLoss + ?Sized>(
+    /// [`Training::joint_path`] and [`margins_kernels::joint_path`] say which.
+    pub(super) fn joint_path(
         &self,
-        training: &Training<'_, L>,
+        training: &Training<'_, dyn MarginLoss>,
         form: JointForm,
         data: &Dataset<Classes>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Vec<Fit>>, Error> {
         let chosen = self.chosen(data)?;
-        let (classes, features) = (chosen.labels().names().len(), chosen.columns());
-        let constant = |sign| constant::constant_fits(sign, features, lambdas);
-        let mut paths = vec![constant(-1.0); classes];
+        let (classes, coefs) = (chosen.labels().names().len(), self.coefs(data.rows()));
         let weighs = |row: usize| chosen.weights().is_none_or(|weights| weights[row] > 0.0);
         let mut present: Vec<usize> = (0..chosen.rows())
             .filter(|&row| weighs(row))
@@ -417,25 +425,27 @@ impl Subset<'_> {
         present.sort_unstable();
         present.dedup();
         if let [class] = present[..] {
-            paths[class] = constant(1.0);
-            return Ok(paths);
+            return Ok(all_of(class, classes, coefs, lambdas));
         }
-        let fits = training.joint_path(form, &chosen, lambdas)?;
-        for (k, JointFit { lambda, classes, intercepts, coefs, report }) in
-            fits.into_iter().enumerate()
-        {
-            // Classes without weight share the certificate of the others.
-            paths.iter_mut().for_each(|path| path[k].report.clone_from(&report));
-            for ((class, intercept), coef) in classes.into_iter().zip(intercepts).zip(coefs) {
-                paths[class][k] = Fit { lambda, intercept, coef, report: report.clone() };
-            }
-        }
-        Ok(paths)
+        let fits = match &self.kernel {
+            Some(part) => part.joint_path(self, training, form, (data, &chosen), lambdas)?,
+            None => joint::fits(training, form, &chosen, lambdas)?,
+        };
+        Ok(by_class(fits, classes, coefs, lambdas))
     }
 
-    fn coefs(&self, data: &Dataset) -> usize {
+    /// Returns the number of coefficients of a fit, of which the prepared data have this number of rows.
+    fn coefs(&self, rows: usize) -> usize {
         let is_of_samples = self.kernel.as_ref().is_some_and(|part| !part.has_features());
-        if is_of_samples { data.rows() } else { self.design.columns() }
+        if is_of_samples { rows } else { self.design.columns() }
+    }
+
+    /// Returns coefficients of these rows as those of all rows of the data; copies of a row add up.
+    fn in_all(&self, coef: Vec<f64>, all: usize) -> Vec<f64> {
+        let Some(rows) = self.rows else { return coef };
+        let mut of_all = vec![0.0; all];
+        rows.iter().zip(coef).for_each(|(&i, a)| of_all[i] += a);
+        of_all
     }
 
     /// Returns these rows of the data, with the features in place.

@@ -25,7 +25,7 @@ pub struct TrainingReport {
     pub classes: Vec<String>,
     /// The scheme by which the members decide between the classes.
     pub scheme: Scheme,
-    /// The binary classifiers.
+    /// The binary classifiers; of a [joint](Scheme::is_joint) scheme the one problem of all classes.
     pub members: Vec<MemberReport>,
     /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
     pub curve: Option<ErrorCurve>,
@@ -53,7 +53,7 @@ pub struct CandidateReport {
     pub curve: ErrorCurve,
 }
 
-/// The report on one binary classifier.
+/// The report on one problem: a binary classifier, or all classes at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberReport {
     /// The classes that it distinguishes, in words, the positive one first.
@@ -81,7 +81,7 @@ impl TrainingReport {
         curve: Option<ErrorCurve>,
     ) -> Self {
         let classes = model.classes();
-        let names = model.scheme().member_names(classes);
+        let names = model.scheme().problem_names(classes);
         let members = names.into_iter().zip(model.members());
         let of_ends = of_separation(model, reports.iter());
         let notes = curve.as_ref().and_then(of_time).into_iter().chain(of_ends).collect();

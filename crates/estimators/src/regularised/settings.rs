@@ -235,6 +235,7 @@ impl ClassifierSettings {
         deadline: Option<Instant>,
     ) -> Training<'_, dyn MarginLoss> {
         let deadline = deadline.or(self.options.deadline);
+        let is_joint = self.scheme.is_some_and(Scheme::is_joint);
         Training {
             intercept: self.intercept,
             standardize: self.standardize,
@@ -246,7 +247,7 @@ impl ClassifierSettings {
                 deadline,
                 watch: self.iterations.watch().or(self.options.watch),
                 keep_duals: self.options.keep_duals
-                    || self.certify_exact && !self.loss.is_differentiable(),
+                    || self.certify_exact && (is_joint || !self.loss.is_differentiable()),
                 ..self.options
             },
             ..Training::new(&*self.loss)

@@ -95,7 +95,7 @@ pub(super) const PATH: &[Setting] = &[
     STANDARDIZE,
     PENALTY_FACTORS,
     CLASS_WEIGHT,
-    Setting { option: None, ..MULTI_CLASS },
+    MULTI_CLASS,
     SOLVER,
     STOP,
     TOL,
@@ -182,8 +182,8 @@ const C: Setting = Setting {
     range: "> 0",
     default: "1.0",
     sentence: "Weight of the loss against the penalty: lambda = 1/(2 n C)",
-    python: "Infinity fits a linear classifier without a penalty, for differentiable losses. It has no gap; \
-             its evidence is `gradient_norm_`.",
+    python: "Infinity fits a linear classifier without a penalty, for differentiable losses. Its \
+             evidence is `gradient_norm_`; only several classes in one problem have a gap.",
     ..NONE
 };
 
@@ -385,10 +385,11 @@ const MULTI_CLASS: Setting = Setting {
         ("ovo", "One-versus-one: one binary classifier per pair of classes"),
         ("joint", "One problem for all classes: the loss of every class against every other"),
         ("multinomial", "Multinomial logistic regression, with the logistic loss"),
+        ("crammer-singer", "One problem with the largest hinge over the other classes"),
     ]),
     default: "\"ovr\"",
     command_default: Some(""),
-    sentence: "Multi-class scheme",
+    sentence: "Scheme",
     command: "Without it, more than two classes are an error.",
     ..NONE
 };

@@ -33,7 +33,7 @@ pub(super) const CLASS_WEIGHT: Setting = Setting {
     more: "`balanced` gives both classes the same total weight. A number multiplies the weight of every \
            sample of its class, also in cross-validated errors; classes not listed have 1.",
     python: "A dict maps classes to numbers. With more than two classes, `balanced` applies to every \
-             binary problem.",
+             binary problem, or to all classes of one problem.",
     ..NONE
 };
 

@@ -8,7 +8,7 @@ use margins_estimators::regularised::{
     FixedParameter, IterationObserver, KernelChoice, Probabilities, Regularisation,
 };
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
-use margins_model::Registry;
+use margins_model::{Registry, Scheme};
 use margins_optim::problem::PenaltyFactors;
 use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
 use margins_test_support::mixture;
@@ -304,6 +304,41 @@ fn nystrom_features_are_those_in_memory() {
     );
 }
 
+/// What several classes in one problem cannot have on disk is refused in the words of the table.
+#[test]
+fn joint_classes_are_refused_by_name() {
+    let joint = || ClassifierSettings { scheme: Some(Scheme::Joint), ..settings(single()) };
+    let kernels = KernelChoice {
+        specifications: vec!["gaussian:sigma=0.5".to_owned()],
+        approximation: Approximation::Nystrom { landmarks: 20, leverage: None },
+        ..KernelChoice::default()
+    };
+    let free = PenaltyFactors::of_names(vec![("1".to_owned(), 0.0)]).ok();
+    let lambda_0 = Regularisation::Single(Lambda::NONE);
+    for (refused, words) in [
+        (ClassifierSettings { kernels, ..joint() }, "a kernel with several classes in one problem"),
+        (
+            ClassifierSettings { penalty_factors: free, ..joint() },
+            "a penalty factor of 0 with several",
+        ),
+        (
+            ClassifierSettings { regularisation: lambda_0, ..joint() },
+            "lambda 0 with several classes",
+        ),
+        (
+            ClassifierSettings {
+                scheme: Some(Scheme::CrammerSinger),
+                loss: Arc::new(Hinge),
+                ..joint()
+            },
+            "crammer-singer classes",
+        ),
+    ] {
+        let message = fit(&three(), &refused).expect_err("refused");
+        assert!(message.starts_with(words) && message.contains("rows in memory"), "{message}");
+    }
+}
+
 /// The objective is the mean loss and lambda times the square of the norm, whatever the penalty acts on.
 #[test]
 fn the_norms_of_a_path_are_those_of_its_penalty() {
@@ -379,4 +414,71 @@ fn a_path_names_the_direction_without_a_minimum() {
     let with_minimum = ClassifierSettings { loss: Arc::new(Hinge), ..several };
     let path = with_minimum.path(&data).expect("a path");
     assert_eq!(path.separation(&with_minimum).expect("no model"), None);
+}
+
+/// Several classes in one problem: every way to lambda, standardised, weighted and with costs, has the
+/// numbers that it has in memory; a loss with a kink too.
+#[test]
+fn joint_classes_agree_with_those_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");
+    let crossed = CrossValidation {
+        lambdas: lambdas.clone(),
+        measure: Measure::LogLoss,
+        ..CrossValidation::default()
+    };
+    let path = Regularisation::path(lambdas).expect("lambdas");
+    let data = three();
+    for scheme in [Scheme::Joint, Scheme::Multinomial].map(Some) {
+        for way in [single(), path.clone(), Regularisation::CrossValidated(crossed.clone())] {
+            let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
+            let plain = ClassifierSettings { scheme, ..settings(way) };
+            assert_agree(&data, &ClassifierSettings { class_costs, ..plain.clone() });
+            let class_weights = ClassWeights::Balanced;
+            assert_agree(&data, &ClassifierSettings { class_weights, standardize: true, ..plain });
+        }
+    }
+    let (scheme, loss) = (Some(Scheme::Joint), Arc::new(Hinge));
+    let options = Options { tolerance: 1e-6, ..Options::default() };
+    let hinge = ClassifierSettings { scheme, loss, options, ..settings(single()) };
+    let (elsewhere, here) = (fit(&data, &hinge).expect("a fit"), hinge.fit(&data).expect("a fit"));
+    assert!(elsewhere.report.is_certified() && here.report.is_certified());
+    let [a, b] = [&elsewhere, &here].map(|fitted| fitted.fits[0].report.objective);
+    assert!((a - b).abs() <= 2e-6 * a, "{a} and {b}");
+}
+
+/// Folds that hold out all samples of a class, and a class alone that has weight, are those in memory; an
+/// interrupted fit goes on from its point.
+#[test]
+fn joint_classes_without_weight_are_those_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");
+    let how = CrossValidation { lambdas, ..CrossValidation::default() };
+    let data = three();
+    let index = |i: usize| data.labels().index(i);
+    let of_row = |i: usize| if index(i) == 2 { 4 } else { i % 4 };
+    let folded = data.clone().with_folds((0..300).map(of_row).collect()).expect("one per row");
+    for scheme in [Scheme::Joint, Scheme::Multinomial].map(Some) {
+        let crossed = Regularisation::CrossValidated(how.clone());
+        let crossed = ClassifierSettings { scheme, ..settings(crossed) };
+        assert_agree(&folded, &crossed);
+        let notes = crossed.fit(&folded).expect("a fit").report.notes;
+        assert!(notes[0].starts_with("1 of 5 folds"), "{notes:?}");
+        assert_eq!(fit(&folded, &crossed).expect("a fit").report.notes, notes);
+        let one = ClassifierSettings { scheme, ..settings(single()) };
+        let alone = (0..300).map(|i| f64::from(u8::from(index(i) == 1))).collect();
+        let alone = data.clone().with_weights(alone).expect("one per row");
+        let classes = |fitted: FittedClassifier| {
+            fitted.model.predict(data.design(), &Registry::standard()).expect("classes")
+        };
+        let elsewhere = classes(fit(&alone, &one).expect("a fit"));
+        assert_eq!(elsewhere, classes(one.fit(&alone).expect("a fit")));
+        let folder = tempfile::tempdir().expect("a folder");
+        let checkpoint = Some(folder.path().join("points.json"));
+        let kept = ClassifierSettings { checkpoint, ..one };
+        let first = fit(&data, &kept).expect("a fit");
+        let again = fit(&data, &kept).expect("a fit");
+        let iterations = again.fits[0].report.iterations;
+        assert!(again.report.is_certified() && iterations <= 1, "{iterations}");
+        let [a, b] = [&first, &again].map(|fitted| fitted.fits[0].report.objective);
+        assert!((a - b).abs() <= 2e-9 * a, "{a} and {b}");
+    }
 }

@@ -3,7 +3,7 @@
 use margins_data::generate::{Example, GaussianMixture};
 use margins_estimators::regularised::margin_distribution;
 use margins_kernels::{Gaussian, Gram, KernelFit, KernelObjective, Linear, svm};
-use margins_losses::Hinge;
+use margins_losses::{Hinge, MarginLoss};
 use margins_optim::{Lambda, Objective, Options};
 use margins_robust::MarginDistribution;
 use nalgebra::{DMatrix, DVector};
@@ -14,7 +14,7 @@ fn options() -> Options<'static> {
 
 fn fit(
     machine: &MarginDistribution,
-    objective: &KernelObjective<'_, Hinge>,
+    objective: &KernelObjective<'_, dyn MarginLoss>,
     lambda: Lambda,
 ) -> KernelFit {
     let fits = margin_distribution(machine, objective, &[lambda], &options(), &|_| {});
@@ -26,7 +26,8 @@ fn without_moments_it_is_the_support_vector_machine() {
     let data = GaussianMixture::example(Example::One, 1).and_then(|m| m.sample(80, 2));
     let data = data.expect("valid");
     let gram = Gram::new(&Gaussian::new(2.0).expect("valid"), data.design()).expect("finite");
-    let objective = KernelObjective::new(&Hinge, &gram, data.labels()).expect("fits");
+    let objective =
+        KernelObjective::new(&Hinge as &dyn MarginLoss, &gram, data.labels()).expect("fits");
     let machine = MarginDistribution::new(0.0, 0.0).expect("valid");
     let objective = objective.without_intercept();
     for lambda in [0.1, 0.01, 0.001] {
@@ -47,7 +48,8 @@ fn the_certificate_is_that_of_the_kernel_problem() {
     let data = GaussianMixture::example(Example::One, 3).and_then(|m| m.sample(60, 4));
     let data = data.expect("valid");
     let gram = Gram::new(&Gaussian::new(1.0).expect("valid"), data.design()).expect("finite");
-    let objective = KernelObjective::new(&Hinge, &gram, data.labels()).expect("fits");
+    let objective =
+        KernelObjective::new(&Hinge as &dyn MarginLoss, &gram, data.labels()).expect("fits");
     let (mu, nu, lambda) = (0.4, 0.9, 0.01);
     let machine = MarginDistribution::new(mu, nu).expect("valid");
     let strength = Lambda::new(lambda).expect("positive");
@@ -79,9 +81,11 @@ fn the_linear_kernel_gives_the_linear_machine() {
     let gram = Gram::new(&Linear, data.design()).expect("finite");
     let machine = MarginDistribution::new(1.0, 0.5).expect("valid");
     let lambda = Lambda::new(0.05).expect("positive");
-    let objective = KernelObjective::new(&Hinge, &gram, data.labels()).expect("fits");
+    let objective =
+        KernelObjective::new(&Hinge as &dyn MarginLoss, &gram, data.labels()).expect("fits");
     let kernel = fit(&machine, &objective, lambda);
-    let objective = Objective::new(&Hinge, data.design(), data.labels()).expect("fits");
+    let objective =
+        Objective::new(&Hinge as &dyn MarginLoss, data.design(), data.labels()).expect("fits");
     let linear = machine.fit(&objective, lambda, &options()).expect("convex");
     let coef = DMatrix::from_row_slice(1, 50, &kernel.coef);
     let scores = gram.matrix().unwrap() * coef.transpose();

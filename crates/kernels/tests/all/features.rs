@@ -3,7 +3,7 @@
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::features::{LandmarkSampling, NystromMap};
 use margins_kernels::{Gram, combine};
-use margins_losses::LeakyHockeyStick;
+use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_optim::{Lambda, Objective, Options, fit};
 use margins_test_support::{kernel, on_threads};
 use nalgebra::DMatrix;
@@ -173,7 +173,8 @@ fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
         let map =
             NystromMap::new(&*kernel, data.design(), 15, LandmarkSampling::Uniform, 1).unwrap();
         let features = map.transform(&*kernel, data.design()).unwrap();
-        let objective = Objective::new(&LeakyHockeyStick, &features, data.labels()).unwrap();
+        let objective =
+            Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &features, data.labels()).unwrap();
         let fit = fit(&objective, Lambda::new(0.01).unwrap(), &Options::default()).unwrap();
         assert!(fit.report.converged());
         let coef = map.kernel_coefficients(&fit.coef);

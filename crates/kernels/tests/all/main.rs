@@ -5,6 +5,7 @@ mod cross_validation;
 mod errata;
 mod features;
 mod gram;
+mod joint;
 mod matrix_free;
 mod path;
 mod properties;

@@ -142,7 +142,7 @@ fn what_needs_the_matrix_says_so() {
     let refused = free.eigenspace().unwrap_err().to_string();
     assert!(refused.contains("its eigenspace needs the kernel matrix of 40 rows"), "{refused}");
     assert!(refused.contains("Allow 12.8 kB, or use Nystrom"), "{refused}");
-    let objective = KernelObjective::new(&Logistic, &free, &labels).unwrap();
+    let objective = KernelObjective::new(&Logistic as &dyn MarginLoss, &free, &labels).unwrap();
     let options = Options::default();
     let fit = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap();
     let refused = leave_one_out(&objective, &fit, &options).unwrap_err().to_string();
@@ -175,7 +175,7 @@ fn a_value_that_is_no_number_is_named() {
     let of = |kernel: Torn| Gram::matrix_free(Arc::new(kernel), design.clone(), LITTLE).unwrap();
     let free = || of(Torn(None));
     let gram = free();
-    let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
+    let objective = KernelObjective::new(&Logistic as &dyn MarginLoss, &gram, &labels).unwrap();
     let options = Options::default();
     let refused = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
     let of_hinge = svm::fit(&free(), &signs, None, true, lambda(0.01), &options).unwrap_err();
@@ -219,7 +219,7 @@ fn the_memory_decides_what_is_held() {
 }
 
 /// A function of other coefficients than the best is a function of the space, whose norm is known.
-fn known<'r, 'a, L: MarginLoss>(
+fn known<'r, 'a, L: MarginLoss + ?Sized>(
     objective: &'r KernelObjective<'a, L>,
     fit: &KernelFit,
     share: f64,
@@ -238,7 +238,8 @@ fn known_functions_are_certified_for_the_kernel() {
     let (design, signs) = rings(300);
     let labels = Labels::from_signs(signs).unwrap();
     let (held, free) = both(Gaussian::new(1.0).unwrap(), &design);
-    let objective = KernelObjective::new(&LeakyHockeyStick, &held, &labels).unwrap();
+    let objective =
+        KernelObjective::new(&LeakyHockeyStick as &dyn MarginLoss, &held, &labels).unwrap();
     let options = Options { tolerance: 1e-10, ..Options::default() };
     for fit in path(&objective, &lambda_grid(0.1, 1e-3, 3).unwrap(), &options, &|_| {}).unwrap() {
         let minimum = fit.report.objective;
@@ -293,7 +294,7 @@ fn work_that_is_interrupted_ends_before_the_next_block() {
         };
         let free = || Gram::matrix_free(watched(), design.clone(), LITTLE).unwrap();
         let gram = free();
-        let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
+        let objective = KernelObjective::new(&Logistic as &dyn MarginLoss, &gram, &labels).unwrap();
         let smooth = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
         assert!(smooth.is_interrupted(), "{smooth}");
         let in_time = |filled: usize| assert!((limit..limit + 8).contains(&filled), "{filled}");

@@ -72,7 +72,8 @@ fn the_published_rule_follows_the_paper_iterate_by_iterate() {
 
     let features = design.to_dense();
     let identity = DMatrix::identity(features.ncols(), features.ncols());
-    let objective = Objective::new(&LeakyHockeyStick, design, labels).expect("fits");
+    let objective =
+        Objective::new(&LeakyHockeyStick as &dyn MarginLoss, design, labels).expect("fits");
     let fits = margins_optim::path(&objective, &lambdas, &options, &|_| {}).expect("a path");
     let fits = fits.into_iter();
     let fits = fits.map(|f| (f.coef, f.intercept, f.report.status, f.report.iterations));
@@ -80,7 +81,8 @@ fn the_published_rule_follows_the_paper_iterate_by_iterate() {
 
     let gram = gram("gaussian:sigma=4", design);
     let kernel = gram.matrix().expect("held");
-    let objective = KernelObjective::new(&LeakyHockeyStick, &gram, labels).expect("fits");
+    let objective =
+        KernelObjective::new(&LeakyHockeyStick as &dyn MarginLoss, &gram, labels).expect("fits");
     let fits = margins_kernels::path(&objective, &lambdas, &options, &|_| {}).expect("a path");
     let fits = fits.into_iter();
     let fits = fits.map(|f| (f.coef, f.intercept, f.report.status, f.report.iterations));

@@ -7,17 +7,18 @@
 use std::sync::Arc;
 
 use margins_data::blocks::{self, BlockFile, BlockSettings};
-use margins_data::{Dataset, Design, Labels, Memory};
+use margins_data::{Classes, Dataset, Design, Labels, Memory};
 use margins_kernels::features::{LandmarkSampling, NystromMap};
-use margins_kernels::{Error, Gaussian, Gram, Kernel, Linear, Route, training_path};
+use margins_kernels::{Error, Gaussian, Gram, Kernel, Linear, Route, joint_path, training_path};
 use margins_losses::MarginLoss;
 use margins_optim::method::SpaceKind;
-use margins_optim::problem::PenaltyFactors;
+use margins_optim::path::JointFit;
+use margins_optim::problem::{JointForm, PenaltyFactors};
 use margins_optim::shards::{
     BinaryProblem, Block, Blocks, OnDisk, Resident, Shard, Threads, path_over_shards,
 };
 use margins_optim::{Fit, Lambda, Options, Report, Solver, Training};
-use margins_test_support::{dense, sparse};
+use margins_test_support::{dense, lambda, sparse};
 
 /// Samples with a loss: the problem at every lambda, but for the functions that it is about.
 #[derive(Debug, Clone)]
@@ -83,6 +84,8 @@ pub(crate) enum Methods {
     FreeFeatures,
     /// Those over sums of samples that are not in memory.
     Sums,
+    /// Those for several classes in one problem.
+    Joint,
     /// Those on a matrix of inner products: held in memory, computed where it is needed, or of which
     /// there are columns in single precision.
     Held,
@@ -105,6 +108,7 @@ impl Methods {
             Methods::Features => suits && solver.takes(SpaceKind::Features),
             Methods::FreeFeatures => suits && solver.takes(SpaceKind::FreeFeatures),
             Methods::Sums => suits && solver.takes(SpaceKind::Parts),
+            Methods::Joint => suits && solver.takes(SpaceKind::Joint),
             Methods::Held => is_in(&[Route::SampleSpace, Route::Eigenspace]),
             Methods::Computed => is_in(&[Route::SampleSpace]),
             Methods::Columns => is_sequential,
@@ -267,6 +271,30 @@ fn on_matrix(task: &Task<'_>, gram: &Gram) -> Expansions {
     Ok(fits.into_iter().map(Fit::from).map(expansion).collect())
 }
 
+/// Two classes in one problem, at twice lambda: the difference of their functions is that of the binary one.
+fn in_one_problem(task: &Task<'_>, gram: Option<&Gram>) -> Expansions {
+    let rows = &task.problem.rows;
+    let data = task.problem.data(dense(rows));
+    let data = data.relabelled(Classes::from(data.labels()))?;
+    let doubled: Vec<Lambda> = task.lambdas.iter().map(|at| lambda(2.0 * at.get())).collect();
+    let fits = match gram {
+        Some(gram) => joint_path(&task.training, JointForm::Pairwise, &data, gram, &doubled)?,
+        None => task.training.joint_path(JointForm::Pairwise, &data, &doubled)?,
+    };
+    let binary = |fit: JointFit| Fit {
+        lambda: lambda(0.5 * fit.lambda.get()),
+        intercept: fit.intercepts[1] - fit.intercepts[0],
+        coef: fit.coefs[1].iter().zip(&fit.coefs[0]).map(|(a, b)| a - b).collect(),
+        report: fit.report,
+    };
+    let fits = fits.into_iter().map(binary);
+    let expansion = |fit| Expansion { fit, rows: rows.clone(), centres: rows.clone() };
+    match gram {
+        Some(_) => Ok(fits.map(expansion).collect()),
+        None => Ok(on_features(fits.collect(), rows)),
+    }
+}
+
 fn held(task: &Task<'_>) -> Expansions {
     on_matrix(task, &Gram::new(&*task.functions.of_library(), &dense(&task.problem.rows))?)
 }
@@ -298,9 +326,9 @@ fn landmarks(task: &Task<'_>) -> Expansions {
 
 /// Every space. That of a matrix of low rank, `held` for linear functions, is solved over a factor by
 /// the automatic method.
-pub(crate) const SPACES: [Space; 16] = {
+pub(crate) const SPACES: [Space; 19] = {
     use Functions::{Gaussian, LastFree, Linear};
-    use Methods::{Columns, Computed, Features, FreeFeatures, Held, Sums};
+    use Methods::{Columns, Computed, Features, FreeFeatures, Held, Joint, Sums};
 
     const fn row(
         name: &'static str,
@@ -332,5 +360,11 @@ pub(crate) const SPACES: [Space; 16] = {
             in_memory(task, &task.problem.rows, sparse)
         }),
         row("shards, a feature free", LastFree, Sums, |task| in_shards(task, dense)),
+        row("one problem", Linear, Joint, |task| in_one_problem(task, None)),
+        row("one problem, a feature free", LastFree, Joint, |task| in_one_problem(task, None)),
+        row("one problem with a matrix", Gaussian, Joint, |task| {
+            let kernel = task.functions.of_library();
+            in_one_problem(task, Some(&Gram::new(&*kernel, &dense(&task.problem.rows))?))
+        }),
     ]
 };

@@ -19,6 +19,7 @@ pub(super) enum SchemeInFile {
     Multinomial,
     Plurality,
     DecisionList(DecisionList),
+    CrammerSinger,
 }
 
 impl SchemeInFile {
@@ -39,6 +40,7 @@ impl SchemeInFile {
                 let list = model.decision_list().cloned();
                 SchemeInFile::DecisionList(list.expect("a checked decision list has its rule"))
             }
+            Scheme::CrammerSinger => SchemeInFile::CrammerSinger,
         }
     }
 
@@ -58,6 +60,7 @@ impl SchemeInFile {
             SchemeInFile::DecisionList(list) => {
                 return (Scheme::DecisionList, Vec::new(), Some(list));
             }
+            SchemeInFile::CrammerSinger => Scheme::CrammerSinger,
         };
         (scheme, Vec::new(), None)
     }

@@ -405,7 +405,8 @@ mod tests {
     #[test]
     fn no_estimate_is_reported() {
         let data = samples(1.0);
-        let objective = Objective::new(&Logistic, &data.0, &data.1).expect("as many labels");
+        let objective =
+            Objective::new(&Logistic as &dyn MarginLoss, &data.0, &data.1).expect("as many labels");
         let lambda = Lambda::new(1e-4).expect("positive");
         for steps in 2..12 {
             let options =

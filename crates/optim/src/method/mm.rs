@@ -285,7 +285,8 @@ mod tests {
         let rows = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, 1.0]];
         let design = Design::from_rows(&rows).unwrap();
         let labels = Labels::from_signs(vec![1.0, 1.0, -1.0, -1.0]).unwrap();
-        let objective = Objective::new(&LeakyHockeyStick, &design, &labels).unwrap();
+        let objective =
+            Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &design, &labels).unwrap();
         let majorizer = Majorizer::of(&objective).unwrap();
         let at = majorizer.at(Lambda::new(0.1).unwrap());
         // P_0 + 2 n lambda I.

@@ -4,8 +4,10 @@
 //! generalised derivative serves (Qi and Sun 1993); the line search makes the method globally
 //! convergent and the exact intercept after every step keeps the dual point feasible.
 
+mod by_class;
 mod curved;
 mod equation;
+mod factor;
 mod sampled;
 mod system;
 
@@ -282,7 +284,8 @@ mod tests {
         let signs = (0..40).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
         let design = Design::from_rows(&rows).expect("finite");
         let labels = Labels::from_signs(signs).expect("two classes");
-        let with = Objective::new(&LeakyHockeyStick, &design, &labels).expect("fits");
+        let with =
+            Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &design, &labels).expect("fits");
         let without = with.clone().without_intercept();
         for objective in [with, without] {
             for lambda in [1.0, 1e-2, 1e-5] {

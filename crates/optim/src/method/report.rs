@@ -79,7 +79,8 @@ impl Report {
         self.certificate().relative_rounding()
     }
 
-    fn certificate(&self) -> Certificate {
+    /// Returns the certificate.
+    pub fn certificate(&self) -> Certificate {
         Certificate {
             objective: self.objective,
             duality_gap: self.duality_gap,
@@ -87,6 +88,23 @@ impl Report {
             gradient_norm: self.gradient_norm,
             contradicted: false,
         }
+    }
+
+    /// Replaces the certificate, except the gradient norm. It decides whether the fit has converged; if not,
+    /// a fit that had converged is `otherwise`.
+    pub fn certify_by(&mut self, certificate: &Certificate, tolerance: f64, otherwise: Status) {
+        self.objective = certificate.objective;
+        self.dual_objective = certificate.dual_objective();
+        self.duality_gap = certificate.duality_gap;
+        self.relative_gap = certificate.relative_gap();
+        self.rounding = certificate.rounding;
+        self.passes += 1;
+        let status = match self.status {
+            _ if self.relative_gap <= tolerance => Status::Converged,
+            Status::Converged => otherwise,
+            other => other,
+        };
+        self.status = status.under(certificate, tolerance);
     }
 
     /// Returns true if the fit is certified to the tolerance.

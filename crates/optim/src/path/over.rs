@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use margins_losses::{HomogeneousTail, MarginLoss};
 
-use crate::certificate::Evaluator;
+use crate::certificate::{Evaluator, dual};
 use crate::method::{
     Coordinates, Ending, Fit, Nearness, Newton, Observed, Observer, Options, OverParts,
     SmoothedNewton, Status, System, coordinates_beside_free, over_parts,
@@ -96,18 +96,49 @@ pub(super) fn path_beside_free<L: MarginLoss + ?Sized>(
     })
 }
 
-/// Solves at one lambda after another; `make` makes the fit of a point.
-fn run<S: Samples>(
+/// Returns what [`path_over`] does, with what `keep` makes of the samples and of feasible duals for every
+/// fit that has a bound. The certificates are those of these duals.
+pub(super) fn path_with_duals<S: Samples, T>(
     samples: S,
     start: Start,
     lambdas: &[Lambda],
     options: &Options,
-    mut make: impl FnMut(&mut NewtonPath<S>, Lambda, &Point<S::Products>, Ending, usize) -> Fit,
-) -> Result<Vec<Fit>, Error> {
+    observer: &Observer<'_>,
+    keep: impl Fn(&S, &S::Duals) -> T,
+) -> Result<Vec<(Fit, Option<T>)>, Error> {
+    let tolerance = options.tolerance;
+    run(samples, start, lambdas, options, |solver, lambda, point, ending, passes| {
+        let duals = solver.duals.take();
+        let mut fit = solver.fit(lambda, point, ending, passes, tolerance);
+        let kept = fit.report.duality_gap.is_finite().then(|| {
+            let evaluator = &mut solver.evaluator;
+            let duals = duals.unwrap_or_else(|| {
+                evaluator.intercept_slope(point);
+                let mut slopes = evaluator.samples.duals();
+                evaluator.samples.balance(&mut slopes);
+                slopes
+            });
+            let (certificate, _) = dual::certify(evaluator, lambda, point, &duals);
+            fit.report.certify_by(&certificate, tolerance, Status::Stalled);
+            keep(&evaluator.samples, &duals)
+        });
+        observer(&Observed::new(lambda, &fit.report));
+        (fit, kept)
+    })
+}
+
+/// Solves at one lambda after another; `make` makes the fit of a point.
+fn run<S: Samples, T>(
+    samples: S,
+    start: Start,
+    lambdas: &[Lambda],
+    options: &Options,
+    mut make: impl FnMut(&mut NewtonPath<S>, Lambda, &Point<S::Products>, Ending, usize) -> T,
+) -> Result<Vec<T>, Error> {
     options.check()?;
     let method = over_parts(&samples, options.solver)?;
     let lambdas = Lambda::descending(lambdas)?;
-    let system = System::for_features(samples.shape().1);
+    let system = System::for_samples(&samples);
     let smoothing = (method == OverParts::SmoothedNewton)
         .then(|| SmoothedNewton::new(start.point.is_some(), start.nearness));
     let evaluator = Evaluator::new(samples);
@@ -171,7 +202,10 @@ impl<S: Samples> NewtonPath<S> {
         let NewtonPath { evaluator, system, smoothing, .. } = self;
         match smoothing {
             Some(smoothing) => smoothing.minimize(evaluator, system, lambda, point, options),
-            None => (Newton::new(evaluator, system).minimize(lambda, point, options), None),
+            None => {
+                let mut newton = Newton::new(evaluator, system);
+                (newton.minimize(lambda, point, options), newton.into_witness())
+            }
         }
     }
 

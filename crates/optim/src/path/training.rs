@@ -12,7 +12,9 @@ use super::sensitivity::Sensitivity;
 use crate::certificate::DualSolution;
 use crate::method::Ending;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
-use crate::problem::{EmpiricalRisk, JointForm, JointObjective, Penalty, PenaltyFactors};
+use crate::problem::{
+    EmpiricalRisk, FreeColumns, JointForm, JointObjective, Penalty, PenaltyFactors,
+};
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, Status, path};
 
 /// The rule by which classes multiply the weights that the data give to samples.
@@ -154,11 +156,12 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 
     /// Returns the fits to several classes in one problem at every lambda, largest first, with
-    /// coefficients for the features as given. Balanced classes have the same total weight.
+    /// coefficients for the features as given. Balanced classes have the same total weight. At
+    /// [`Lambda::NONE`] alone no feature has a penalty.
     ///
     /// # Errors
-    /// The errors of [`joint_path`] and [`JointObjective::of`]. [`Error::FreeColumns`]: a feature has a
-    /// penalty factor of 0.
+    /// The errors of [`joint_path`] and [`JointObjective::of`]. [`Error::FreeColumns`]: more features than
+    /// duals are balanced over have no penalty.
     pub fn joint_path(
         &self,
         form: JointForm,
@@ -166,9 +169,11 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         lambdas: &[Lambda],
     ) -> Result<Vec<JointFit>, Error> {
         let penalty = self.penalty_on(data.feature_names(), data.columns())?;
-        if !penalty.free().is_empty() {
-            return Err(Error::FreeColumns { found: penalty.free().get().len(), limit: 0 });
-        }
+        let is_unpenalised = lambdas == [Lambda::NONE];
+        let free = match is_unpenalised {
+            true => FreeColumns::new((0..data.columns()).collect())?,
+            false => penalty.free().clone(),
+        };
         data.design().check_fits(data.labels().names().len(), self.copies(data.design()), 0)?;
         let (mut fits, scalings) = self.on_scaled(data, |data| {
             let mut objective = JointObjective::of(self.loss, form, data)?;
@@ -182,8 +187,14 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             if !self.intercept {
                 objective = objective.without_intercepts();
             }
+            let objective = objective.with_free(free)?;
+            // Where no coefficient has a penalty, the minimum is the same for every lambda.
+            let lambdas = if is_unpenalised { &[Lambda::new(1.0)?] } else { lambdas };
             joint_path(&objective, lambdas, &self.options, self.observer)
         })?;
+        if is_unpenalised {
+            fits.iter_mut().for_each(|fit| fit.lambda = Lambda::NONE);
+        }
         for coef in fits.iter_mut().flat_map(|fit| &mut fit.coefs) {
             unscale_coefficients(coef, &scalings);
         }
@@ -403,7 +414,7 @@ pub(crate) fn unscale(fit: &mut Fit, scalings: &[Standardizer]) {
     unscale_coefficients(&mut fit.coef, scalings);
 }
 
-fn unscale_coefficients(coef: &mut Vec<f64>, scalings: &[Standardizer]) {
+pub(crate) fn unscale_coefficients(coef: &mut Vec<f64>, scalings: &[Standardizer]) {
     for scaling in scalings.iter().rev() {
         *coef = scaling.unscale_coefficients(coef);
     }

@@ -62,6 +62,19 @@ impl FreeColumns {
         &self.columns
     }
 
+    /// Returns the columns as those of the classes in one problem but the last, whose copies of them are 0:
+    /// the coefficients of each class are so many `features`, one class after another, and behind them are
+    /// so many intercepts.
+    pub(crate) fn of_classes(&self, count: usize, features: usize, intercepts: usize) -> Self {
+        let copies = |columns: &[usize]| -> Vec<usize> {
+            let of_class = |class: usize| columns.iter().map(move |j| class * features + j);
+            (0..count - 1).flat_map(of_class).collect()
+        };
+        let mut columns = copies(&self.columns);
+        columns.extend(count * features..count * features + intercepts);
+        FreeColumns { columns: columns.into(), dependent: copies(&self.dependent).into() }
+    }
+
     /// Returns all columns over which duals are balanced, as they are over those that others make up.
     pub(crate) fn with_dependent(&self) -> impl Iterator<Item = usize> {
         self.columns.iter().chain(self.dependent.iter()).copied()
@@ -70,6 +83,18 @@ impl FreeColumns {
     /// Returns the columns of so many features that are not among these, ascending.
     pub(crate) fn others(&self, features: usize) -> Vec<usize> {
         (0..features).filter(|j| self.get().binary_search(j).is_err()).collect()
+    }
+
+    /// Refuses columns that are not below the number of features.
+    pub(crate) fn check(&self, features: usize) -> Result<(), Error> {
+        match self.get().last() {
+            Some(&last) if last >= features => Err(Error::Shape {
+                what: "features, one of which is to be free of the penalty",
+                expected: last + 1,
+                found: features,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Returns true if there is no such feature.
@@ -145,8 +170,31 @@ impl Block {
         Block { width, values }
     }
 
-    fn sample(&self, i: usize) -> &[f64] {
+    /// Returns the number of columns, with the intercept's.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn sample(&self, i: usize) -> &[f64] {
         &self.values[i * self.width..(i + 1) * self.width]
+    }
+
+    /// Returns the sum of `weight(i) z_i z_i'` over this number of samples.
+    pub(crate) fn gram(&self, samples: usize, weight: impl Fn(usize) -> f64) -> DMatrix<f64> {
+        let mut gram = DMatrix::zeros(self.width, self.width);
+        for i in 0..samples {
+            let weight = weight(i);
+            if weight > 0.0 {
+                let z = self.sample(i);
+                for j in 0..self.width {
+                    for k in j..self.width {
+                        gram[(k, j)] += weight * z[j] * z[k];
+                    }
+                }
+            }
+        }
+        gram.fill_upper_triangle_with_lower_triangle();
+        gram
     }
 }
 
@@ -306,20 +354,7 @@ fn norm(vector: &[f64]) -> f64 {
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     pub(crate) fn block_sums(&self, block: &Block, duals: &[f64], by: Mobility) -> BlockSums {
-        let width = block.width;
-        let mut gram = DMatrix::zeros(width, width);
-        for (i, &s) in duals.iter().enumerate() {
-            let weight = self.mobility(i, s, by);
-            if weight > 0.0 {
-                let z = block.sample(i);
-                for j in 0..width {
-                    for k in j..width {
-                        gram[(k, j)] += weight * z[j] * z[k];
-                    }
-                }
-            }
-        }
-        gram.fill_upper_triangle_with_lower_triangle();
+        let gram = block.gram(duals.len(), |i| self.mobility(i, duals[i], by));
         let sum = |j: usize, sized: bool| {
             let [sum] = sum_of_blocks(duals.len(), |rows| {
                 let term = |i: usize| {
@@ -331,7 +366,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             });
             sum
         };
-        let all = |sized: bool| (0..width).map(|j| sum(j, sized)).collect();
+        let all = |sized: bool| (0..block.width).map(|j| sum(j, sized)).collect();
         BlockSums { excess: all(false), sizes: all(true), gram }
     }
 

@@ -6,16 +6,21 @@ use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::problem::{Rivals, Weights};
+use crate::problem::{Block, FreeColumns, FreePart, Rivals, Weights};
 
 /// The loss of a sample of several classes, as a function of its margins over the other classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum JointForm {
     /// The sum of a margin loss over the other classes. With the hinge it is the machine of Weston
     /// and Watkins, *Support vector machines for multi-class pattern recognition*, ESANN 1999.
     Pairwise,
     /// The multinomial logistic loss, `log(sum_c exp(s_c)) - s_y`, whatever the margin loss.
     Multinomial,
+    /// The largest hinge over the other classes, whatever the margin loss: the machine of Crammer and
+    /// Singer, *On the algorithmic implementation of multiclass kernel-based vector machines*, JMLR 2
+    /// (2001).
+    CrammerSinger,
 }
 
 /// The objective of k classes at once, up to the choice of lambda:
@@ -23,8 +28,9 @@ pub enum JointForm {
 /// `F(b, w) = (1/n) sum_i c_i l(u_i) + lambda sum_c ||w_c||^2`, with scores `s_c = b_c + <w_c, x>`
 /// and margins `u_ic = s_y(x_i) - s_c(x_i)` of the class y of sample i over every other class c,
 ///
-/// for `l(u) = sum_c L(u_c)` or the [multinomial](JointForm::Multinomial) logistic loss. The
-/// intercepts add up to 0, and are not penalised. With two classes and the sum, it is the problem of
+/// for `l(u) = sum_c L(u_c)`, the [multinomial](JointForm::Multinomial) logistic loss or the
+/// [largest](JointForm::CrammerSinger) hinge. The intercepts add up to 0, and are not penalised;
+/// features can be [free](Self::with_free) likewise. With two classes and the sum, it is the problem of
 /// [`Objective`](crate::Objective) at half of lambda: `w_2 = -w_1` is half of its coefficients.
 ///
 /// n counts all samples, those of weight 0 included. Classes without a sample of positive weight
@@ -38,6 +44,8 @@ pub struct JointObjective<'a, L: MarginLoss + ?Sized> {
     /// The weights over n.
     pub(crate) weights: Weights,
     pub(crate) has_intercepts: bool,
+    /// The features that no penalty acts on.
+    pub(crate) free: FreeColumns,
 }
 
 impl<'a, L: MarginLoss + ?Sized> JointObjective<'a, L> {
@@ -75,8 +83,9 @@ impl<'a, L: MarginLoss + ?Sized> JointObjective<'a, L> {
         }
         let weights = Weights::equal(1.0 / expected as f64, expected);
         let design = Cow::Borrowed(design);
+        let (has_intercepts, free) = (true, FreeColumns::default());
         let objective =
-            JointObjective { loss, form, design, classes, weights, has_intercepts: true };
+            JointObjective { loss, form, design, classes, weights, has_intercepts, free };
         objective.checked()
     }
 
@@ -144,6 +153,27 @@ impl<'a, L: MarginLoss + ?Sized> JointObjective<'a, L> {
         JointObjective { has_intercepts: false, ..self }
     }
 
+    /// Takes features out of the penalty. Their coefficients add up to 0 over the classes, as the
+    /// intercepts do.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]: a column is not below the number of features.
+    pub fn with_free(self, free: FreeColumns) -> Result<Self, Error> {
+        free.check(self.design.columns())?;
+        Ok(JointObjective { free, ..self })
+    }
+
+    /// Returns the free columns that the others do not [make up](FreeColumns::independent).
+    pub(crate) fn independent_free(&self) -> FreeColumns {
+        if self.free.is_empty() {
+            return FreeColumns::default();
+        }
+        let part = FreePart { columns: self.free.clone(), intercept: self.has_intercepts };
+        let block = Block::of(&self.design, &part);
+        let gram = block.gram(self.design.rows(), |i| self.weights.get(i));
+        self.free.independent(self.has_intercepts, &gram)
+    }
+
     /// Returns the objective over another design of as many rows.
     pub(crate) fn over(&self, design: Design) -> Self {
         JointObjective {
@@ -153,6 +183,7 @@ impl<'a, L: MarginLoss + ?Sized> JointObjective<'a, L> {
             classes: self.classes,
             weights: self.weights.clone(),
             has_intercepts: self.has_intercepts,
+            free: self.free.clone(),
         }
     }
 

@@ -140,14 +140,8 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_free(self, free: FreeColumns) -> Result<Self, Error> {
-        match free.get().last() {
-            Some(&last) if last >= self.design.columns() => Err(Error::Shape {
-                what: "features, one of which is to be free of the penalty",
-                expected: last + 1,
-                found: self.design.columns(),
-            }),
-            _ => Ok(Objective { free, ..self }),
-        }
+        free.check(self.design.columns())?;
+        Ok(Objective { free, ..self })
     }
 
     /// Returns the features that no penalty acts on.

@@ -1,5 +1,6 @@
 //! Answers the questions of messages about one partition.
 
+mod errors;
 mod fetched;
 
 use std::borrow::Cow;
@@ -7,15 +8,18 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use margins_data::Design;
-use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::Error;
-use crate::problem::{Block, EmpiricalRisk, FreePart, Margins, Mobility, ScoresAt, weighted};
+use crate::problem::{
+    Block, EmpiricalRisk, FreePart, Margins, Mobility, Rivals, ScoresAt, weighted,
+};
 use crate::products::weighted_gram;
+use crate::shards::joint::JointQuestion;
 use crate::shards::part::{Part, State, check_coefficients};
-use crate::shards::{Answer, Ask, Description, DualStep, Failure, Partial, Rule, Spot, Weighting};
+use crate::shards::{
+    Answer, Ask, Description, DualStep, Failure, JointProblem, Partial, Spot, Weighting,
+};
 use crate::space::Extent;
 
 /// The subject of a request: a partition with its stored values and its weights.
@@ -40,6 +44,13 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
     }
 
     pub(super) fn answer(mut self, ask: &Ask) -> Result<Answer, Failure> {
+        let is_same = matches!(
+            ask,
+            Ask::Describe { .. } | Ask::Columns { .. } | Ask::Rows(_) | Ask::Errors { .. }
+        );
+        if let Some(problem) = self.weighting.joint.as_deref().filter(|_| !is_same) {
+            return self.joint_answer(problem, ask);
+        }
         let sums = match ask {
             Ask::Describe { factors } => return self.describe(factors.as_deref()),
             Ask::Columns { magnitudes, centres } => {
@@ -51,6 +62,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Diagonal(at) => self.diagonal(at)?,
             Ask::Normal { at, shift, vector } => self.normal(at, *shift, vector)?,
             Ask::Gram(at) => self.gram(at)?,
+            Ask::ClassGrams { .. } => return Err("the samples are of two classes".into()),
             Ask::Duals(steps) => self.dual_sums(steps)?,
             Ask::Violation { free, direction } => {
                 let block = self.block(free)?;
@@ -63,14 +75,31 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
             Ask::Bent { at, radii } => return self.bent(at, radii),
             Ask::Margins(at) => return self.margins(at),
-            Ask::Errors { fold, rules, scores } => {
-                return Ok(Answer::Sums(self.errors(*fold, rules, *scores)?));
+            Ask::Errors { fold, form, rules, scores } => {
+                return Ok(Answer::Sums(self.errors((*fold, *form), rules, *scores)?));
             }
             Ask::Sample { share } => return self.sample(*share),
             Ask::Rows(wanted) => return self.rows(wanted),
             Ask::Merged { merging, of, share } => return self.merged(merging, *of, *share),
         };
         Ok(Answer::Sums(Partial { added: sums, ..Partial::default() }))
+    }
+
+    /// Returns the answer to a question about all classes at once.
+    fn joint_answer(&mut self, problem: &JointProblem, ask: &Ask) -> Result<Answer, Failure> {
+        let design = self.design()?;
+        let weights = self.risk.weights();
+        let counts: Vec<f64> =
+            (0..weights.len()).map(|i| self.part.count(i, self.weighting)).collect();
+        JointQuestion {
+            loss: self.risk.loss(),
+            problem,
+            state: self.state,
+            places: &problem.places(self.part.rows, weights)?,
+            weights,
+            counts: &counts,
+        }
+        .answer(&design, ask)
     }
 
     fn design(&mut self) -> Result<Arc<Design>, Failure> {
@@ -144,13 +173,23 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             }
             Arc::make_mut(&mut design).scale_columns(factors);
         }
-        let Part { signs, folds, .. } = self.part;
+        let Part { rows, signs, folds, .. } = self.part;
         let held_out = self.weighting.held_out;
-        let (mut totals, mut squares) = ([0.0; 2], [0.0; 2]);
-        for ((x, &c), &y) in design.samples().zip(self.risk.weights()).zip(signs) {
-            let class = usize::from(y < 0.0);
-            totals[class] += c;
-            squares[class] += weighted(c, x.squared_norm());
+        let joint = self.weighting.joint.as_deref();
+        let places: Vec<u32> = match joint {
+            Some(problem) => problem.places(rows, self.risk.weights())?,
+            None => signs.iter().map(|&y| u32::from(y < 0.0)).collect(),
+        };
+        let count = joint.map_or(2, |problem| problem.classes.len());
+        let (mut totals, mut squares) = (vec![0.0; count], vec![0.0; count]);
+        for ((x, &c), &place) in design.samples().zip(self.risk.weights()).zip(&places) {
+            totals[place as usize] += c;
+            squares[place as usize] += weighted(c, x.squared_norm());
+        }
+        let mut extent = Extent::of(&design);
+        if let Some(problem) = joint {
+            let rivals = Rivals::new(Cow::Owned(places), count);
+            extent = extent.over_rivals(&design, &rivals, problem.intercepts);
         }
         Ok(Answer::Described(Box::new(Description {
             loss: self.risk.loss().specification(),
@@ -161,7 +200,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             has_folds: folds.is_some(),
             totals,
             squares,
-            extent: Extent::of(&design),
+            extent,
         })))
     }
 
@@ -376,60 +415,5 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let listed = margins.iter().copied().step_by(margins.len().div_ceil(MOST).max(1)).collect();
         Ok(Answer::Sums(Partial { added: Vec::new(), largest: vec![largest, -least], listed }))
-    }
-
-    fn errors(
-        &mut self,
-        fold: Option<u32>,
-        rules: &[Rule],
-        list: bool,
-    ) -> Result<Partial, Failure> {
-        let design = self.design()?;
-        let (rows, loss) = (self.part.rows, self.risk.loss());
-        let chosen: Vec<(usize, usize, f64)> = (0..rows.len())
-            .filter(|&i| fold.is_none() || self.part.is_in(i, fold))
-            .map(|i| (i, rows.class(i), rows.given(i, &self.weighting.costs)))
-            .collect();
-        let classes = rules.iter().map(Rule::classes).min().unwrap_or(0);
-        if let Some((i, class, _)) = chosen.iter().find(|(_, class, _)| *class >= classes) {
-            return Err(format!("row {i} is of class {class}, beyond {classes} classes").into());
-        }
-        if list && rules.iter().any(|Rule(functions)| functions.len() != 1) {
-            return Err("samples are ranked by the scores of two classes alone".into());
-        }
-        let stride = rules.len() + 1;
-        let mut listed = vec![0.0; if list { stride * chosen.len() } else { 0 }];
-        for (of_row, &(_, class, weight)) in listed.chunks_mut(stride).zip(&chosen) {
-            of_row[0] = if class == 1 { weight } else { -weight };
-        }
-        let mut added = Vec::new();
-        for (k, rule) in rules.iter().enumerate() {
-            let scores = rule.scores(&design)?;
-            for of_member in &scores {
-                let of_chosen: Vec<f64> = chosen.iter().map(|&(i, ..)| of_member[i]).collect();
-                Error::check_scores(&of_chosen, chosen.iter().map(|&(i, ..)| i))
-                    .map_err(|error| format!("partition {}, {error}", self.part.number))?;
-            }
-            let mut of_classes = vec![0.0; 2 * rule.classes()];
-            let mut probabilities = vec![0.0; rule.classes()];
-            let (mut log_loss, mut brier) = (0.0, 0.0);
-            for &(i, class, weight) in &chosen {
-                of_classes[2 * class] += weight;
-                if Rule::decide(&scores, i) != class {
-                    of_classes[2 * class + 1] += weight;
-                }
-                let known = Rule::probabilities(loss, &scores, i, &mut probabilities);
-                let of_sample = |measure: Measure| measure.of_sample(class, &probabilities);
-                let cost = |measure| known.and_then(|()| of_sample(measure)).unwrap_or(f64::NAN);
-                log_loss += weight * cost(Measure::LogLoss);
-                brier += weight * cost(Measure::Brier);
-            }
-            added.extend(of_classes);
-            added.extend([log_loss, brier]);
-            for (of_row, &(i, ..)) in listed.chunks_mut(stride).zip(&chosen) {
-                of_row[k + 1] = scores[0][i];
-            }
-        }
-        Ok(Partial { added, listed, ..Partial::default() })
     }
 }

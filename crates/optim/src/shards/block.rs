@@ -128,6 +128,10 @@ impl Rows {
         self.classes.iter().map(|&own| if own == class { 1.0 } else { -1.0 }).collect()
     }
 
+    pub(super) fn classes(&self) -> &[u32] {
+        &self.classes
+    }
+
     pub(super) fn class(&self, i: usize) -> usize {
         self.classes[i] as usize
     }

@@ -16,6 +16,8 @@ pub struct OnDisk {
     partitions: Vec<usize>,
     rows: Vec<Arc<Rows>>,
     kept: Vec<Option<Arc<Design>>>,
+    /// The bytes that neither features nor anything else takes.
+    spare: usize,
     /// The features that were asked for last, of those that are not kept.
     last: Option<(usize, Arc<Design>)>,
     ahead: Option<Ahead>,
@@ -72,7 +74,31 @@ impl OnDisk {
             rest = fits.unwrap_or(0);
             kept.push(fits.map(|_| design));
         }
-        Ok(OnDisk { file, partitions, rows, kept, last: None, ahead: None })
+        Ok(OnDisk { file, partitions, rows, kept, spare: rest, last: None, ahead: None })
+    }
+
+    /// Lets go of features that are kept until there are so many bytes a row for a shard, which fits of all
+    /// classes at once for losses with kinks need.
+    ///
+    /// # Errors
+    /// Without any features there are fewer.
+    pub fn make_room(&mut self, bytes_per_row: usize) -> Result<(), Failure> {
+        let rows: usize = self.rows.iter().map(|rows| rows.len()).sum();
+        let bytes = rows.saturating_mul(bytes_per_row);
+        while self.spare < bytes {
+            let Some(k) = self.kept.iter().rposition(Option::is_some) else {
+                let (name, missing) = (self.file.path().display(), bytes - self.spare);
+                return Err(format!(
+                    "'{name}' needs {} more memory for {bytes_per_row} bytes a row: losses without kinks \
+                     need none of them",
+                    Memory::from_bytes(missing)
+                )
+                .into());
+            };
+            self.kept[k] = None;
+            self.spare += self.file.bytes_of(self.partitions[k]);
+        }
+        Ok(())
     }
 
     /// Returns the number of partitions that are kept in memory.

@@ -1,24 +1,25 @@
 //! The entry points for fits to samples in shards.
 
+use std::sync::Arc;
+
 use margins_data::Standardizer;
-use margins_data::metrics::{self, Measure};
 use margins_losses::MarginLoss;
 
 use crate::Error;
 use crate::method::Fit;
-use crate::path::training::{factors, unscale};
-use crate::path::{ClassWeights, Measured, Training, path_from};
-use crate::problem::{FreeColumns, Lambda};
+use crate::method::SpaceKind;
+use crate::path::training::{factors, unscale, unscale_coefficients};
+use crate::path::{ClassWeights, JointFit, Start, Training, path_from};
+use crate::problem::{FreeColumns, JointForm, Lambda};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
-use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, FeatureSource, FoldDraw, Message, PointStore, Request, Rule,
-    Sharded, Weighting, Workers,
+    Ask, Description, Failure, FoldDraw, JointProblem, PointStore, Sharded, Weighting, Workers,
 };
 use crate::space::{Extent, Scores};
 
-/// The binary problem that a fit to samples in shards is about.
+/// The binary problem that a fit to samples in shards is about, or one for all classes, to which the class
+/// does not matter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinaryProblem {
     /// The class whose samples are positive; those of all others are negative.
@@ -68,6 +69,51 @@ pub fn path_over_shards(
     Ok(fits)
 }
 
+/// Returns the minimisers at every lambda, largest first, of one [problem](crate::problem::JointObjective)
+/// for all classes, of which there are so many, over samples in shards; otherwise it is
+/// [`path_over_shards`]. No shard keeps a score: its memory is that of a few thousand rows times the
+/// number of classes, and for a loss with a kink of one dual a sample and rival.
+///
+/// # Errors
+/// [`Error::OneClass`]: one class alone, whose number it names, or none has a sample of positive weight.
+/// [`Error::FreeColumns`]: a feature has a penalty factor of 0. The errors of
+/// [`joint_path`](crate::path::joint_path) and [`path_over_shards`].
+pub fn joint_path_over_shards(
+    workers: &mut dyn Workers,
+    training: &Training<'_, dyn MarginLoss + '_>,
+    (form, classes): (JointForm, usize),
+    problem: &BinaryProblem,
+    lambdas: &[Lambda],
+    points: Option<&dyn PointStore>,
+) -> Result<Vec<JointFit>, Error> {
+    training.options.check()?;
+    training.options.solver.check_space(SpaceKind::Joint)?;
+    if lambdas.contains(&Lambda::NONE) {
+        return Err(Error::Lambda(0.0));
+    }
+    let joint = JointProblem {
+        form,
+        classes: (0..classes as u32).collect(),
+        intercepts: training.intercept,
+    };
+    let (mut sharded, scalings) = Sharded::open_joint(workers, training, problem, &joint)?;
+    sharded.points = points;
+    let features = sharded.features();
+    let joint = sharded.weighting.joint.clone();
+    let classes: Vec<usize> =
+        joint.iter().flat_map(|joint| &joint.classes).map(|&class| class as usize).collect();
+    let point = sharded.known(Lambda::descending(lambdas)?[0]);
+    let start = Start { point, nearness: None };
+    let fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
+    let features = (features, &FreeColumns::default());
+    let of = |fit| JointFit::of((fit, None), &classes, features, None);
+    let mut fits: Vec<JointFit> = fits.into_iter().map(of).collect();
+    for coef in fits.iter_mut().flat_map(|fit| &mut fit.coefs) {
+        unscale_coefficients(coef, &scalings);
+    }
+    Ok(fits)
+}
+
 /// Returns the means and deviations of the features of all samples, by their weights times the costs of a
 /// problem.
 ///
@@ -83,109 +129,14 @@ pub fn spreads_over_shards(
     Ok(scalings.pop())
 }
 
-/// How a rule decides samples.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RuleOutcome {
-    /// The share of the samples that it decides wrongly, by weight.
-    pub error: f64,
-    /// The values of measures of the samples.
-    pub measured: Measured,
-}
-
-/// Returns the weight of the samples that a problem holds out, or of all if it holds out none, and how
-/// each rule decides them, by the weights that samples come with times the costs of the problem. The
-/// rules are for the same classes; `partitions` has the number of rows of each partition.
-///
-/// A round of messages asks for as many rules as have a million coefficients. Only the area under the
-/// curve brings numbers of single samples to the driver, four million in a round or those of one rule:
-/// the weight and the score of each sample held out.
-///
-/// # Errors
-/// [`Error::Shards`]: a round of messages failed, or the area under the curve is asked of rules for
-/// more than two classes.
-pub fn errors_over_shards(
-    workers: &mut dyn Workers,
-    partitions: &[usize],
-    problem: &BinaryProblem,
-    measure: Measure,
-    rules: &[Rule],
-) -> Result<(f64, Vec<RuleOutcome>), Error> {
-    const COEFFICIENTS: usize = 1 << 20;
-    const SCORES: usize = 1 << 22;
-    let Some(first) = rules.first() else { return Ok((0.0, Vec::new())) };
-    let scores = measure == Measure::Auc;
-    let size: usize = first.0.iter().map(|(_, w)| w.len()).sum();
-    let rows = if scores { partitions.iter().sum() } else { 0 };
-    let most = (COEFFICIENTS / size.max(1)).min(SCORES / rows.max(1)).max(1);
-    let of_rule = 2 * first.classes() + 2;
-    let mut weight = 0.0;
-    let mut outcomes = Vec::with_capacity(rules.len());
-    for some in rules.chunks(most) {
-        let request = Request {
-            reset: false,
-            define: Vec::new(),
-            forget: Vec::new(),
-            features: FeatureSource::Same,
-            weighting: Weighting {
-                costs: problem.costs.clone(),
-                draw: problem.draw,
-                ..Weighting::default()
-            },
-            ask: Ask::Errors { fold: problem.held_out, rules: some.to_vec(), scores },
-        };
-        let replies = workers.round(&Message::of(&request)).map_err(Error::Shards)?;
-        let sums = sums(replies, partitions.len()).map_err(Error::Shards)?;
-        let is_whole = sums.added.len() == of_rule * some.len()
-            && sums.listed.len().is_multiple_of(some.len() + 1);
-        if !is_whole {
-            return Err(Error::Shards("a shard answered another question".into()));
-        }
-        for (k, of_rule) in sums.added.chunks(of_rule).enumerate() {
-            let (of_classes, costs) = of_rule.split_at(of_rule.len() - 2);
-            weight = of_classes.iter().step_by(2).sum();
-            let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
-            let known = |sum: f64| Some(mean(sum)).filter(|mean| !mean.is_nan());
-            let log_loss = known(costs[0]);
-            let value = match measure {
-                Measure::Error => None,
-                Measure::BalancedError => mean_rate(of_classes),
-                Measure::LogLoss => log_loss,
-                Measure::Brier => known(costs[1]),
-                Measure::Auc => area(&sums.listed, some.len(), k),
-            };
-            let wrong = of_classes.iter().skip(1).step_by(2).sum();
-            let measured = Measured { log_loss, value };
-            outcomes.push(RuleOutcome { error: mean(wrong), measured });
-        }
-    }
-    Ok((weight, outcomes))
-}
-
-/// Returns the mean error rate of the classes that have weight, given the weight of each class and of
-/// its samples decided wrongly.
-fn mean_rate(of_classes: &[f64]) -> Option<f64> {
-    let with_weight = of_classes.chunks(2).filter(|of_class| of_class[0] > 0.0);
-    let rates: Vec<f64> = with_weight.map(|of_class| of_class[1] / of_class[0]).collect();
-    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-}
-
-/// Returns the area under the curve of the k-th of some rules, given the samples that
-/// [`Ask::Errors`] lists; `None` unless both classes have weight.
-fn area(listed: &[f64], rules: usize, k: usize) -> Option<f64> {
-    let samples = || listed.chunks(rules + 1);
-    let scores: Vec<f64> = samples().map(|of_row| of_row[k + 1]).collect();
-    let signs: Vec<f64> = samples().map(|of_row| of_row[0].signum()).collect();
-    let weights: Vec<f64> = samples().map(|of_row| of_row[0].abs()).collect();
-    metrics::auc(&scores, &signs, Some(&weights)).ok()
-}
-
 /// The samples of all partitions in short.
 struct Whole {
     /// The number of rows that are not held out.
     rows: usize,
     features: usize,
-    totals: [f64; 2],
-    squares: [f64; 2],
+    /// The sums of the weights of the classes.
+    totals: Vec<f64>,
+    squares: Vec<f64>,
     sparse: bool,
     stored: usize,
     extent: Extent,
@@ -202,12 +153,84 @@ impl<'a> Sharded<'a> {
         training: &Training<'a, dyn MarginLoss + 'a>,
         problem: &BinaryProblem,
     ) -> Result<(Self, Vec<Standardizer>), Error> {
+        let mut sharded = Sharded::unopened(workers, training, problem);
+        let (mut whole, scalings, free) = sharded.set_factors(training)?;
+        if sharded.factors.is_some() {
+            whole = sharded.whole().map_err(Error::Shards)?;
+        }
+        sharded.weigh(&whole, training.class_weights, training.of_rows.unwrap_or(whole.rows))?;
+        (sharded.shape, sharded.sparse) = ((whole.rows, whole.features), whole.sparse);
+        (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
+        sharded.set_free(free);
+        Ok((sharded, scalings))
+    }
+
+    /// Returns the samples of shards for a problem for all classes, of which those without weight are taken
+    /// out, and how their features are scaled.
+    fn open_joint(
+        workers: &'a mut dyn Workers,
+        training: &Training<'a, dyn MarginLoss + 'a>,
+        problem: &BinaryProblem,
+        joint: &JointProblem,
+    ) -> Result<(Self, Vec<Standardizer>), Error> {
+        let mut sharded = Sharded::unopened(workers, training, problem);
+        (sharded.intercept, sharded.weighting.joint) = (false, Some(Arc::new(joint.clone())));
+        let (whole, scalings, free) = sharded.set_factors(training)?;
+        if !free.is_empty() {
+            return Err(Error::FreeColumns { found: free.get().len(), limit: 0 });
+        }
+        let n = training.of_rows.unwrap_or(whole.rows) as f64;
+        let present: Vec<u32> =
+            joint.classes.iter().copied().filter(|&c| whole.totals[c as usize] > 0.0).collect();
+        if present.len() < 2 {
+            let alone = present.first().map(u32::to_string);
+            return Err(Error::OneClass(alone.unwrap_or_default()));
+        }
+        if training.class_weights == ClassWeights::Balanced {
+            let mean = whole.totals.iter().sum::<f64>() / present.len() as f64;
+            let costs = &mut sharded.weighting.costs;
+            costs.resize(costs.len().max(joint.classes.len()), 1.0);
+            for &class in &present {
+                costs[class as usize] *= mean / whole.totals[class as usize];
+            }
+        }
+        let joint = JointProblem { classes: present, ..joint.clone() };
+        let (k, intercepts) = (joint.classes.len(), joint.intercepts);
+        sharded.weighting.joint = Some(Arc::new(joint));
+        (sharded.weighting.positive, sharded.weighting.negative) = (1.0 / n, 1.0 / n);
+        let whole = sharded.whole().map_err(Error::Shards)?;
+        let penalised = k * whole.features;
+        let order = penalised + if intercepts { k - 1 } else { 0 };
+        (sharded.shape, sharded.sparse) = ((whole.rows * (k - 1), order), whole.sparse);
+        (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
+        sharded.mean_square = 2.0 * (k - 1) as f64 * whole.squares.iter().sum::<f64>();
+        sharded.totals = whole.totals;
+        sharded.free = FreeColumns::of((penalised..order).collect());
+        if let Some(factors) = &mut sharded.factors {
+            *factors = factors.repeat(k);
+            factors.resize(order, 1.0);
+        }
+        Ok((sharded, scalings))
+    }
+
+    /// Returns the number of features, of which a problem for all classes has a coefficient for each class.
+    pub(super) fn features(&self) -> usize {
+        let k = self.weighting.joint.as_ref().map_or(1, |joint| joint.classes.len());
+        (self.shape.1 - self.free.get().len()) / k
+    }
+
+    fn unopened(
+        workers: &'a mut dyn Workers,
+        training: &Training<'a, dyn MarginLoss + 'a>,
+        problem: &BinaryProblem,
+    ) -> Self {
         let BinaryProblem { class, draw, held_out, .. } = *problem;
         let costs = problem.costs.clone();
-        let mut sharded = Sharded {
+        let weighting = Weighting { class, costs, draw, held_out, ..Weighting::default() };
+        Sharded {
             workers,
             loss: training.loss,
-            weighting: Weighting { class, positive: 1.0, negative: 1.0, costs, draw, held_out },
+            weighting,
             intercept: training.intercept,
             free: FreeColumns::default(),
             partitions: 0,
@@ -215,7 +238,7 @@ impl<'a> Sharded<'a> {
             sparse: false,
             stored: 0,
             extent: Extent::default(),
-            totals: [0.0; 2],
+            totals: Vec::new(),
             mean_square: 0.0,
             factors: None,
             smoothing: 0.0,
@@ -226,27 +249,29 @@ impl<'a> Sharded<'a> {
             state: State::default(),
             rounds: 0,
             failure: None,
-        };
-        let mut whole = sharded.whole(held_out).map_err(Error::Shards)?;
+        }
+    }
+
+    /// Sets the factors of the features; returns all partitions in short, as they were before, how features
+    /// are scaled, and those that no penalty acts on.
+    fn set_factors(
+        &mut self,
+        training: &Training<'a, dyn MarginLoss + 'a>,
+    ) -> Result<(Whole, Vec<Standardizer>, FreeColumns), Error> {
+        let whole = self.whole().map_err(Error::Shards)?;
         let standardizer = match training.standardize {
-            true => Some(sharded.spreads(&whole).map_err(Error::Shards)?),
+            true => Some(self.spreads(&whole).map_err(Error::Shards)?),
             false => None,
         };
         let penalty = training.penalty_on(None, whole.features)?;
         let scalings: Vec<_> = standardizer.into_iter().chain(penalty.roots().cloned()).collect();
-        sharded.factors = factors(&scalings);
-        if sharded.factors.is_some() {
-            whole = sharded.whole(held_out).map_err(Error::Shards)?;
-        }
-        sharded.weigh(&whole, training.class_weights, training.of_rows.unwrap_or(whole.rows))?;
-        (sharded.shape, sharded.sparse) = ((whole.rows, whole.features), whole.sparse);
-        (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
-        sharded.set_free(penalty.free().clone());
-        Ok((sharded, scalings))
+        self.factors = factors(&scalings);
+        Ok((whole, scalings, penalty.free().clone()))
     }
 
     /// Returns all partitions in short.
-    fn whole(&mut self, held_out: Option<u32>) -> Result<Whole, Failure> {
+    fn whole(&mut self) -> Result<Whole, Failure> {
+        let held_out = self.weighting.held_out;
         let all = self.describe()?;
         self.partitions = all.len();
         let Some(first) = all.first() else { return Err("there are no partitions".into()) };
@@ -268,14 +293,28 @@ impl<'a> Sharded<'a> {
                 return Err(format!("partition {k} has no fold numbers").into());
             }
         }
-        let sum = |of: fn(&Description) -> [f64; 2]| {
-            all.iter().map(of).fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
+        let joint = self.weighting.joint.as_ref();
+        let classes = joint.map_or(2, |joint| joint.classes.len());
+        let order = joint.map_or(first.features, |joint| joint.coefficients(first.features));
+        let misfits = |one: &Description| {
+            one.totals.len() != classes
+                || one.squares.len() != classes
+                || one.extent.features() != order
+        };
+        if let Some(k) = all.iter().position(misfits) {
+            return Err(format!("partition {k} is not of {classes} classes").into());
+        }
+        let sum = |of: fn(&Description) -> &[f64]| {
+            all.iter().map(of).fold(vec![0.0; classes], |mut sums, of_one| {
+                sums.iter_mut().zip(of_one).for_each(|(sum, x)| *sum += x);
+                sums
+            })
         };
         Ok(Whole {
             rows: all.iter().map(|one| one.rows).sum(),
             features: first.features,
-            totals: sum(|one| one.totals),
-            squares: sum(|one| one.squares),
+            totals: sum(|one| &one.totals),
+            squares: sum(|one| &one.squares),
             sparse: all.iter().any(|one| one.sparse),
             stored: all.iter().map(|one| one.stored).sum(),
             extent: Extent::of_parts(all.iter().map(|one| &one.extent)),
@@ -295,16 +334,16 @@ impl<'a> Sharded<'a> {
             }
         }
         let all: f64 = whole.totals.iter().sum();
-        let factor = |total: f64| {
+        let factor = |total: f64| -> f64 {
             let of_class = match class_weights {
                 ClassWeights::AsGiven => 1.0,
                 ClassWeights::Balanced => all / (2.0 * total),
             };
             of_class / of_rows as f64
         };
-        let [positive, negative] = whole.totals.map(factor);
+        let (positive, negative) = (factor(whole.totals[0]), factor(whole.totals[1]));
         (self.weighting.positive, self.weighting.negative) = (positive, negative);
-        self.totals = [positive * whole.totals[0], negative * whole.totals[1]];
+        self.totals = vec![positive * whole.totals[0], negative * whole.totals[1]];
         self.mean_square = positive * whole.squares[0] + negative * whole.squares[1];
         Ok(())
     }
@@ -313,7 +352,9 @@ impl<'a> Sharded<'a> {
     fn spreads(&mut self, whole: &Whole) -> Result<Standardizer, Failure> {
         let p = whole.features;
         let total: f64 = whole.totals.iter().sum();
-        let magnitudes = whole.extent.magnitudes();
+        let mut magnitudes = whole.extent.magnitudes();
+        // Differences between classes repeat the features.
+        magnitudes.truncate(p);
         let mut ask = |centres: Vec<f64>| {
             let ask = Ask::Columns { magnitudes: magnitudes.clone(), centres };
             let answer = self.sum(ask, 3 * p, 2 * p);

@@ -82,6 +82,7 @@ impl State {
             let design = design()?;
             for Definition { slot, kept } in &request.define {
                 let numbers = match kept {
+                    Kept::Products(coef) if request.weighting.joint.is_some() => coef.to_vec(),
                     Kept::Products(coef) => {
                         check_coefficients(coef, &design)?;
                         let mut products = vec![0.0; rows.len()];
@@ -89,8 +90,7 @@ impl State {
                         products
                     }
                     Kept::Duals { from, steps } => {
-                        let class = request.weighting.class;
-                        self.duals(loss, rows, &design, class, *from, steps)?
+                        self.duals(loss, rows, &design, &request.weighting, (*from, steps))?
                     }
                     Kept::Spread { merging, duals } => {
                         let signs = self.signs(rows, request.weighting.class);
@@ -113,15 +113,23 @@ impl State {
         loss: &L,
         rows: &Rows,
         design: &Design,
-        class: u32,
-        from: Option<u64>,
-        steps: &[ProximalStep],
+        weighting: &Weighting,
+        (from, steps): (Option<u64>, &[ProximalStep]),
     ) -> Result<Vec<f64>, Failure> {
-        let signs = self.signs(rows, class);
+        let joint = weighting.joint.as_ref();
+        let rivals = joint.map_or(1, |problem| problem.classes.len().saturating_sub(1));
         let first = match from {
             Some(slot) => self.slot(slot)?.to_vec(),
-            None => vec![0.0; rows.len()],
+            None => vec![0.0; rows.len() * rivals],
         };
+        if let Some(problem) = joint {
+            let places = problem.places(rows, &vec![0.0; rows.len()])?;
+            let take = |duals: Vec<f64>, step: &ProximalStep| {
+                problem.step(loss, step, design, &places, &duals)
+            };
+            return steps.iter().try_fold(first, take);
+        }
+        let signs = self.signs(rows, weighting.class);
         steps.iter().try_fold(first, |duals, step| step.take(loss, design, &signs, duals))
     }
 

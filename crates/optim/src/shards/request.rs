@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::problem::{BlockMove, FreePart, Mobility};
+use crate::problem::{BlockMove, FreePart, JointForm, Mobility};
 use crate::shards::{Landmarks, StoredRows};
 use crate::space::Extent;
 
@@ -52,7 +52,8 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Kept {
-    /// The products `X w` with these coefficients.
+    /// The products `X w` with these coefficients; in a [problem for all classes](JointProblem) the
+    /// coefficients themselves.
     Products(Arc<Vec<f64>>),
     /// The duals that proximal steps lead to, one after another.
     Duals {
@@ -123,6 +124,24 @@ pub struct Weighting {
     pub draw: Option<FoldDraw>,
     /// The fold whose samples weigh nothing, if there is one.
     pub held_out: Option<u32>,
+    /// The problem for all classes at once; by default the one of the class above against all others.
+    pub joint: Option<Arc<JointProblem>>,
+}
+
+/// Several classes in one problem: coefficients are the k vectors `w_c` of the classes that take part, one
+/// after another, and behind them the intercepts of all but the last.
+///
+/// A shard keeps the coefficients of products, and computes scores again for every question, for some
+/// samples at a time: its memory does not grow with the number of samples times k.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct JointProblem {
+    /// The form of the loss.
+    pub form: JointForm,
+    /// The classes that take part, ascending: samples of others weigh nothing.
+    pub classes: Vec<u32>,
+    /// True if there are intercepts.
+    pub intercepts: bool,
 }
 
 /// Folds that are drawn in every partition by itself: of each class every fold gets the same number of
@@ -138,8 +157,15 @@ pub struct FoldDraw {
 
 impl Default for Weighting {
     fn default() -> Self {
-        let costs = Vec::new();
-        Weighting { class: 1, positive: 1.0, negative: 1.0, costs, draw: None, held_out: None }
+        Weighting {
+            class: 1,
+            positive: 1.0,
+            negative: 1.0,
+            costs: Vec::new(),
+            draw: None,
+            held_out: None,
+            joint: None,
+        }
     }
 }
 
@@ -236,6 +262,14 @@ pub enum Ask {
     },
     /// The lower triangle of `Z' D Z` at scores, column after column.
     Gram(Spot),
+    /// The lower triangles of `Z' D_c Z` at scores, one class after another, where this share of the samples
+    /// stands for all.
+    ClassGrams {
+        /// The scores.
+        at: Spot,
+        /// The share, above 0 and at most 1.
+        share: f64,
+    },
     /// The sums of `c |s|`, `c s y` and `c room(s)` for duals.
     Duals(Vec<DualStep>),
     /// The sums of duals over the free columns: `c s y z`, `c |s z|` and the lower triangle of
@@ -304,6 +338,9 @@ pub enum Ask {
     Errors {
         /// The fold.
         fold: Option<u32>,
+        /// The form of the problem that the rules are of, if it is one for all classes at once, which
+        /// says how the probabilities follow from their scores.
+        form: Option<JointForm>,
         /// The rules, all for the same classes.
         rules: Vec<Rule>,
         /// True to list the samples in `listed`, for rules of two classes. For each sample: its weight,
@@ -393,10 +430,10 @@ pub struct Description {
     /// True if the samples have fold numbers.
     pub has_folds: bool,
     /// The sums of the weights of the positive and of the negative samples, in the
-    /// [weighting](Weighting) of the request.
-    pub totals: [f64; 2],
-    /// The sums of `c ||x||^2` over the two classes.
-    pub squares: [f64; 2],
-    /// The extent of the features.
+    /// [weighting](Weighting) of the request, or of every class of its problem for all of them.
+    pub totals: Vec<f64>,
+    /// The sums of `c ||x||^2` over the same samples.
+    pub squares: Vec<f64>,
+    /// The extent of the features, or of the differences between classes.
     pub extent: Extent,
 }

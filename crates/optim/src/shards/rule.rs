@@ -1,8 +1,9 @@
 //! The scores, decisions and probabilities of a linear rule, as shards compute them.
 
 use margins_data::Design;
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, joint_probabilities, softmax};
 
+use crate::problem::JointForm;
 use crate::shards::part::check_coefficients;
 use crate::shards::{Failure, Rule};
 
@@ -33,10 +34,11 @@ impl Rule {
     }
 
     /// Writes the probability of each class at the scores of sample i: of two classes the loss gives the
-    /// probability of the second; of more, it gives one for each, which are divided by their sum. Returns
-    /// `None` if the loss has no probabilities.
+    /// probability of the second; of more, it gives one for each, which are divided by their sum, unless the
+    /// scores are from one problem of this form. Returns `None` if the loss has no probabilities.
     pub(super) fn probabilities<L: MarginLoss + ?Sized>(
         loss: &L,
+        form: Option<JointForm>,
         scores: &[Vec<f64>],
         i: usize,
         out: &mut [f64],
@@ -44,6 +46,16 @@ impl Rule {
         if let ([one], [first, second]) = (scores, &mut *out) {
             *second = loss.probability(one[i])?;
             *first = 1.0 - *second;
+            return Some(());
+        }
+        if let Some(form) = form {
+            loss.probability(0.0)?;
+            let of_sample: Vec<f64> = scores.iter().map(|of| of[i]).collect();
+            match form {
+                JointForm::Pairwise => joint_probabilities(loss, &of_sample, out),
+                JointForm::Multinomial => softmax(&of_sample, out),
+                JointForm::CrammerSinger => return None,
+            }
             return Some(());
         }
         for (p, of) in out.iter_mut().zip(scores) {

@@ -9,8 +9,8 @@ use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::{Centre, Slots, Spread};
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
-    Ask, Description, DualStep, Failure, FeatureSource, Handle, Message, Partial, PointStore,
-    Reply, Request, Spot, Weighting, Workers,
+    Ask, Description, DualStep, Failure, FeatureSource, Handle, JointProblem, Message, Partial,
+    PointStore, Reply, Request, Spot, Weighting, Workers,
 };
 use crate::space::Extent;
 
@@ -34,8 +34,8 @@ pub struct Sharded<'a> {
     pub(super) sparse: bool,
     pub(super) stored: usize,
     pub(super) extent: Extent,
-    /// The sums of the weights of the two classes.
-    pub(super) totals: [f64; 2],
+    /// The sums of the weights of the two classes, or of all that take part.
+    pub(super) totals: Vec<f64>,
     pub(super) mean_square: f64,
     /// The factors by which features are multiplied.
     pub(super) factors: Option<Vec<f64>>,
@@ -127,6 +127,11 @@ fn steps(duals: &[DualMove]) -> Vec<DualStep> {
 }
 
 impl Sharded<'_> {
+    /// Returns the problem for all classes at once, if it is one.
+    fn joint(&self) -> Option<&JointProblem> {
+        self.weighting.joint.as_deref()
+    }
+
     /// Returns the number of rounds of messages so far.
     pub fn rounds(&self) -> usize {
         self.rounds

@@ -17,6 +17,9 @@ impl Sharded<'_> {
     /// Fetches some of the samples, if that is worth it. Where features are many, so that every product
     /// takes a round, these are all samples if the driver may hold so many, and else as many as it may.
     pub(super) fn sample(&mut self) -> Result<Option<FewSamples>, Error> {
+        if self.weighting.joint.is_some() {
+            return Ok(None);
+        }
         let Some(share) = self.share() else { return Ok(None) };
         let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
         sampled.check(self.shape.1).map_err(Error::Shards)?;

@@ -162,7 +162,7 @@ fn in_order(mut replies: Vec<Reply>) -> Result<Vec<Answer>, Failure> {
 }
 
 impl Partial {
-    fn add(&mut self, other: &Partial) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, other: &Partial) -> Result<(), Failure> {
         let fits =
             self.added.len() == other.added.len() && self.largest.len() == other.largest.len();
         if !fits {

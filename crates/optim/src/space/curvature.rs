@@ -37,6 +37,19 @@ pub trait Curvature: Scores {
 
     /// Writes the diagonal of `Z' D Z`, the intercept's entry first.
     fn diagonal(&mut self, out: &mut [f64]);
+
+    /// Returns the numbers of classes and of their features, if the samples are of several classes in one
+    /// problem and [`class_grams`](Self::class_grams) are worth what they cost.
+    fn classes(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Returns the lower triangle of `Z' D_c Z` with `Z = [1 X]` and the second derivatives `D_c` in the
+    /// scores of class c, column after column and one class after another. Of many samples, some stand
+    /// for all.
+    fn class_grams(&mut self) -> Option<Vec<f64>> {
+        None
+    }
 }
 
 /// Some of the samples, weighted to stand for all.

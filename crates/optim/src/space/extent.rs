@@ -175,6 +175,11 @@ impl Extent {
         whole.with_least_and_largest()
     }
 
+    /// Returns the number of features.
+    pub(crate) fn features(&self) -> usize {
+        self.sizes.len()
+    }
+
     pub(crate) fn size(&self, feature: usize) -> f64 {
         self.sizes[feature]
     }

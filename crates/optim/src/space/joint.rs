@@ -1,42 +1,49 @@
 //! Samples of several classes in one problem.
 //!
 //! * [`JointRisk`]: the first part of the objective, as a function of margins over rivals:
-//!   [`Pairwise`] for a margin loss, [`Multinomial`] for the multinomial logistic loss.
+//!   [`Pairwise`] for a margin loss, [`Multinomial`] for the multinomial logistic loss, and
+//!   [`CrammerSinger`] for the largest hinge.
 //! * [`JointSamples`]: the space of such a problem.
 
+mod crammer_singer;
 mod multinomial;
 mod pairwise;
 mod risk;
+mod simplex;
 
-use margins_data::Design;
+use margins_data::{Design, parallel};
 use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::summation::{dot, sum_of_blocks};
 use crate::problem::{
-    BlockMove, BlockSums, FenchelYoung, FreeColumns, MarginSummary, Mobility, Point, Rivals, Sums,
-    Weights, balance, weighted,
+    Block, BlockMove, BlockSums, FenchelYoung, FreeColumns, FreePart, MarginSummary, Mobility,
+    Point, Rivals, Sums, Weights, balance, weighted,
 };
 use crate::products::{multiply_all, multiply_all_transposed, weighted_gram};
 use crate::space::{Curvature, Decline, Duals, Extent, Scores, Smoothing, Space};
 
+pub(crate) use crammer_singer::CrammerSinger;
 pub(crate) use multinomial::Multinomial;
-pub(crate) use pairwise::Pairwise;
+pub(crate) use pairwise::{Pairwise, has_no_flow};
 pub(crate) use risk::JointRisk;
 
 /// Samples of k classes in memory, as the margins that they have over the other classes.
 ///
 /// The coefficients are the k vectors `w_c`, one after the other, and behind them the intercepts of
 /// all classes but the last, which no penalty acts on. The last one is 0: to add a number to all of them
-/// changes no margin. Products are the scores of the samples, n x k numbers.
-pub(crate) struct JointSamples<'o, R> {
+/// changes no margin. So are the coefficients of the last class for features that no penalty acts on,
+/// because derivatives in them are left out. Products are the scores of the samples, n x k numbers.
+pub(crate) struct JointSamples<'o> {
     design: &'o Design,
     rivals: &'o Rivals<'o>,
     /// The weights of the samples over n.
     weights: &'o Weights,
-    has_intercepts: bool,
-    risk: R,
+    /// The intercept and the features that no penalty acts on, with their values.
+    free: FreePart,
+    block: Block,
+    risk: Box<dyn JointRisk + 'o>,
     extent: Extent,
     mean_square: f64,
     /// The curvatures that are kept.
@@ -45,30 +52,55 @@ pub(crate) struct JointSamples<'o, R> {
     margins: Vec<f64>,
 }
 
-impl<'o, R: JointRisk> JointSamples<'o, R> {
+impl<'o> JointSamples<'o> {
     /// Returns the samples of a design of this extent.
     pub(crate) fn new(
         (design, extent): (&'o Design, &Extent),
         (rivals, weights): (&'o Rivals<'o>, &'o Weights),
-        has_intercepts: bool,
-        risk: R,
+        free: FreePart,
+        risk: impl JointRisk + 'o,
     ) -> Self {
         let square =
             |(i, x): (usize, margins_data::Sample<'_>)| weighted(weights.get(i), x.squared_norm());
         let mean: f64 = design.samples().enumerate().map(square).sum();
         let mean_square = 2.0 * (rivals.count() - 1) as f64 * mean;
-        let extent = extent.over_rivals(design, rivals, has_intercepts);
+        let extent = extent.over_rivals(design, rivals, free.intercept);
         let (curvatures, margins) = (Vec::new(), vec![0.0; rivals.pairs()]);
+        let block = Block::of(design, &free);
         JointSamples {
             design,
             rivals,
             weights,
-            has_intercepts,
-            risk,
+            free,
+            block,
+            risk: Box::new(risk),
             extent,
             mean_square,
             curvatures,
             margins,
+        }
+    }
+
+    /// Returns some of the samples, of which the sums alone are asked and not what all are like.
+    pub(crate) fn of_part(
+        design: &'o Design,
+        (rivals, weights): (&'o Rivals<'o>, &'o Weights),
+        has_intercepts: bool,
+        risk: impl JointRisk + 'o,
+    ) -> Self {
+        let free = FreePart { columns: FreeColumns::default(), intercept: has_intercepts };
+        let block = Block::of(design, &free);
+        JointSamples {
+            design,
+            rivals,
+            weights,
+            free,
+            block,
+            risk: Box::new(risk),
+            extent: Extent::default(),
+            mean_square: 0.0,
+            curvatures: Vec::new(),
+            margins: vec![0.0; rivals.pairs()],
         }
     }
 
@@ -83,7 +115,7 @@ impl<'o, R: JointRisk> JointSamples<'o, R> {
 
     /// Returns the number of free intercepts.
     fn intercepts(&self) -> usize {
-        if self.has_intercepts { self.count() - 1 } else { 0 }
+        if self.free.intercept { self.count() - 1 } else { 0 }
     }
 
     /// Sets the margins to those of scores.
@@ -98,35 +130,147 @@ impl<'o, R: JointRisk> JointSamples<'o, R> {
         let (coef, intercepts) = out.split_at_mut(self.penalised());
         multiply_all_transposed(self.design, of_classes, self.count(), coef);
         for (class, out) in intercepts.iter_mut().enumerate() {
-            *out = self.total(of_classes, class);
+            *out = self.total(of_classes, class, &|_| 1.0);
         }
+        self.places_at_zero().for_each(|place| out[place] = 0.0);
     }
 
-    /// Returns the sum over the samples of the numbers for a class.
-    fn total(&self, of_classes: &[f64], class: usize) -> f64 {
+    /// Returns the places of the coefficients of the last class for free features, which are 0.
+    fn places_at_zero(&self) -> impl Iterator<Item = usize> {
+        let of_last = self.penalised() - self.design.columns();
+        self.free.columns.get().iter().map(move |j| of_last + j)
+    }
+
+    /// Returns the derivatives in the scores that belong to duals, a list a class.
+    pub(crate) fn pulls(&self, duals: &[f64]) -> Vec<Vec<f64>> {
+        let k = self.count();
+        let mut pulls = vec![0.0; self.rivals.samples() * k];
+        self.risk.pulls(duals, &mut pulls);
+        (0..k).map(|class| pulls.iter().skip(class).step_by(k).copied().collect()).collect()
+    }
+
+    /// Returns the sum over the samples of the numbers for a class, each times a number of the sample.
+    fn total(&self, of_classes: &[f64], class: usize, of_sample: &dyn Fn(usize) -> f64) -> f64 {
         let k = self.count();
         let [total] = sum_of_blocks(self.rivals.samples(), |rows| {
-            [rows.map(|i| of_classes[i * k + class]).sum::<f64>()]
+            [rows.map(|i| of_classes[i * k + class] * of_sample(i)).sum::<f64>()]
         });
         total
     }
 
-    fn block_sums(&self, duals: &[f64], by: Mobility) -> BlockSums {
-        let width = self.intercepts();
+    /// Returns the least margin of every sample over a rival.
+    pub(crate) fn least_margins(&self) -> impl Iterator<Item = f64> + Clone {
+        let of_samples = self.risk.margins().chunks_exact(self.count() - 1);
+        of_samples.map(|margins| margins.iter().fold(f64::INFINITY, |least, u| least.min(*u)))
+    }
+
+    /// Returns the margins that are set.
+    pub(crate) fn margins(&self) -> &[f64] {
+        self.risk.margins()
+    }
+
+    /// Smooths the loss about duals, or zeros; a strength of 0 smooths nothing.
+    pub(crate) fn smooth_about(&mut self, centres: Option<Vec<f64>>, strength: f64) {
+        self.risk.set_centres(centres);
+        self.risk.smooth(strength);
+    }
+
+    /// Moves duals by a function of the free columns.
+    pub(crate) fn move_duals(&self, duals: &mut [f64], by: &BlockMove) {
+        let (width, last) = (self.block.width(), self.count() - 1);
+        self.risk.move_duals(duals, by, &|i, class, delta| {
+            let of_class = delta.chunks_exact(width).nth(class).filter(|_| class < last);
+            let terms = of_class.into_iter().flatten().zip(self.block.sample(i));
+            terms.map(|(d, z)| d * z).sum::<f64>()
+        });
+    }
+
+    /// Returns the lower triangles of `Z' D_c Z`, of which every class gets its own samples: all of them if the
+    /// share is 1, or else about this share, drawn systematically in proportion to the trace that they add,
+    /// with the weights that leave the expectation as it is.
+    pub(crate) fn sampled_grams(&self, share: f64) -> Vec<f64> {
+        let (n, p, k) = (self.rivals.samples(), self.design.columns(), self.count());
+        let mut weights = vec![0.0; n * k];
+        self.risk.diagonal(&self.curvatures, &mut weights);
+        let sizes: Vec<f64> = self.design.samples().map(|x| 1.0 + x.squared_norm()).collect();
+        let (most, design) = ((share * n as f64).ceil(), self.design);
+        let of_class = |class: usize| {
+            let of_samples = || weights.iter().skip(class).step_by(k).zip(&sizes);
+            let step = of_samples().map(|(d, size)| d * size).sum::<f64>() / most;
+            let (mut rows, mut curvatures, mut passed) = (Vec::new(), Vec::new(), 0.5f64);
+            for (i, (&d, size)) in of_samples().enumerate().filter(|(_, (d, _))| **d > 0.0) {
+                let mut weight = d;
+                if share < 1.0 && d * size < step {
+                    let before = passed.floor();
+                    passed += d * size / step;
+                    weight = (passed.floor() - before) * step / size;
+                }
+                if weight > 0.0 {
+                    rows.push(i);
+                    curvatures.push(weight);
+                }
+            }
+            let mut gram = DMatrix::zeros(p + 1, p + 1);
+            if !rows.is_empty() {
+                weighted_gram(&design.select(&rows), &curvatures, &mut gram);
+            }
+            lower_triangle(&gram)
+        };
+        parallel::map(0..k, of_class).concat()
+    }
+
+    /// Returns the sums that duals are balanced by, for one class after another but the last.
+    pub(crate) fn block_sums(&self, duals: &[f64], by: Mobility) -> BlockSums {
+        let (width, others) = (self.block.width(), self.count() - 1);
+        let value = |t: usize| move |i: usize| self.block.sample(i)[t];
         let mut pulls = vec![0.0; self.rivals.samples() * self.count()];
-        let sums = |pulls: &[f64]| (0..width).map(|class| self.total(pulls, class)).collect();
         self.risk.pulls(duals, &mut pulls);
-        let excess = sums(&pulls);
+        let each = || (0..others).flat_map(|class| (0..width).map(move |t| (class, t)));
+        let excess = each().map(|(class, t)| self.total(&pulls, class, &value(t))).collect();
         let sizes_of_duals: Vec<f64> = duals.iter().map(|s| s.abs()).collect();
         self.risk.pulls(&sizes_of_duals, &mut pulls);
         pulls.iter_mut().for_each(|pull| *pull = pull.abs());
-        let sizes = sums(&pulls);
-        let laplacian = self.risk.laplacian(&self.risk.mobilities(duals, by));
-        BlockSums { excess, sizes, gram: laplacian.view((0, 0), (width, width)).into_owned() }
+        let size = |(class, t)| self.total(&pulls, class, &|i| value(t)(i).abs());
+        let sizes = each().map(size).collect();
+        let mobilities = self.risk.mobilities(duals, by);
+        let mut gram = DMatrix::zeros(others * width, others * width);
+        for t in 0..width {
+            for u in 0..=t {
+                let of_sample = |i: usize| value(t)(i) * value(u)(i);
+                let laplacian = self.risk.laplacian(&mobilities, &of_sample);
+                for (a, b) in (0..others).flat_map(|a| (0..others).map(move |b| (a, b))) {
+                    gram[(a * width + t, b * width + u)] = laplacian[(a, b)];
+                    gram[(b * width + u, a * width + t)] = laplacian[(a, b)];
+                }
+            }
+        }
+        BlockSums { excess, sizes, gram }
     }
 }
 
-impl<R: JointRisk> Space for JointSamples<'_, R> {
+/// Returns the lower triangle of a matrix, column after column.
+pub(crate) fn lower_triangle(matrix: &DMatrix<f64>) -> Vec<f64> {
+    let columns = matrix.column_iter().enumerate();
+    columns.flat_map(|(j, column)| column.as_slice()[j..].to_vec()).collect()
+}
+
+/// Returns the share of n samples with p features that stands for all in the Gram matrix of a class.
+pub(crate) fn share_of(n: usize, p: usize) -> f64 {
+    /// The number of samples a feature: with fewer, conjugate gradients take more steps.
+    const EACH: usize = 20;
+    ((EACH * (p + 1)) as f64 / n.max(1) as f64).min(1.0)
+}
+
+/// Returns true if the Gram matrices of k classes cost less than the steps of conjugate gradients that they
+/// save, and have at most so many entries.
+pub(crate) fn are_worth((n, p, k): (usize, usize, usize), entries: usize) -> bool {
+    /// The steps that they save. A step multiplies an entry of the samples four times a class, a Gram matrix
+    /// p times.
+    const STEPS: f64 = 25.0;
+    share_of(n, p) * p as f64 <= 4.0 * STEPS && k * (p + 1) * (p + 1) <= entries
+}
+
+impl Space for JointSamples<'_> {
     fn shape(&self) -> (usize, usize) {
         (self.rivals.pairs(), self.penalised() + self.intercepts())
     }
@@ -140,7 +284,8 @@ impl<R: JointRisk> Space for JointSamples<'_, R> {
     }
 
     fn free(&self) -> FreeColumns {
-        FreeColumns::of((self.penalised()..self.shape().1).collect())
+        let (k, p) = (self.count(), self.design.columns());
+        self.free.columns.of_classes(k, p, self.intercepts())
     }
 
     fn tail(&self) -> Option<HomogeneousTail> {
@@ -164,11 +309,11 @@ impl<R: JointRisk> Space for JointSamples<'_, R> {
     }
 
     fn is_unbounded(&self) -> bool {
-        self.has_intercepts && self.risk.is_unbounded()
+        self.free.intercept && self.risk.is_unbounded()
     }
 }
 
-impl<R: JointRisk> Scores for JointSamples<'_, R> {
+impl Scores for JointSamples<'_> {
     type Products = Vec<f64>;
 
     fn products(&mut self, coef: &[f64]) -> Vec<f64> {
@@ -231,11 +376,32 @@ impl<R: JointRisk> Scores for JointSamples<'_, R> {
         self.risk.sums()
     }
 
-    /// Every two classes have samples, of which one class is on the wrong side of any direction in the
-    /// intercepts.
     fn violation(&mut self, _intercept: f64, coef: &[f64]) -> f64 {
-        let intercepts = &coef[self.penalised()..];
-        f64::from(u8::from(intercepts.iter().any(|b| *b != 0.0)))
+        let (k, p) = (self.count(), self.design.columns());
+        // The numbers of every class for the free columns, of which the last has none.
+        let of_class = |class: usize| -> Vec<f64> {
+            let intercept = self.free.intercept.then(|| coef.get(k * p + class).copied());
+            let features = self.free.columns.get().iter().map(|j| coef[class * p + j]);
+            intercept.map(Option::unwrap_or_default).into_iter().chain(features).collect()
+        };
+        let directions: Vec<Vec<f64>> = (0..k).map(of_class).collect();
+        let mut worst = 0.0f64;
+        for (i, class) in self.rivals.classes().enumerate() {
+            if self.weights.get(i) == 0.0 {
+                continue;
+            }
+            let z = self.block.sample(i);
+            let terms = |class: usize| directions[class].iter().zip(z).map(|(d, z)| d * z);
+            let size = |class: usize| terms(class).map(f64::abs).sum::<f64>();
+            let (own, own_size) = (terms(class).sum::<f64>(), size(class));
+            for c in self.rivals.of(class) {
+                let margin = own - terms(c).sum::<f64>();
+                if margin < 0.0 {
+                    worst = worst.max(-margin / (own_size + size(c)));
+                }
+            }
+        }
+        worst
     }
 
     fn gradient(&mut self, out: &mut [f64]) {
@@ -251,11 +417,8 @@ impl<R: JointRisk> Scores for JointSamples<'_, R> {
 
     /// The margin of a sample is the least that it has over a rival.
     fn summary(&mut self) -> MarginSummary {
-        let of_samples = self.risk.margins().chunks_exact(self.count() - 1).enumerate();
-        MarginSummary::of(of_samples.map(|(i, margins)| {
-            let least = margins.iter().fold(f64::INFINITY, |least, u| least.min(*u));
-            (least, 1.0, self.weights.get(i))
-        }))
+        let of_samples = self.least_margins().enumerate();
+        MarginSummary::of(of_samples.map(|(i, least)| (least, 1.0, self.weights.get(i))))
     }
 
     fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
@@ -266,7 +429,7 @@ impl<R: JointRisk> Scores for JointSamples<'_, R> {
     }
 }
 
-impl<R: JointRisk> Curvature for JointSamples<'_, R> {
+impl Curvature for JointSamples<'_> {
     fn keep_curvatures(&mut self) {
         self.curvatures = self.risk.curvatures();
     }
@@ -327,6 +490,11 @@ impl<R: JointRisk> Curvature for JointSamples<'_, R> {
                 }
             }
         }
+        let order = out.nrows();
+        for place in self.places_at_zero().map(|place| 1 + place) {
+            (0..place).for_each(|before| out[(place, before)] = 0.0);
+            (place..order).for_each(|behind| out[(behind, place)] = 0.0);
+        }
     }
 
     fn diagonal(&mut self, out: &mut [f64]) {
@@ -340,11 +508,25 @@ impl<R: JointRisk> Curvature for JointSamples<'_, R> {
                 weights.iter().enumerate().for_each(|(c, d)| coef[c * p + j] += d * x * x);
             });
         }
-        intercepts.iter_mut().enumerate().for_each(|(c, o)| *o = self.total(&weights, c));
+        intercepts.iter_mut().enumerate().for_each(|(c, o)| *o = self.total(&weights, c, &|_| 1.0));
+        self.places_at_zero().for_each(|place| out[1 + place] = 0.0);
+    }
+
+    fn classes(&self) -> Option<(usize, usize)> {
+        /// Half a gigabyte.
+        const ENTRIES: usize = 1 << 26;
+        let (n, p, k) = (self.rivals.samples(), self.design.columns(), self.count());
+        let is_penalised = self.free.columns.get().is_empty();
+        (is_penalised && are_worth((n, p, k), ENTRIES)).then_some((k, p))
+    }
+
+    fn class_grams(&mut self) -> Option<Vec<f64>> {
+        let (_, p) = self.classes()?;
+        Some(self.sampled_grams(share_of(self.rivals.samples(), p)))
     }
 }
 
-impl<R: JointRisk> Duals for JointSamples<'_, R> {
+impl Duals for JointSamples<'_> {
     type Duals = Vec<f64>;
 
     fn predict(&mut self, mut duals: Vec<f64>, change: &Point) -> Vec<f64> {
@@ -357,13 +539,13 @@ impl<R: JointRisk> Duals for JointSamples<'_, R> {
     }
 
     fn balance(&mut self, duals: &mut Vec<f64>) {
-        if !self.has_intercepts {
+        if self.block.width() == 0 {
             return;
         }
         let given = std::mem::take(duals);
         let moved = |moves: &[BlockMove]| {
             let mut moved = given.clone();
-            moves.iter().for_each(|by| self.risk.move_duals(&mut moved, by));
+            moves.iter().for_each(|by| self.move_duals(&mut moved, by));
             moved
         };
         let moves = balance(|moves, by| self.block_sums(&moved(moves), by));
@@ -380,11 +562,11 @@ impl<R: JointRisk> Duals for JointSamples<'_, R> {
         self.risk.pulls(duals, &mut pulls);
         self.write_sums(&pulls, out);
         if accurately {
-            for class in 0..k {
-                let of_class: Vec<f64> = pulls.iter().skip(class).step_by(k).copied().collect();
-                let out = &mut out[class * p..(class + 1) * p];
-                self.design.multiply_transposed_accurately(&of_class, out);
+            let coefs = out.chunks_exact_mut(p.max(1));
+            for (of_class, out) in self.pulls(duals).iter().zip(coefs) {
+                self.design.multiply_transposed_accurately(of_class, out);
             }
+            self.places_at_zero().for_each(|place| out[place] = 0.0);
         }
     }
 
@@ -397,7 +579,7 @@ impl<R: JointRisk> Duals for JointSamples<'_, R> {
     }
 }
 
-impl<R: JointRisk> Smoothing for JointSamples<'_, R> {
+impl Smoothing for JointSamples<'_> {
     fn is_smoothed(&self) -> bool {
         self.risk.is_smoothed()
     }
@@ -411,5 +593,59 @@ impl<R: JointRisk> Smoothing for JointSamples<'_, R> {
             self.rivals.margins(&point.products, &mut self.margins);
         }
         self.risk.centre(at.map(|_| &self.margins[..]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    /// The Gram matrix of a class is the block of Newton's matrix that belongs to it; some of the samples
+    /// stand for all with the same trace.
+    #[test]
+    fn grams_of_classes_are_blocks_of_the_matrix() {
+        let (n, p, k) = (90, 3, 4);
+        let entry =
+            |i: usize, j: usize| ((i * 37 + j * 101 + i * i * 13) % 199) as f64 / 99.5 - 1.0;
+        let rows: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| entry(i, j)).collect()).collect();
+        let design = Design::from_rows(&rows).expect("finite");
+        let classes: Vec<u32> = (0..n).map(|i| (i * i / 3 % k) as u32).collect();
+        let rivals = Rivals::new(Cow::Owned(classes), k);
+        let weights = Weights::Each((0..n).map(|i| (i % 3) as f64).collect());
+        let risk = Multinomial::new(&weights, &rivals);
+        let mut samples = JointSamples::of_part(&design, (&rivals, &weights), true, risk);
+        let coef: Vec<f64> = (0..k * p + k - 1).map(|j| (j as f64).sin()).collect();
+        let scores = samples.products(&coef);
+        samples.set(&scores, 0.0);
+        samples.keep_curvatures();
+        let order = k * p + k;
+        let mut whole = DMatrix::zeros(order, order);
+        samples.gram(&mut whole);
+        let each = (p + 1) * (p + 2) / 2;
+        let all = samples.sampled_grams(1.0);
+        let trace = |grams: &[f64], class: usize| -> f64 {
+            // Column j begins behind p + 1, p, ... entries of those before it.
+            let first = |j: usize| class * each + j * (2 * p + 3 - j) / 2;
+            (0..=p).map(|j| grams[first(j)]).sum()
+        };
+        for class in 0..k {
+            let place = |j: usize| match j {
+                0 => (class < k - 1).then_some(1 + k * p + class),
+                j => Some(class * p + j),
+            };
+            let places = (0..=p).flat_map(|j| (j..=p).map(move |i| (i, j)));
+            for (entry, (i, j)) in all[class * each..].iter().zip(places) {
+                let (Some(a), Some(b)) = (place(i), place(j)) else { continue };
+                let expected = whole[(a.max(b), a.min(b))];
+                assert!((entry - expected).abs() <= 1e-12, "{class} {i} {j}");
+            }
+            let share = 0.2;
+            let some = samples.sampled_grams(share);
+            let (a, b) = (trace(&some, class), trace(&all, class));
+            // The weights of the last draw are the step.
+            assert!((a - b).abs() <= b / (share * n as f64) + 1e-12, "{class}: {a} and {b}");
+        }
     }
 }

@@ -52,7 +52,7 @@ proptest! {
     ) {
         let (design, labels) = (Design::from_rows(&rows).unwrap(), Labels::from_signs(y).unwrap());
         let weights = &weights[..rows.len()];
-        let objective = Objective::new(&LeakyHockeyStick, &design, &labels).unwrap();
+        let objective = Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &design, &labels).unwrap();
         let objective = objective.with_weights(weights).unwrap();
         let objective = if intercept { objective } else { objective.without_intercept() };
         let fit = fit(&objective, lambda(at), &tight()).unwrap();
@@ -164,14 +164,14 @@ fn the_four_points_of_remark_2_have_all_intercepts_up_to_1() {
     let rows = [[-1.0], [1.0], [-1.0], [1.0]];
     let design = Design::from_rows(&rows).unwrap();
     let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0]).unwrap();
-    let objective = Objective::new(&LeakyHockeyStick, &design, &labels).unwrap();
+    let objective = Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &design, &labels).unwrap();
     let fit = fit(&objective, lambda(0.1), &tight()).unwrap();
     assert!(fit.coef[0].abs() < 1e-9, "{fit:?}");
     let solution = fit.dual_solution(&objective);
     if let Some(form) = solution.constrained {
         assert!(form.norm < 1e-9);
     }
-    let risk = EmpiricalRisk::new(&LeakyHockeyStick, &labels).unwrap();
+    let risk = EmpiricalRisk::new(&LeakyHockeyStick as &dyn MarginLoss, &labels).unwrap();
     let best = |scores: &[f64]| risk.margins().best_intercepts(scores, 0.0);
     let all = best(&[0.0; 4]);
     assert!((all.lower + 1.0).abs() < 1e-15 && (all.upper - 1.0).abs() < 1e-15, "{all:?}");
@@ -192,7 +192,7 @@ fn the_four_points_of_remark_2_have_all_intercepts_up_to_1() {
 fn two_points_have_their_form_in_closed_form() {
     let design = Design::from_rows(&[[1.0], [-1.0]]).unwrap();
     let labels = Labels::from_signs(vec![1.0, -1.0]).unwrap();
-    let objective = Objective::new(&LeakyHockeyStick, &design, &labels).unwrap();
+    let objective = Objective::new(&LeakyHockeyStick as &dyn MarginLoss, &design, &labels).unwrap();
     let fit = fit(&objective, lambda(0.02), &tight()).unwrap();
     let solution = fit.dual_solution(&objective);
     let form = solution.constrained.unwrap();

@@ -5,10 +5,19 @@ use margins_losses::{Logistic, MarginLoss};
 use margins_optim::path::{JointFit, joint_path, path_over};
 use margins_optim::problem::{FreeColumns, JointForm, JointObjective};
 use margins_optim::space::InMemory;
-use margins_optim::{Error, Lambda, Objective, Options, Solver, Status, fit, path};
+use margins_optim::{Error, Lambda, Objective, Options, Solver, Status, Training, fit, path};
 use margins_test_support::{CONVEX_LOSSES, dense, lambda, loss, on_threads, sparse};
 
 const FORMS: [JointForm; 2] = [JointForm::Pairwise, JointForm::Multinomial];
+
+/// Returns true if a form takes a loss.
+fn takes(form: JointForm, loss: &str) -> bool {
+    match form {
+        JointForm::Pairwise => true,
+        JointForm::Multinomial => loss == "logistic",
+        JointForm::CrammerSinger => loss == "hinge",
+    }
+}
 
 fn noise(i: usize, j: usize) -> f64 {
     ((i * 37 + j * 101 + i * i * 13 + i * j * 7) % 199) as f64 / 99.5 - 1.0
@@ -87,6 +96,14 @@ fn value(
                     *slope = (scores[c].exp() / total - f64::from(u8::from(c == y))) / n;
                 }
             }
+            JointForm::CrammerSinger => {
+                let hinge = |c: usize| if c == y { 0.0 } else { 1.0 - scores[y] + scores[c] };
+                let largest = (0..scores.len()).map(|c| (c, hinge(c)));
+                let (c, hinge) = largest.fold((y, 0.0), |a, b| if b.1 > a.1 { b } else { a });
+                value += hinge / n;
+                slopes[c] += 1.0 / n;
+                slopes[y] -= 1.0 / n;
+            }
         }
         for (gradient, slope) in gradient.iter_mut().zip(&slopes) {
             gradient[0] += slope;
@@ -141,7 +158,7 @@ fn minima_are_those_of_plain_steps() {
     for name in ["logistic", "squared-hinge", "lhs", "squared"] {
         let loss = loss(name);
         for form in FORMS {
-            if form == JointForm::Multinomial && name != "logistic" {
+            if !takes(form, name) {
                 continue;
             }
             let objective = JointObjective::new(&*loss, form, &design, &classes).expect("fits");
@@ -160,8 +177,8 @@ fn minima_are_those_of_plain_steps() {
     }
 }
 
-/// With two classes, the sum at lambda is the binary problem at half of it, and the multinomial loss the
-/// logistic one.
+/// With two classes, the sum at lambda is the binary problem at half of it, the multinomial loss the
+/// logistic one, and the largest hinge the only one.
 #[test]
 fn two_classes_are_the_binary_problem() {
     let (rows, y) = rows(50, 4, 2);
@@ -171,8 +188,8 @@ fn two_classes_are_the_binary_problem() {
     let weights: Vec<f64> = (0..50).map(|i| 0.5 + (i % 4) as f64).collect();
     for name in CONVEX_LOSSES {
         let loss = loss(name);
-        for form in FORMS {
-            if form == JointForm::Multinomial && name != "logistic" {
+        for form in FORMS.into_iter().chain([JointForm::CrammerSinger]) {
+            if !takes(form, name) {
                 continue;
             }
             for intercept in [true, false] {
@@ -272,6 +289,138 @@ fn pairs_have_the_minimum_that_other_methods_find() {
     }
 }
 
+/// Pairs with the copies of a free feature, of all classes but the last, as free columns have the minimum of
+/// the classes with this feature free, whose coefficients add up to 0.
+#[test]
+fn free_features_have_the_minimum_of_free_pairs() {
+    const K: usize = 3;
+    const FREE: usize = 1;
+    let (rows, y) = rows(40, 3, K);
+    let (three, p) = (classes(&y, K), rows[0].len());
+    let (mut pairs, mut signs) = (Vec::new(), Vec::new());
+    for (i, (x, &y)) in rows.iter().zip(&y).enumerate() {
+        for c in (0..K).filter(|&c| c != y as usize) {
+            let sign = if (i + c).is_multiple_of(2) { 1.0 } else { -1.0 };
+            let mut row = vec![0.0; K * p + K - 1];
+            for (class, part) in [(y as usize, sign), (c, -sign)] {
+                row[class * p..(class + 1) * p].iter_mut().zip(x).for_each(|(z, x)| *z = part * x);
+                if class < K - 1 {
+                    row[K * p + class] = part;
+                }
+            }
+            row[(K - 1) * p + FREE] = 0.0;
+            pairs.push(row);
+            signs.push(sign);
+        }
+    }
+    let labels = Labels::from_signs(signs).expect("both signs");
+    let formed = dense(&pairs);
+    let lambdas = [2.0, 0.02].map(lambda);
+    let halved: Vec<Lambda> = lambdas.map(|at| lambda(at.get() / (K - 1) as f64)).to_vec();
+    for name in CONVEX_LOSSES {
+        let loss = loss(name);
+        for intercept in [true, false] {
+            let mut free: Vec<usize> = (0..K - 1).map(|class| class * p + FREE).collect();
+            free.extend((K * p..K * p + K - 1).filter(|_| intercept));
+            let columns: Vec<usize> = (0..K * p + if intercept { K - 1 } else { 0 }).collect();
+            let formed = formed.select_columns(&columns).expect("columns");
+            let of_pairs = Objective::new(&*loss, &formed, &labels).expect("fits");
+            let of_pairs = of_pairs.without_intercept();
+            let of_pairs =
+                of_pairs.with_free(FreeColumns::new(free).expect("few")).expect("columns");
+            let others = path_over(InMemory::new(&of_pairs), &halved, &options(1e-8), &|_| {});
+            let design = sparse(&rows);
+            let objective = JointObjective::new(&*loss, JointForm::Pairwise, &design, &three);
+            let free = FreeColumns::new(vec![FREE]).expect("one");
+            let objective = objective.expect("fits").with_free(free).expect("a column");
+            let objective = if intercept { objective } else { objective.without_intercepts() };
+            let fits = joint_path(&objective, &lambdas, &options(1e-8), &|_| {}).expect("fits");
+            for (one, other) in fits.iter().zip(others.expect("fits")) {
+                let (a, b) = (one.report.objective, (K - 1) as f64 * other.report.objective);
+                let gaps = one.report.duality_gap + (K - 1) as f64 * other.report.duality_gap;
+                let what = format!("{name} {intercept} {}: {a} {b}", one.lambda);
+                assert_eq!(one.report.status, other.report.status, "{what}");
+                // A feature that nearly separates the classes lets the leaky ReLU fall for ever.
+                let may_fall = name.starts_with("leaky-relu");
+                assert!(one.report.converged() || may_fall, "{what} {:?}", one.report);
+                assert!((a - b).abs() <= gaps, "{what}");
+                let free = || one.coefs.iter().map(|coef| coef[FREE]);
+                let (total, size) =
+                    (free().sum::<f64>(), free().fold(1.0, |size, w| w.abs().max(size)));
+                assert!(total.abs() <= 1e-14 * size * K as f64, "{what}: {total}");
+            }
+        }
+    }
+    let free = FreeColumns::new(vec![3]).expect("one");
+    let design = dense(&rows);
+    let objective =
+        JointObjective::new(&Logistic as &dyn MarginLoss, JointForm::Multinomial, &design, &three);
+    assert!(matches!(objective.expect("fits").with_free(free), Err(Error::Shape { .. })));
+}
+
+/// Features in other units, and one that others make up, leave the minimum of a fit with these free as it is.
+#[test]
+fn units_of_free_features_do_not_matter() {
+    const K: usize = 3;
+    let (rows, y) = rows(45, 3, K);
+    let three = classes(&y, K);
+    let changed = |row: &Vec<f64>| vec![row[0], 1e3 * row[1], row[2], row[1] + 2.0];
+    let other: Vec<Vec<f64>> = rows.iter().map(changed).collect();
+    for (name, form) in [("logistic", FORMS[0]), ("hinge", FORMS[0]), ("logistic", FORMS[1])] {
+        let loss = loss(name);
+        let fit = |rows: &[Vec<f64>], free: Vec<usize>| {
+            let design = dense(rows);
+            let objective = JointObjective::new(&*loss, form, &design, &three).expect("fits");
+            let free = FreeColumns::new(free).expect("few");
+            let objective = objective.with_free(free).expect("columns");
+            joint(&objective, &[lambda(0.05)], 1e-8).remove(0)
+        };
+        let (one, other) = (fit(&rows, vec![1]), fit(&other, vec![1, 3]));
+        let gaps = one.report.duality_gap + other.report.duality_gap;
+        let (a, b) = (one.report.objective, other.report.objective);
+        assert!((a - b).abs() <= gaps, "{name} {form:?}: {a} {b}");
+    }
+}
+
+/// Without a penalty the minimum is that of the mean loss, which small lambdas come near to; classes that a
+/// plane each separates have none.
+#[test]
+fn no_penalty_has_the_minimum_of_the_mean_loss() {
+    let (rows, y) = rows(60, 3, 3);
+    let data = Dataset::new(dense(&rows), classes(&y, 3)).expect("as many");
+    for form in FORMS {
+        for name in ["logistic", "squared-hinge"] {
+            let loss = loss(name);
+            let training = Training { options: options(1e-9), ..Training::new(&*loss) };
+            let fits = training.joint_path(form, &data, &[Lambda::NONE]).expect("fits");
+            let [fit] = &fits[..] else { panic!("one fit") };
+            assert!(fit.report.converged() && fit.lambda == Lambda::NONE, "{:?}", fit.report);
+            let near = training.joint_path(form, &data, &[lambda(1e-8)]).expect("fits");
+            let (a, b) = (&fit.report, &near[0].report);
+            assert!(a.dual_objective <= b.objective, "{form:?} {name} {a:?} {b:?}");
+            assert!((a.objective - b.objective).abs() <= 1e-5, "{form:?} {name} {a:?} {b:?}");
+            let at = |fit: &JointFit| -> Vec<Vec<f64>> {
+                let of = fit.intercepts.iter().zip(&fit.coefs);
+                of.map(|(b, w)| [&[*b][..], &w[..]].concat()).collect()
+            };
+            let (own, gradient) = value((form, &*loss), (&rows, &y), 0.0, &at(fit));
+            assert!((own - a.objective).abs() <= 1e-12, "{form:?} {name}");
+            let slope = gradient.iter().flatten().fold(0.0f64, |slope, g| slope.max(g.abs()));
+            assert!(slope < 1e-3, "{form:?} {name} {slope}");
+        }
+    }
+    let apart: Vec<Vec<f64>> =
+        y.iter().map(|&y| (0..3).map(|j| f64::from(u8::from(j == y))).collect()).collect();
+    let separable = Dataset::new(dense(&apart), classes(&y, 3)).expect("as many");
+    let loss: &dyn MarginLoss = &Logistic;
+    let fits = Training::new(loss).joint_path(FORMS[0], &separable, &[Lambda::NONE]);
+    assert_eq!(fits.expect("fits")[0].report.status, Status::NoMinimum);
+    let wide = dense(&vec![vec![1.0; 65]; 60]);
+    let wide = data.over(wide).expect("as many");
+    let refused = Training::new(loss).joint_path(FORMS[0], &wide, &[Lambda::NONE]);
+    assert!(matches!(refused, Err(Error::FreeColumns { found: 65, limit: 64 })), "{refused:?}");
+}
+
 /// The order of the classes does not matter, nor do shifts of the features, and with features in other
 /// units lambda is in the square of these.
 #[test]
@@ -288,6 +437,7 @@ fn orders_shifts_and_units_do_not_matter() {
         ("hinge", JointForm::Pairwise),
         ("lhs", JointForm::Pairwise),
         ("logistic", JointForm::Multinomial),
+        ("hinge", JointForm::CrammerSinger),
     ] {
         let loss = loss(name);
         let fits = |design: &Design, y: &[u32], factor: f64| -> Vec<JointFit> {
@@ -317,6 +467,96 @@ fn orders_shifts_and_units_do_not_matter() {
                 // The sum with the shift has rounded the features.
                 let gaps = one.report.duality_gap + other.report.duality_gap + 1e-9 * a;
                 assert!((a - b).abs() <= gaps, "{name} {form:?} {factor}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Returns the nearest numbers that are at least 0 and have the sum 1, from the sorted ones.
+fn onto_the_simplex(numbers: &[f64]) -> Vec<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let (mut total, mut threshold) = (0.0, 0.0);
+    for (m, x) in sorted.iter().enumerate() {
+        total += x;
+        let next = (total - 1.0) / (m + 1) as f64;
+        threshold = if *x > next { next } else { threshold };
+    }
+    numbers.iter().map(|x| (x - threshold).max(0.0)).collect()
+}
+
+/// Without intercepts, block coordinate ascent on the dual finds the same maximum of the largest hinge: the
+/// best dual of one sample is a projection.
+#[test]
+fn the_largest_hinge_is_that_of_dual_ascent() {
+    const K: usize = 3;
+    let (rows, y) = rows(40, 4, K);
+    let (n, p) = (rows.len(), rows[0].len());
+    let (design, classes) = (dense(&rows), classes(&y, K));
+    let loss = loss("hinge");
+    let objective = JointObjective::new(&*loss, JointForm::CrammerSinger, &design, &classes);
+    let objective = objective.expect("fits").without_intercepts();
+    for fit in joint(&objective, &[0.5, 0.05].map(lambda), 1e-8) {
+        let at = fit.lambda.get();
+        let start = |i: usize| -> Vec<f64> {
+            (0..K).map(|c| f64::from(u8::from(c == y[i] as usize))).collect()
+        };
+        let mut duals: Vec<Vec<f64>> = (0..n).map(start).collect();
+        let mut point = vec![vec![0.0; p]; K];
+        for i in (0..4000).flat_map(|_| 0..n) {
+            let (x, class) = (&rows[i], y[i] as usize);
+            // With w_c the sum of ([c = y] - p_c) x/(2 lambda n), -n D is a square of p of this curvature.
+            let curvature = x.iter().map(|x| x * x).sum::<f64>() / (2.0 * at * n as f64);
+            let gain = |c: usize| {
+                let score: f64 = point[c].iter().zip(x).map(|(w, x)| w * x).sum();
+                score + f64::from(u8::from(c != class))
+            };
+            let ahead: Vec<f64> = (0..K).map(|c| duals[i][c] + gain(c) / curvature).collect();
+            let next = onto_the_simplex(&ahead);
+            for c in 0..K {
+                let step = (duals[i][c] - next[c]) / (2.0 * at * n as f64);
+                point[c].iter_mut().zip(x).for_each(|(w, x)| *w += step * x);
+            }
+            duals[i] = next;
+        }
+        let square: f64 = point.iter().flatten().map(|w| w * w).sum();
+        let others = duals.iter().zip(&y).map(|(p, &y)| 1.0 - p[y as usize]);
+        let bound = others.sum::<f64>() / n as f64 - at * square;
+        let with_zero: Vec<Vec<f64>> = point.iter().map(|w| [&[0.0][..], w].concat()).collect();
+        let of = (JointForm::CrammerSinger, &*loss);
+        let (reached, _) = value(of, (&rows, &y), at, &with_zero);
+        assert!(reached - bound <= 1e-6 * reached, "{at}: {reached} {bound}");
+        let (report, slack) = (&fit.report, 1e-13 * reached);
+        assert!(report.objective >= bound - slack, "{at}: {bound} {report:?}");
+        assert!(report.dual_objective <= reached + slack, "{at}: {reached} {report:?}");
+        let own: Vec<Vec<f64>> = fit.coefs.iter().map(|w| [&[0.0][..], w].concat()).collect();
+        let (own, _) = value(of, (&rows, &y), at, &own);
+        assert!((own - report.objective).abs() <= slack, "{at}: {own} {report:?}");
+    }
+}
+
+/// With intercepts, no point near the fit has a value below the bound, and the value is that of the
+/// definition.
+#[test]
+fn the_largest_hinge_is_certified_with_intercepts() {
+    const K: usize = 4;
+    let (rows, y) = rows(60, 3, K);
+    let (design, classes) = (sparse(&rows), classes(&y, K));
+    let loss = loss("hinge");
+    let of = (JointForm::CrammerSinger, &*loss);
+    let objective = JointObjective::new(&*loss, of.0, &design, &classes).expect("fits");
+    for fit in joint(&objective, &[1.0, 0.1, 0.001].map(lambda), 1e-7) {
+        let (at, parts) = (fit.lambda.get(), fit.intercepts.iter().zip(&fit.coefs));
+        let point: Vec<Vec<f64>> = parts.map(|(b, w)| [&[*b][..], &w[..]].concat()).collect();
+        let (own, _) = value(of, (&rows, &y), at, &point);
+        assert!((own - fit.report.objective).abs() <= 1e-13 * own, "{at}: {own} {:?}", fit.report);
+        for size in [1e-3, 1e-1] {
+            for k in 0..20 {
+                let mut moved = point.clone();
+                let moves = moved.iter_mut().flatten().enumerate();
+                moves.for_each(|(j, w)| *w += size * noise(k, j));
+                let (other, _) = value(of, (&rows, &y), at, &moved);
+                assert!(other >= fit.report.dual_objective, "{at}: {other} {:?}", fit.report);
             }
         }
     }
@@ -430,4 +670,69 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(error, Error::OneClass(_)), "{error}");
     let few = dense(&rows[..5]);
     assert!(JointObjective::new(loss, FORMS[0], &few, &three).is_err());
+}
+
+/// Problems of many coefficients are solved by conjugate gradients with the blocks of the classes, dense and
+/// sparse, with and without intercepts, along a path.
+#[test]
+fn many_coefficients_are_certified() {
+    let (k, p) = (24, 12);
+    let (rows, y) = rows(500, p, k);
+    let classes = classes(&y, k);
+    for (name, form, tolerance) in [
+        ("logistic", JointForm::Multinomial, 1e-8),
+        ("squared-hinge", JointForm::Pairwise, 1e-8),
+        ("hinge", JointForm::Pairwise, 1e-5),
+    ] {
+        let loss = loss(name);
+        for design in [dense(&rows), sparse(&rows)] {
+            let objective = JointObjective::new(&*loss, form, &design, &classes).expect("fits");
+            let fits = joint(&objective, &[0.1, 1e-2].map(lambda), tolerance);
+            for fit in &fits {
+                let of_feature = |j: usize| fit.coefs.iter().map(|w| w[j]).sum::<f64>();
+                let size = fit.coefs.iter().flatten().fold(0.0f64, |size, w| size.max(w.abs()));
+                assert!((0..p).all(|j| of_feature(j).abs() <= 1e-6 * (1.0 + size)), "{name}");
+            }
+            let objective = JointObjective::new(&*loss, form, &design, &classes).expect("fits");
+            joint(&objective.without_intercepts(), &[1e-2].map(lambda), tolerance);
+        }
+    }
+}
+
+/// With more features than samples, the minimum is that of samples in which every feature occurs once: copies
+/// of a feature, each divided by the root of their number, leave every inner product as it is.
+#[test]
+fn many_features_have_the_minimum_of_their_row_space() {
+    let (n, p, copies) = (30, 4, 20);
+    let (rows, y) = rows(n, p, 3);
+    let scale = 1.0 / (copies as f64).sqrt();
+    let wide: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| row.iter().map(|x| x * scale).collect::<Vec<_>>().repeat(copies))
+        .collect();
+    let classes = classes(&y, 3);
+    let (design, wide) = (dense(&rows), [dense(&wide), sparse(&wide)]);
+    for (name, form) in [
+        ("logistic", JointForm::Multinomial),
+        ("logistic", JointForm::Pairwise),
+        ("lhs", JointForm::Pairwise),
+    ] {
+        let loss = loss(name);
+        let lambdas = [0.1, 1e-3].map(lambda);
+        let narrow = JointObjective::new(&*loss, form, &design, &classes).expect("fits");
+        let narrow = joint(&narrow, &lambdas, 1e-9);
+        for wide in &wide {
+            let objective = JointObjective::new(&*loss, form, wide, &classes).expect("fits");
+            for (a, b) in joint(&objective, &lambdas, 1e-9).iter().zip(&narrow) {
+                let gaps = a.report.duality_gap + b.report.duality_gap;
+                let (a, b) = (a, b.report.objective);
+                assert!((a.report.objective - b).abs() <= gaps, "{name} {form:?}");
+                assert_eq!(a.coefs[0].len(), p * copies);
+                // Copies of a feature share its coefficient.
+                let first = a.coefs.iter().flat_map(|w| w[..p].iter());
+                let last = a.coefs.iter().flat_map(|w| w[p * (copies - 1)..].iter());
+                first.zip(last).for_each(|(a, b)| assert!((a - b).abs() <= 1e-8 * (1.0 + a.abs())));
+            }
+        }
+    }
 }

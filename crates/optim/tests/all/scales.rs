@@ -256,7 +256,7 @@ fn a_wrong_conjugate_is_a_contradiction() {
     let signs = (0..30).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let design = Design::from_rows(&rows).unwrap();
     let labels = Labels::from_signs(signs).unwrap();
-    let objective = Objective::new(&ShiftedConjugate, &design, &labels).unwrap();
+    let objective = Objective::new(&ShiftedConjugate as &dyn MarginLoss, &design, &labels).unwrap();
     for solver in [Solver::Newton, Solver::SDCA, Solver::Bundle, Solver::GRADIENT_DESCENT] {
         let options = Options { solver, ..Options::default() };
         let report = fit(&objective, lambda(1e-2), &options).unwrap().report;
@@ -351,7 +351,7 @@ fn rounding_above_the_tolerance_is_a_status_of_its_own() {
     let signs = (0..30).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let design = Design::from_rows(&rows).unwrap();
     let labels = Labels::from_signs(signs).unwrap();
-    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    let objective = Objective::new(&Logistic as &dyn MarginLoss, &design, &labels).unwrap();
     for (tolerance, expected) in [(1e-10, Status::Converged), (1e-16, Status::RoundingLimit)] {
         let options = Options { tolerance, ..Options::default() };
         let report = fit(&objective, lambda(1e-2), &options).unwrap().report;

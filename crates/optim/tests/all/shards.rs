@@ -1,5 +1,6 @@
 //! Samples in shards: the same bits for any number of shards, and the certificates of the whole.
 
+mod joint;
 mod merged;
 mod support;
 
@@ -167,7 +168,8 @@ fn errors_are_those_in_memory() {
     let (sizes, large) = (sizes(&data), [&[1 << 40][..], &sizes(&data)[1..]].concat());
     for measure in Measure::ALL {
         let mut errors = |sizes: &[usize]| {
-            errors_over_shards(&mut workers, sizes, &problem, measure, &rules).expect("errors")
+            errors_over_shards(&mut workers, sizes, &problem, measure, None, &rules)
+                .expect("errors")
         };
         let (weight, outcomes) = errors(&sizes);
         assert_eq!(outcomes, errors(&large).1);
@@ -214,11 +216,12 @@ fn several_scores_decide_by_the_largest() {
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
     let all = BinaryProblem::default();
     let infinite = [Rule(vec![(0.0, vec![f64::MAX; 2]); 3])];
-    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, &infinite);
+    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, None, &infinite);
     let refused = refused.expect_err("a score that overflows").to_string();
     assert!(refused.starts_with("partition 0, row 3: the score is -inf"), "{refused}");
     let mut errors = |measure: Measure| {
-        errors_over_shards(&mut workers, &[4], &all, measure, &rules).map_err(|e| e.to_string())
+        errors_over_shards(&mut workers, &[4], &all, measure, None, &rules)
+            .map_err(|e| e.to_string())
     };
     let (weight, outcomes) = errors(Measure::Error).expect("errors");
     assert_eq!((weight, outcomes[0].error, outcomes[1].error), (4.0, 0.0, 0.75));
@@ -362,9 +365,10 @@ fn histories_are_those_in_memory() {
 
 #[cfg(feature = "serde")]
 mod bytes {
+    use margins_optim::problem::JointForm;
     use margins_optim::shards::{
-        Answer, Ask, Definition, FoldDraw, Kept, Landmarks, Partial, ProximalStep, Request, Spot,
-        StoredRows, Weighting,
+        Answer, Ask, Definition, FoldDraw, JointProblem, Kept, Landmarks, Partial, ProximalStep,
+        Request, Spot, StoredRows, Weighting,
     };
 
     use super::*;
@@ -413,6 +417,11 @@ mod bytes {
                 costs: vec![1.5, 2.0],
                 draw: Some(FoldDraw { count: 5, seed: 1 << 60 }),
                 held_out: Some(2),
+                joint: Some(Arc::new(JointProblem {
+                    form: JointForm::Multinomial,
+                    classes: vec![0, 2, 3],
+                    intercepts: true,
+                })),
             },
             ask: Ask::Slopes { at: vec![spot.clone(), Spot::default()], direction: Some(spot) },
         }
@@ -437,7 +446,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 1"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 2"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");
@@ -460,7 +469,7 @@ fn drawn_folds_hold_out_every_sample_once() {
             let problem = BinaryProblem { draw, held_out: Some(k), ..BinaryProblem::default() };
             // Every sample is decided to be positive: the error is the share of the negative ones.
             let rules = vec![Rule(vec![(1.0, vec![0.0; data.columns()])])];
-            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, &rules)
+            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, None, &rules)
                 .expect("errors")
         };
         (0..4).map(fold).collect()

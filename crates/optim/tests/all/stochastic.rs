@@ -433,7 +433,7 @@ fn gradient_descent_has_a_linear_rate() {
         let searched = solve(StepRule::LineSearch);
         assert!(searched.windows(2).all(|pair| pair[1].objective <= pair[0].objective));
     }
-    let objective = Objective::new(&SquaredHinge, &design, &labels).unwrap();
+    let objective = Objective::new(&SquaredHinge as &dyn MarginLoss, &design, &labels).unwrap();
     let with = |step| Options { solver: Solver::GradientDescent { step }, ..Options::default() };
     let options = with(StepRule::Fixed(1e3));
     assert!(matches!(margins_optim::fit(&objective, at, &options), Err(Error::StepTooLong(1e3))));
@@ -452,7 +452,8 @@ fn gradient_descent_has_a_linear_rate() {
 fn pegasos_keeps_to_its_bound() {
     const WIDTH: f64 = 1e-4;
     let (design, labels) = problem();
-    let objective = Objective::new(&Hinge, &design, &labels).unwrap().without_intercept();
+    let objective =
+        Objective::new(&Hinge as &dyn MarginLoss, &design, &labels).unwrap().without_intercept();
     let at = lambda(0.05);
     let smoothed = SmoothedHinge::new(WIDTH).unwrap();
     let relative = Objective::new(&smoothed, &design, &labels).unwrap().without_intercept();
@@ -480,7 +481,7 @@ fn pegasos_keeps_to_its_bound() {
 #[test]
 fn runs_repeat_and_depend_on_their_seed() {
     let (design, labels) = problem();
-    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    let objective = Objective::new(&Logistic as &dyn MarginLoss, &design, &labels).unwrap();
     let at = lambda(0.01);
     let settings = StochasticGradient {
         start: Start::Random(1.0),
@@ -504,7 +505,7 @@ fn runs_repeat_and_depend_on_their_seed() {
 #[test]
 fn limits_deadlines_and_callbacks_end_runs_after_an_epoch() {
     let (design, labels) = problem();
-    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    let objective = Objective::new(&Logistic as &dyn MarginLoss, &design, &labels).unwrap();
     let at = lambda(0.01);
     let settings = StochasticGradient::new(Schedule::InverseSqrt(0.5));
     let run = |epochs: usize, options: &Options<'_>| {
@@ -605,7 +606,7 @@ fn samples_of_no_weight_do_not_judge() {
             row
         };
         let design = Design::from_rows(&(0..200).map(moved).collect::<Vec<_>>()).unwrap();
-        let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+        let objective = Objective::new(&Logistic as &dyn MarginLoss, &design, &labels).unwrap();
         let objective = objective.with_weights(&weights).unwrap();
         stochastic::fit(&objective, at, &settings, &Options::default()).unwrap()
     };
@@ -617,7 +618,7 @@ fn samples_of_no_weight_do_not_judge() {
 #[test]
 fn early_stopping_keeps_the_best_epoch() {
     let (design, labels) = problem();
-    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    let objective = Objective::new(&Logistic as &dyn MarginLoss, &design, &labels).unwrap();
     let at = lambda(1e-6);
     let early = EarlyStopping { hold_out: 0.25, patience: 3 };
     let settings = StochasticGradient {
@@ -638,7 +639,7 @@ fn early_stopping_keeps_the_best_epoch() {
 #[test]
 fn refusals_say_what_and_where() {
     let (design, labels) = problem();
-    let objective = Objective::new(&SquaredHinge, &design, &labels).unwrap();
+    let objective = Objective::new(&SquaredHinge as &dyn MarginLoss, &design, &labels).unwrap();
     let at = lambda(0.01);
     let message = |settings: &StochasticGradient| {
         stochastic::fit(&objective, at, settings, &Options::default()).unwrap_err().to_string()

@@ -7,7 +7,7 @@ use margins_data::{Counted, Listed};
 use super::number::{percent, short, with_error};
 use crate::data::{DataSummary, RawColumnSummary};
 use crate::evaluation::Evaluation;
-use crate::members::{Coefficient, MemberSummary};
+use crate::members::{CertificateSummary, Coefficient, MemberSummary};
 use crate::report::CandidateChoice;
 use crate::suspect::{Deviation, Suspect};
 
@@ -123,22 +123,22 @@ pub(super) fn candidates(choice: &CandidateChoice) -> Markup {
     table("The best of the candidates on rows held out", &["", ""], &rows)
 }
 
-/// Returns the certificates of the members; nothing where no objective is known.
-pub(super) fn certificates(members: &[MemberSummary]) -> Option<Markup> {
-    if members.iter().all(|member| member.objective.is_none()) {
+/// Returns the certificates of the problems; nothing where no objective is known.
+pub(super) fn certificates(problems: &[CertificateSummary]) -> Option<Markup> {
+    if problems.iter().all(|problem| problem.objective.is_none()) {
         return None;
     }
     let known = |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), short);
-    let rows: Vec<Vec<String>> = members
+    let rows: Vec<Vec<String>> = problems
         .iter()
-        .map(|member| {
+        .map(|problem| {
             vec![
-                member.name.clone(),
-                member.lambda.map_or_else(|| "none".to_owned(), short),
-                known(member.objective),
-                known(member.dual_objective),
-                known(member.relative_gap),
-                if member.converged { "yes" } else { "no" }.to_owned(),
+                problem.name.clone(),
+                problem.lambda.map_or_else(|| "none".to_owned(), short),
+                known(problem.objective),
+                known(problem.dual_objective),
+                known(problem.relative_gap),
+                if problem.converged { "yes" } else { "no" }.to_owned(),
             ]
         })
         .collect();

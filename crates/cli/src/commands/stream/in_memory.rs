@@ -13,7 +13,10 @@ use crate::arguments::stream::StreamArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
-use crate::output::classes::{ClassesDocument, MemberDocument, MulticlassDocument, member_table};
+use crate::output::classes::{
+    CertificateDocument, ClassesDocument, ClassesFitDocument, MemberDocument, MulticlassDocument,
+    member_table,
+};
 use crate::output::data::{ClassDocument, DataDocument, describe, size};
 use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
@@ -106,19 +109,23 @@ pub(super) fn fit_several(
         (model.scheme().to_string(), ClassDocument::all(&table.classes, &table.class_rows));
     report([to.out()], |out| match to.format() {
         OutputFormat::Json => {
-            let members = reports.iter().zip(model.members());
+            let members = reports.iter().zip(model.members()).map(|(report, member)| {
+                let certificate = CertificateDocument::of_problem(report);
+                MemberDocument::new(&report.name, Some(certificate), member)
+            });
             let document = MulticlassDocument {
                 format: "margins-multiclass",
                 version: VERSION,
                 data: ClassesDocument::new(arguments.data.name(), &table),
                 training: document(arguments, loss.clone()),
                 scheme: scheme.clone(),
-                lambda: arguments.lambda.get(),
-                training_error: Some(training_error),
-                all_certified: fitted.fits.iter().all(|fit| fit.report.converged()),
-                members: members
-                    .map(|(report, member)| MemberDocument::new(report, member))
-                    .collect(),
+                fit: ClassesFitDocument {
+                    lambda: arguments.lambda.get(),
+                    training_error: Some(training_error),
+                    all_certified: fitted.fits.iter().all(|fit| fit.report.converged()),
+                    certificate: None,
+                    members: members.collect(),
+                },
                 cv: None,
             };
             write_json(out, &document)

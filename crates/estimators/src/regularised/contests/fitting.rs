@@ -40,10 +40,11 @@ pub(in crate::regularised) struct Fitting<'a> {
 }
 
 /// Returns the form of the problem of a scheme that fits all classes at once.
-fn form_of(scheme: Scheme) -> Option<JointForm> {
+pub(in crate::regularised) fn form_of(scheme: Scheme) -> Option<JointForm> {
     match scheme {
         Scheme::Joint => Some(JointForm::Pairwise),
         Scheme::Multinomial => Some(JointForm::Multinomial),
+        Scheme::CrammerSinger => Some(JointForm::CrammerSinger),
         _ => None,
     }
 }

@@ -232,7 +232,7 @@ impl Inverse<'_> {
 #[cfg(test)]
 mod tests {
     use margins_data::{Design, Labels};
-    use margins_losses::SquaredHinge;
+    use margins_losses::{MarginLoss, SquaredHinge};
     use nalgebra::DMatrix;
 
     use super::CurvedFactor;
@@ -281,7 +281,8 @@ mod tests {
         // The margin of a sample that is listed is 2, where the loss has no curvature.
         let flat: [&[usize]; 6] = [&[1, 2], &[1], &[1, 5], &[2], &[], &[0, 3, 4, 6, 7, 8, 9]];
         for design in [&design, &dense] {
-            let with = Objective::new(&SquaredHinge, design, &labels).expect("fits");
+            let with =
+                Objective::new(&SquaredHinge as &dyn MarginLoss, design, &labels).expect("fits");
             let without = with.clone().without_intercept();
             for objective in [with, without] {
                 let mut samples = InMemory::new(&objective);

@@ -1,16 +1,11 @@
 //! The methods that solve the Newton equation, and the choice between them.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::prelude::ReborrowMut;
-use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
+use super::by_class::ClassInverse;
 use super::curved::CurvedFactor;
 use super::equation::{Equation, Iterated};
+use super::factor::{cholesky, solve_factored};
 use super::sampled::SampledInverse;
 use crate::method::Exactness;
 use crate::method::costs::{self, Shape};
@@ -29,6 +24,9 @@ pub(crate) enum System {
     /// diagonal of H or by some of the samples: those with curvature if they are few, or the subsample
     /// in memory if the samples are distributed.
     ConjugateGradients(Box<CurvedFactor>, StepCounts),
+    /// Conjugate gradients solve the system of several classes in one problem, preconditioned by the blocks
+    /// of H that belong to one class each.
+    ByClass,
 }
 
 /// The steps that the latest equations took with each preconditioner.
@@ -72,6 +70,18 @@ impl System {
         if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::conjugate_gradients() }
     }
 
+    /// Returns the system that suits samples.
+    pub(crate) fn for_samples<S: Samples>(samples: &S) -> Self {
+        /// The largest order of a dense system of several classes, where every pair of them has a Gram
+        /// matrix.
+        const DENSE_ORDER: usize = 200;
+        let order = samples.shape().1;
+        match samples.classes() {
+            Some(_) if order > DENSE_ORDER => System::ByClass,
+            _ => System::for_features(order),
+        }
+    }
+
     /// Solves the equation for another right side than the last one, with the present factor if there
     /// is one.
     pub(super) fn solve_again<S: Samples>(
@@ -96,6 +106,7 @@ impl System {
             System::ConjugateGradients(factor, counts) => {
                 return iterate(factor, counts, equation, passes);
             }
+            System::ByClass => return by_class(equation, passes),
         };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
@@ -144,6 +155,22 @@ fn by_diagonal<S: Samples>(
     let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
     let target = target(equation);
     equation.iterate(precondition, Exactness::Exact, target, most_steps, passes)
+}
+
+/// Returns the solution by conjugate gradients, preconditioned by the blocks of the classes, or by the diagonal
+/// if these are not definite.
+fn by_class<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -> (f64, Vec<f64>) {
+    let inverse = equation.samples.classes().and_then(|(k, p)| {
+        let grams = equation.samples.class_grams()?;
+        let has_intercepts = equation.gradient.len() > k * p;
+        ClassInverse::new(&grams, (k, p), has_intercepts, equation.ridge)
+    });
+    let Some(inverse) = inverse else {
+        return by_diagonal(equation, MOST_STEPS, passes).solution;
+    };
+    *passes += 1;
+    let (target, precondition) = (target(equation), |r: &[f64]| inverse.solve(r));
+    equation.iterate(precondition, Exactness::Exact, target, MOST_STEPS, passes).solution
 }
 
 /// Returns the solution by conjugate gradients, preconditioned by the subsample, or by the diagonal
@@ -314,28 +341,9 @@ impl Factor {
 
     /// Returns `H^(-1) right`, of the H that the factor belongs to.
     fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
-        let q = right.len();
         right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);
-        let factor = MatRef::from_column_major_slice(self.matrix.as_slice(), q, q);
-        let mut column = MatMut::from_column_major_slice_mut(&mut right, q, 1);
-        solve_lower_triangular_in_place(factor, column.rb_mut(), Par::Seq);
-        solve_upper_triangular_in_place(factor.transpose(), column, Par::Seq);
+        solve_factored(&self.matrix, &mut right);
         right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);
         right
     }
-}
-
-/// Replaces the lower half of a matrix by its Cholesky factor; returns false if it has none.
-fn cholesky(matrix: &mut DMatrix<f64>) -> bool {
-    let order = matrix.nrows();
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>;
-    let mut memory = MemBuffer::new(scratch(order, Par::Seq, Default::default()));
-    let factored = llt::factor::cholesky_in_place(
-        MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), order, order),
-        Default::default(),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        Default::default(),
-    );
-    factored.is_ok()
 }

@@ -3,22 +3,35 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use margins_losses::HomogeneousTail;
+use margins_losses::{HomogeneousTail, Interval};
 use nalgebra::DMatrix;
 
 use super::{DualMove, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, BlockMove, FenchelYoung, FreeColumns, Lambda, MarginSummary, Need, Point, Products,
-    Sums, balance, is_unbounded, settle,
+    Balance, BlockMove, FenchelYoung, FreeColumns, JointForm, Lambda, MarginSummary, Need, Point,
+    Products, Sums, balance, is_unbounded, settle,
 };
 use crate::shards::few_samples::FewSamples;
 use crate::shards::merging::Solved;
 use crate::shards::{Ask, Handle, ProximalStep, Spot};
+use crate::space::joint::{are_worth, has_no_flow, share_of};
 use crate::space::{
     Curvature, Decline, Duals, Extent, MergedProblem, SampledCurvatures, Scores, Smoothing, Space,
 };
+
+impl Sharded<'_> {
+    /// Returns the numbers of samples, of features and of classes in one problem.
+    fn sizes(&self) -> Option<(usize, usize, usize)> {
+        let k = self.joint()?.classes.len();
+        Some((self.shape.0 / (k - 1), self.features(), k))
+    }
+
+    fn is_multinomial(&self) -> bool {
+        self.joint().is_some_and(|problem| problem.form == JointForm::Multinomial)
+    }
+}
 
 impl Space for Sharded<'_> {
     fn shape(&self) -> (usize, usize) {
@@ -38,11 +51,11 @@ impl Space for Sharded<'_> {
     }
 
     fn tail(&self) -> Option<HomogeneousTail> {
-        self.loss.homogeneous_tail()
+        if self.is_multinomial() { None } else { self.loss.homogeneous_tail() }
     }
 
     fn decline(&self) -> Decline {
-        Decline::of(self.loss)
+        if self.is_multinomial() { Decline::Bounded } else { Decline::of(self.loss) }
     }
 
     fn extent(&self) -> &Extent {
@@ -54,11 +67,21 @@ impl Space for Sharded<'_> {
     }
 
     fn check_loss(&self) -> Result<(), Error> {
-        Need::Convexity.check(self.loss)
+        if self.is_multinomial() { Ok(()) } else { Need::Convexity.check(self.loss) }
     }
 
     fn is_unbounded(&self) -> bool {
-        self.intercept && is_unbounded(self.loss, self.totals)
+        match (self.joint(), &self.totals[..]) {
+            (Some(problem), totals) => {
+                let domain = self.loss.conjugate_domain().unwrap_or(Interval::REALS);
+                let is_pairwise = problem.form == JointForm::Pairwise;
+                is_pairwise && problem.intercepts && has_no_flow(domain, totals.to_vec())
+            }
+            (None, &[positive, negative]) => {
+                self.intercept && is_unbounded(self.loss, [positive, negative])
+            }
+            _ => false,
+        }
     }
 
     fn rounds(&self) -> usize {
@@ -138,9 +161,11 @@ impl Scores for Sharded<'_> {
     }
 
     fn risk_at(&mut self, products: &Handle, intercept: f64) -> f64 {
-        if products.is_zero() {
+        if let &[positive, negative] = &self.totals[..]
+            && products.is_zero()
+            && self.joint().is_none()
+        {
             // All scores are the intercept.
-            let [positive, negative] = self.totals;
             return positive * self.loss.value(intercept) + negative * self.loss.value(-intercept);
         }
         let spot = self.locate(products, intercept, MOST_SLOTS).spot();
@@ -156,6 +181,11 @@ impl Scores for Sharded<'_> {
     }
 
     fn violation(&mut self, intercept: f64, coef: &[f64]) -> f64 {
+        if self.joint().is_some() {
+            // Every two classes have samples: one of them is on the wrong side of any direction.
+            let moves = self.free.get().iter().any(|&j| coef[j] != 0.0);
+            return f64::from(u8::from(moves));
+        }
         let free = self.free_part();
         let direction = free.of(intercept, &self.scaled(coef));
         self.sum(Ask::Violation { free, direction }, 0, 1).largest[0]
@@ -184,6 +214,9 @@ impl Scores for Sharded<'_> {
 
     /// The point is in one slot afterwards, as the next lambdas begin with it.
     fn is_contradicted(&mut self, point: &Point<Handle>) -> bool {
+        if self.is_multinomial() {
+            return false;
+        }
         let at = self.locate(&point.products, point.intercept, 1);
         let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
         let mut margins = answer.listed;
@@ -251,6 +284,30 @@ impl Curvature for Sharded<'_> {
                 out[(i, j)] = entries.next().unwrap_or(f64::NAN) * factor(i) * factor(j);
             }
         }
+    }
+
+    fn classes(&self) -> Option<(usize, usize)> {
+        /// 32 MB of an answer.
+        const ENTRIES: usize = 1 << 22;
+        let (n, p, k) = self.sizes()?;
+        are_worth((n, p, k), ENTRIES).then_some((k, p))
+    }
+
+    fn class_grams(&mut self) -> Option<Vec<f64>> {
+        let (k, p) = self.classes()?;
+        let (n, ..) = self.sizes()?;
+        let each = (p + 1) * (p + 2) / 2;
+        let ask = Ask::ClassGrams { at: self.kept(), share: share_of(n, p) };
+        let mut sums = self.added(ask, k * each);
+        if let Some(factors) = &self.factors {
+            let factor = |j: usize| if j > 0 { factors[j - 1] } else { 1.0 };
+            for of_class in sums.chunks_exact_mut(each) {
+                let places = (0..=p).flat_map(|j| (j..=p).map(move |i| (i, j)));
+                let entries = of_class.iter_mut().zip(places);
+                entries.for_each(|(entry, (i, j))| *entry *= factor(i) * factor(j));
+            }
+        }
+        Some(sums)
     }
 
     fn diagonal(&mut self, out: &mut [f64]) {
@@ -322,7 +379,7 @@ impl Duals for Sharded<'_> {
 
 impl Smoothing for Sharded<'_> {
     fn is_smoothed(&self) -> bool {
-        !self.loss.is_differentiable()
+        !self.is_multinomial() && !self.loss.is_differentiable()
     }
 
     fn smooth(&mut self, strength: f64) {
@@ -349,6 +406,9 @@ impl Smoothing for Sharded<'_> {
         lambda: Lambda,
         merged: &MergedProblem<'_>,
     ) -> Option<(f64, Vec<f64>, Vec<DualMove>)> {
+        if self.joint().is_some() {
+            return None;
+        }
         match self.solution_of(lambda, merged) {
             Ok(solved) => solved.map(|Solved { intercept, coef, duals }| {
                 (intercept, coef, duals.map(DualMove::Spread).into_iter().collect())
@@ -369,6 +429,9 @@ impl Smoothing for Sharded<'_> {
         const LARGEST: f64 = 4.0;
         /// The number of radii that are tried, each half of the one before.
         const COUNT: i32 = 16;
+        if self.joint().is_some() {
+            return None;
+        }
         let share = if self.free.is_empty() { self.share_merged() } else { 0.0 };
         if share == 0.0 || share == 1.0 {
             return (share == 1.0).then_some(MergedProblem::ALL);

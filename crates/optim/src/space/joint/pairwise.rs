@@ -1,6 +1,6 @@
 //! A margin loss of every sample against every rival.
 
-use margins_losses::{HomogeneousTail, MarginLoss};
+use margins_losses::{HomogeneousTail, Interval, MarginLoss};
 use nalgebra::DMatrix;
 
 use crate::Error;
@@ -40,6 +40,25 @@ impl<'r, L: MarginLoss + ?Sized> Pairwise<'r, L> {
     }
 }
 
+/// Returns true if no duals are feasible for classes with these total weights, beside free intercepts.
+///
+/// Duals are a flow between the classes that leaves as much in each as it takes there: from class a to each
+/// rival flows between `l C_a` and `h C_a`, `C_a` the total weight of the class and `[l, h]` the domain of the
+/// conjugate. There is one if and only if the least that must leave any m classes does not exceed the most
+/// that may enter them (Hoffman 1960), and the m classes of the largest weight are the ones to look at.
+pub(crate) fn has_no_flow(domain: Interval, mut totals: Vec<f64>) -> bool {
+    let k = totals.len();
+    totals.sort_unstable_by(|a, b| b.total_cmp(a));
+    // Rounding may part sums that are equal.
+    let slack = SUM_ERROR * UNIT * totals.iter().sum::<f64>() * k as f64;
+    (1..k).any(|m| {
+        let (largest, others) = totals.split_at(m);
+        let out = (k - m) as f64 * largest.iter().sum::<f64>();
+        let into = m as f64 * others.iter().sum::<f64>();
+        domain.upper * into < domain.lower * out - slack * domain.lower.abs()
+    })
+}
+
 impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
     fn tail(&self) -> Option<HomogeneousTail> {
         self.risk.loss.homogeneous_tail()
@@ -53,27 +72,13 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         self.risk.check_convex()
     }
 
-    /// Duals are a flow between the classes that leaves as much in each as it takes there: from class a to
-    /// each rival flows between `l C_a` and `h C_a`, `C_a` the total weight of the class and `[l, h]` the
-    /// domain of the conjugate. There is one if and only if the least that must leave any m classes does
-    /// not exceed the most that may enter them (Hoffman 1960), and the m classes of the largest weight are
-    /// the ones to look at.
     fn is_unbounded(&self) -> bool {
         let k = self.rivals.count();
         let mut totals = vec![0.0; k];
         self.rivals.classes().enumerate().for_each(|(i, class)| {
             totals[class] += self.risk.weights.get(i * (k - 1));
         });
-        totals.sort_unstable_by(|a, b| b.total_cmp(a));
-        let domain = self.risk.domain();
-        // Rounding may part sums that are equal.
-        let slack = SUM_ERROR * UNIT * totals.iter().sum::<f64>() * k as f64;
-        (1..k).any(|m| {
-            let (largest, others) = totals.split_at(m);
-            let out = (k - m) as f64 * largest.iter().sum::<f64>();
-            let into = m as f64 * others.iter().sum::<f64>();
-            domain.upper * into < domain.lower * out - slack * domain.lower.abs()
-        })
+        has_no_flow(self.risk.domain(), totals)
     }
 
     fn set(&mut self, margins: &[f64]) {
@@ -132,9 +137,12 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         out.iter_mut().for_each(|d| *d = d.abs());
     }
 
-    fn laplacian(&self, curvatures: &[f64]) -> DMatrix<f64> {
-        laplacian(self.rivals.count(), |add| {
-            self.rivals.for_each_pair(|class, c, pair| add(class, c, curvatures[pair]));
+    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64> {
+        let k = self.rivals.count();
+        laplacian(k, |add| {
+            self.rivals.for_each_pair(|class, c, pair| {
+                add(class, c, curvatures[pair] * of_sample(pair / (k - 1)));
+            });
         })
     }
 
@@ -156,12 +164,17 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         duals.iter().enumerate().map(|(pair, &s)| self.risk.mobility(pair, s, by)).collect()
     }
 
-    fn move_duals(&self, duals: &mut [f64], by: &BlockMove) {
+    fn move_duals(
+        &self,
+        duals: &mut [f64],
+        by: &BlockMove,
+        along: &dyn Fn(usize, usize, &[f64]) -> f64,
+    ) {
         let each = self.rivals.count() - 1;
         self.risk.move_by(duals, by, |pair, delta| {
-            let (class, place) = (self.rivals.class(pair / each), pair % each);
-            let of = |class: usize| delta.get(class).copied().unwrap_or(0.0);
-            of(class) - of(place + usize::from(place >= class))
+            let (i, place) = (pair / each, pair % each);
+            let class = self.rivals.class(i);
+            along(i, class, delta) - along(i, place + usize::from(place >= class), delta)
         });
     }
 
@@ -194,5 +207,9 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
             self.margins.set(margins, 0.0);
             self.margins.duals()
         });
+    }
+
+    fn set_centres(&mut self, duals: Option<Vec<f64>>) {
+        self.centres = duals;
     }
 }

@@ -57,8 +57,8 @@ pub(crate) trait JointRisk {
     /// Writes the diagonals of the second derivatives, n x k numbers.
     fn diagonal(&self, curvatures: &[f64], out: &mut [f64]);
 
-    /// Returns the sum of the second derivatives over the samples.
-    fn laplacian(&self, curvatures: &[f64]) -> DMatrix<f64>;
+    /// Returns the sum of the second derivatives over the samples, each times a number of the sample.
+    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64>;
 
     /// Returns the duals at the margins that are set.
     fn duals(&self) -> Vec<f64>;
@@ -72,8 +72,14 @@ pub(crate) trait JointRisk {
     /// Returns numbers of which the [Laplacian](Self::laplacian) is the matrix that duals are moved by.
     fn mobilities(&self, duals: &[f64], by: Mobility) -> Vec<f64>;
 
-    /// Moves duals in their domain by a number for every class but the last.
-    fn move_duals(&self, duals: &mut [f64], by: &BlockMove);
+    /// Moves duals in their domain by the changes of the scores that `along` gives for a sample, a class and
+    /// the numbers of the move.
+    fn move_duals(
+        &self,
+        duals: &mut [f64],
+        by: &BlockMove,
+        along: &dyn Fn(usize, usize, &[f64]) -> f64,
+    );
 
     /// Returns the sum of the sizes of duals.
     fn total_dual(&self, duals: &[f64]) -> f64;
@@ -96,4 +102,7 @@ pub(crate) trait JointRisk {
 
     /// Sets the centres to the duals at margins, or to zeros.
     fn centre(&mut self, _margins: Option<&[f64]>) {}
+
+    /// Sets the centres to duals, or to zeros.
+    fn set_centres(&mut self, _duals: Option<Vec<f64>>) {}
 }

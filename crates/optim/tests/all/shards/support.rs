@@ -57,8 +57,16 @@ pub(crate) fn threads(
     loss: &Loss,
     count: usize,
 ) -> Threads<Resident, dyn MarginLoss> {
+    in_shards(partitions(data), loss, count)
+}
+
+pub(crate) fn in_shards(
+    parts: Vec<Block>,
+    loss: &Loss,
+    count: usize,
+) -> Threads<Resident, dyn MarginLoss> {
     let mut shards = vec![Resident::default(); count];
-    for (k, block) in partitions(data).into_iter().enumerate() {
+    for (k, block) in parts.into_iter().enumerate() {
         // Neighbours are in different shards.
         shards[k % count].insert(k, block);
     }
@@ -79,7 +87,7 @@ pub(crate) fn bits(fits: &[Fit]) -> Vec<u64> {
 
 /// Workers of which a shard is lost and rebuilt before some of the rounds.
 pub(crate) struct Forgetful {
-    data: Dataset,
+    parts: Vec<Block>,
     loss: Loss,
     shards: Vec<Shard<Resident, dyn MarginLoss>>,
     rounds: usize,
@@ -88,13 +96,17 @@ pub(crate) struct Forgetful {
 
 impl Forgetful {
     pub(crate) fn new(data: &Dataset, loss: &Loss) -> Self {
+        Self::of(partitions(data), loss)
+    }
+
+    pub(crate) fn of(parts: Vec<Block>, loss: &Loss) -> Self {
         let empty = || Shard::new(Arc::clone(loss), Resident::default());
         let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
-        for (k, block) in partitions(data).into_iter().enumerate() {
-            shards[k % 3].blocks().insert(k, block);
+        for (k, block) in parts.iter().enumerate() {
+            shards[k % 3].blocks().insert(k, block.clone());
         }
-        let (data, loss, most_sampled) = (data.clone(), Arc::clone(loss), MOST_SAMPLED);
-        Forgetful { data, loss, shards, rounds: 0, most_sampled }
+        let (loss, most_sampled) = (Arc::clone(loss), MOST_SAMPLED);
+        Forgetful { parts, loss, shards, rounds: 0, most_sampled }
     }
 
     pub(crate) fn with_most_sampled(self, most_sampled: usize) -> Self {
@@ -108,9 +120,9 @@ impl Workers for Forgetful {
         let lost = self.rounds.is_multiple_of(5).then_some(self.rounds % self.shards.len());
         if let Some(lost) = lost {
             let mut blocks = Resident::default();
-            for (k, block) in partitions(&self.data).into_iter().enumerate() {
+            for (k, block) in self.parts.iter().enumerate() {
                 if k % self.shards.len() == lost {
-                    blocks.insert(k, block);
+                    blocks.insert(k, block.clone());
                 }
             }
             self.shards[lost] = Shard::new(Arc::clone(&self.loss), blocks);

@@ -53,7 +53,10 @@ impl FeatureSpace {
     }
 
     /// Returns the settings for these features, which were scaled before the map.
-    fn own<'a, L: MarginLoss + ?Sized>(&'a self, training: &Training<'a, L>) -> Training<'a, L> {
+    pub(super) fn own<'a, L: MarginLoss + ?Sized>(
+        &'a self,
+        training: &Training<'a, L>,
+    ) -> Training<'a, L> {
         Training { standardize: false, penalty: self.penalty.as_ref(), ..*training }
     }
 

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use margins_data::Dataset;
+use margins_data::{Classes, Dataset};
 use margins_kernels::{Gram, KernelObjective, PivotedCholesky, training_path};
 use margins_losses::MarginLoss;
+use margins_optim::path::JointFit;
+use margins_optim::problem::JointForm;
 use margins_optim::{Fit, Lambda, Training};
 use margins_robust::RobustLearner;
 
-use super::super::Subset;
+use super::super::{Subset, joint};
 use super::{FeatureSpace, KernelBasis};
 use crate::Error;
 use crate::regularised::margin_distribution::margin_distribution;
@@ -66,13 +68,35 @@ impl Part<'_> {
                 return Err(Error::LinearLearner(*learner));
             }
         };
-        if let Some(rows) = subset.rows {
-            for fit in &mut fits {
-                let mut coef = vec![0.0; data.rows()];
-                rows.iter().zip(&fit.coef).for_each(|(&i, a)| coef[i] += *a);
-                fit.coef = coef;
-            }
+        for fit in &mut fits {
+            fit.coef = subset.in_all(std::mem::take(&mut fit.coef), data.rows());
         }
         Ok(fits.into_iter().map(Fit::from).collect())
+    }
+
+    /// Returns the fits of several classes in one problem at every lambda, largest first, to the rows chosen
+    /// of the data, with a coefficient for every function of the prepared data.
+    pub(in crate::regularised::prepared) fn joint_path(
+        &self,
+        subset: &Subset<'_>,
+        training: &Training<'_, dyn MarginLoss>,
+        form: JointForm,
+        (data, chosen): (&Dataset<Classes>, &Dataset<Classes>),
+        lambdas: &[Lambda],
+    ) -> Result<Vec<JointFit>, Error> {
+        match self {
+            Part::Features(space) => Ok(joint::fits(&space.own(training), form, chosen, lambdas)?),
+            Part::Cholesky(factor, KernelBasis { kernel, design, .. }) => {
+                let kernel = (&**kernel, design);
+                Ok(factor.joint_path(training, form, chosen, subset.rows, kernel, lambdas)?)
+            }
+            Part::Gram(gram) => {
+                let mut fits = margins_kernels::joint_path(training, form, chosen, gram, lambdas)?;
+                for coef in fits.iter_mut().flat_map(|fit| &mut fit.coefs) {
+                    *coef = subset.in_all(std::mem::take(coef), data.rows());
+                }
+                Ok(fits)
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Probabilities of several classes, from the scores of one problem for all of them.
 
-use margins_losses::MarginLoss;
+use crate::MarginLoss;
 
 /// Writes the probabilities `p` whose conditional risk `sum_a p_a sum_(c != a) L(s_a - s_c)` the scores
 /// of a sample minimise: the stationary distribution of the Markov chain that goes from class a to class c
@@ -18,8 +18,7 @@ use margins_losses::MarginLoss;
 /// If there are not as many scores as probabilities, or none.
 ///
 /// ```
-/// use margins_calibration::probability::joint_probabilities;
-/// use margins_losses::Logistic;
+/// use margins_losses::{Logistic, joint_probabilities};
 ///
 /// let scores = [0.6f64, 0.3, 0.1].map(f64::ln);
 /// let mut p = [0.0; 3];
@@ -41,6 +40,10 @@ pub fn joint_probabilities<L: MarginLoss + ?Sized>(loss: &L, scores: &[f64], out
         for from in others {
             from[last] /= total;
             let into = from[last];
+            // A rate beyond the range of numbers goes to a state that is left at once.
+            if into == 0.0 {
+                continue;
+            }
             from[..last]
                 .iter_mut()
                 .zip(from_last)
@@ -65,7 +68,7 @@ pub fn joint_probabilities<L: MarginLoss + ?Sized>(loss: &L, scores: &[f64], out
 /// If there are not as many scores as probabilities.
 ///
 /// ```
-/// use margins_calibration::probability::softmax;
+/// use margins_losses::softmax;
 ///
 /// let mut p = [0.0; 3];
 /// softmax(&[1000.0, 1000.0, -1000.0], &mut p);
@@ -81,10 +84,10 @@ pub fn softmax(scores: &[f64], out: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use margins_losses::LossRegistry;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::LossRegistry;
 
     proptest! {
         /// The conditional risk of the probabilities has no slope at the scores, and larger scores have

@@ -1,0 +1,159 @@
+//! Duals that are probabilities of the classes, for losses whose conjugate lives on the simplex.
+
+use nalgebra::DMatrix;
+
+use crate::problem::summation::sum;
+use crate::problem::{Rivals, Weights, laplacian, weighted};
+
+/// Samples whose duals are numbers `p` of the k classes, at least 0 and with the sum 1: the dual of a rival c
+/// is `s_c = p_c`, and `p_y` is what is left to the class of the sample.
+///
+/// Second derivatives are given by numbers q of the classes: the edge between a and b has the weight
+/// `c_i q_a q_b`.
+pub(super) struct Simplex<'r> {
+    pub(super) weights: &'r Weights,
+    pub(super) rivals: &'r Rivals<'r>,
+}
+
+impl Simplex<'_> {
+    /// Calls a function with the number of every sample, its class and its numbers of the classes.
+    fn for_each(&self, numbers: &[f64], mut visit: impl FnMut(usize, usize, &[f64])) {
+        let of_samples = numbers.chunks_exact(self.rivals.count());
+        let samples = self.rivals.classes().zip(of_samples).enumerate();
+        samples.for_each(|(i, (class, p))| visit(i, class, p));
+    }
+
+    /// Makes probabilities those proportional to themselves times the exponentials of some numbers.
+    pub(super) fn tilt(&self, probabilities: &mut [f64], by: impl Fn(usize, usize) -> f64) {
+        let k = self.rivals.count();
+        for (i, p) in probabilities.chunks_exact_mut(k).enumerate() {
+            let counted = (0..k).filter(|&c| p[c] > 0.0);
+            let largest = counted.map(|c| by(i, c)).fold(f64::NEG_INFINITY, f64::max);
+            p.iter_mut().enumerate().for_each(|(c, p)| {
+                *p *= if *p > 0.0 { (by(i, c) - largest).exp() } else { 0.0 };
+            });
+            let total: f64 = p.iter().sum();
+            p.iter_mut().for_each(|p| *p /= total);
+        }
+    }
+
+    /// Writes the derivatives in the scores, `c_i (p_c - 1)` for the class of a sample and `c_i p_c` for
+    /// others, times a sign.
+    pub(super) fn write_pulls(&self, probabilities: &[f64], sign: f64, out: &mut [f64]) {
+        let k = self.rivals.count();
+        self.for_each(probabilities, |i, class, p| {
+            let out = &mut out[i * k..(i + 1) * k];
+            let mut others = 0.0;
+            for c in self.rivals.of(class) {
+                others += p[c];
+                out[c] = sign * weighted(self.weights.get(i), p[c]);
+            }
+            out[class] = -sign * weighted(self.weights.get(i), others);
+        });
+    }
+
+    /// Replaces changes of the scores by the changes of the derivatives, before weights.
+    pub(super) fn bend_one(q: &[f64], changes: &mut [f64]) {
+        let total: f64 = q.iter().sum();
+        let of_changes: f64 = q.iter().zip(&*changes).map(|(q, d)| q * d).sum();
+        changes.iter_mut().zip(q).for_each(|(d, q)| *d = q * (total * *d - of_changes));
+    }
+
+    /// Replaces changes of the scores by the changes of the derivatives.
+    pub(super) fn bend(&self, curvatures: &[f64], changes: &mut [f64]) {
+        let k = self.rivals.count();
+        self.for_each(curvatures, |i, _, q| {
+            let (c, changes) = (self.weights.get(i), &mut changes[i * k..(i + 1) * k]);
+            Self::bend_one(q, changes);
+            changes.iter_mut().for_each(|d| *d = weighted(c, *d));
+        });
+    }
+
+    /// Writes the weight of the edge between two classes, one number a sample.
+    pub(super) fn edge(&self, curvatures: &[f64], a: usize, b: usize, out: &mut [f64]) {
+        self.for_each(curvatures, |i, _, q| out[i] = weighted(self.weights.get(i), q[a] * q[b]));
+    }
+
+    /// Writes the diagonals of the second derivatives.
+    pub(super) fn diagonal(&self, curvatures: &[f64], out: &mut [f64]) {
+        let k = self.rivals.count();
+        self.for_each(curvatures, |i, _, q| {
+            let (c, total) = (self.weights.get(i), q.iter().sum::<f64>());
+            let out = &mut out[i * k..(i + 1) * k];
+            out.iter_mut().zip(q).for_each(|(d, q)| *d = weighted(c, q * (total - q)));
+        });
+    }
+
+    /// Returns the sum of the second derivatives, each times a number of the sample.
+    pub(super) fn laplacian(
+        &self,
+        curvatures: &[f64],
+        of_sample: &dyn Fn(usize) -> f64,
+    ) -> DMatrix<f64> {
+        laplacian(self.rivals.count(), |add| {
+            self.for_each(curvatures, |i, _, q| {
+                let c = self.weights.get(i);
+                for a in 0..q.len() {
+                    (0..a).for_each(|b| add(a, b, weighted(c, q[a] * q[b]) * of_sample(i)));
+                }
+            });
+        })
+    }
+
+    /// Returns the sum of the duals of the rivals.
+    pub(super) fn total_dual(&self, probabilities: &[f64]) -> f64 {
+        let k = self.rivals.count();
+        let [total] = sum(self.rivals.samples(), &|i| {
+            let others = self.rivals.of(self.rivals.class(i)).map(|c| probabilities[i * k + c]);
+            [weighted(self.weights.get(i), others.sum())]
+        });
+        total
+    }
+}
+
+/// Takes numbers to the nearest ones that are at least 0 and have the sum 1 (Michelot, *A finite algorithm
+/// for finding the projection of a point onto the canonical simplex*, J. Optim. Theory Appl. 50, 1986).
+pub(super) fn project(numbers: &mut [f64]) {
+    // Differences to the largest number keep their digits where all are large.
+    let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    numbers.iter_mut().for_each(|x| *x -= largest);
+    let (mut threshold, mut counted) = (f64::NEG_INFINITY, numbers.len() + 1);
+    loop {
+        let above = || numbers.iter().filter(|x| **x > threshold);
+        let count = above().count();
+        if count >= counted || count == 0 {
+            break;
+        }
+        let total: f64 = above().sum();
+        (threshold, counted) = ((total - 1.0) / count as f64, count);
+    }
+    numbers.iter_mut().for_each(|x| *x = (*x - threshold).max(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::project;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The projection is in the simplex, and no other point of it makes an acute angle with the way there.
+        #[test]
+        fn projections_are_nearest(
+            given in proptest::collection::vec(-3.0..3.0f64, 2..8),
+            other in proptest::collection::vec(0.0..1.0f64, 8),
+            scale in prop_oneof![Just(1e-3), Just(1.0), Just(1e8)],
+        ) {
+            let given: Vec<f64> = given.iter().map(|x| scale * x).collect();
+            let mut nearest = given.clone();
+            project(&mut nearest);
+            prop_assert!(nearest.iter().all(|p| *p >= 0.0));
+            prop_assert!((nearest.iter().sum::<f64>() - 1.0).abs() <= 1e-14 * nearest.len() as f64);
+            let other = &other[..given.len()];
+            let total: f64 = other.iter().sum::<f64>().max(1e-300);
+            let product: f64 = (0..given.len())
+                .map(|c| (given[c] - nearest[c]) * (other[c] / total - nearest[c]))
+                .sum();
+            prop_assert!(product <= 1e-12 * (1.0 + scale), "{product}");
+        }
+    }
+}
