@@ -153,6 +153,7 @@ def test_a_worker_that_does_not_answer_is_named(client, data, monkeypatch):
             elsewhere.MarginClassifier("logistic", tol=1e-12, client=client, callback=stop).fit(*split(data))
     finally:
         os.kill(pids[stopped], signal.SIGCONT)
+        monkeypatch.undo()
     assert elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).status_ == "converged"
 
 
