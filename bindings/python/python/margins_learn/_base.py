@@ -267,9 +267,9 @@ class ModelClassifier(ClassifierMixin, Fitting):
         # The worst status: a fit that is neither certified nor ended by its rule comes first.
         status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))
         self._keep(n_iter_=max(1, *report["iterations"]), status_=status, best_intercepts_=report.get("best_intercepts"))
-        duals, forms = report.get("duals"), report.get("constrained")
-        self._keep(duals_=None if duals is None else duals[0] if problems == 1 else duals)
-        self._keep(constrained_form_=None if forms is None else forms[0] if problems == 1 else forms)
+        for name, key in (("duals_", "duals"), ("constrained_form_", "constrained")):
+            found = report.get(key)
+            self._keep(**{name: found[0] if found is not None and problems == 1 else found})
 
     def _scores(self, X: Any, result: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Applies `result` to the scores of every sample, one per member or one of a majority, for some rows at a time."""

@@ -96,8 +96,8 @@ pub(super) fn path_beside_free<L: MarginLoss + ?Sized>(
     })
 }
 
-/// Returns what [`path_over`] does, with what `keep` makes of the samples and of feasible duals for every
-/// fit that has a bound. The certificates are those of these duals.
+/// Returns the fits of [`path_over`], each certified by feasible duals, and what `keep` makes of the
+/// samples and these duals, if the fit has a bound.
 pub(super) fn path_with_duals<S: Samples, T>(
     samples: S,
     start: Start,

@@ -65,20 +65,8 @@ impl<'o> JointSamples<'o> {
         let mean: f64 = design.samples().enumerate().map(square).sum();
         let mean_square = 2.0 * (rivals.count() - 1) as f64 * mean;
         let extent = extent.over_rivals(design, rivals, free.intercept);
-        let (curvatures, margins) = (Vec::new(), vec![0.0; rivals.pairs()]);
-        let block = Block::of(design, &free);
-        JointSamples {
-            design,
-            rivals,
-            weights,
-            free,
-            block,
-            risk: Box::new(risk),
-            extent,
-            mean_square,
-            curvatures,
-            margins,
-        }
+        let samples = Self::for_sums(design, (rivals, weights), free, Box::new(risk));
+        JointSamples { extent, mean_square, ..samples }
     }
 
     /// Returns some of the samples, of which the sums alone are asked and not what all are like.
@@ -89,6 +77,15 @@ impl<'o> JointSamples<'o> {
         risk: impl JointRisk + 'o,
     ) -> Self {
         let free = FreePart { columns: FreeColumns::default(), intercept: has_intercepts };
+        Self::for_sums(design, (rivals, weights), free, Box::new(risk))
+    }
+
+    fn for_sums(
+        design: &'o Design,
+        (rivals, weights): (&'o Rivals<'o>, &'o Weights),
+        free: FreePart,
+        risk: Box<dyn JointRisk + 'o>,
+    ) -> Self {
         let block = Block::of(design, &free);
         JointSamples {
             design,
@@ -96,7 +93,7 @@ impl<'o> JointSamples<'o> {
             weights,
             free,
             block,
-            risk: Box::new(risk),
+            risk,
             extent: Extent::default(),
             mean_square: 0.0,
             curvatures: Vec::new(),
