@@ -18,40 +18,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+#[cfg(any(test, not(feature = "rayon")))]
+mod one_thread;
 #[cfg(feature = "rayon")]
 mod pool;
 
-/// The calling thread as a pool of one.
 #[cfg(not(feature = "rayon"))]
-mod pool {
-    use std::ops::Range;
-
-    pub(super) fn map<R>(range: Range<usize>, turn: impl Fn(usize) -> R) -> Vec<R> {
-        range.map(turn).collect()
-    }
-
-    pub(super) fn map_chunks<T, R>(
-        items: &mut [T],
-        size: usize,
-        turn: impl Fn((usize, &mut [T])) -> R,
-    ) -> Vec<R> {
-        items.chunks_mut(size).enumerate().map(turn).collect()
-    }
-
-    pub(super) fn threads() -> usize {
-        1
-    }
-
-    pub(super) fn threads_begun() -> usize {
-        1
-    }
-
-    pub(super) fn join<A, B>(one: impl FnOnce() -> A, other: impl FnOnce() -> B) -> (A, B) {
-        (one(), other())
-    }
-
-    pub(super) use join as beside;
-}
+use one_thread as pool;
 
 /// Returns `turn(i)` for every i of a range.
 pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -175,6 +148,21 @@ mod tests {
             for_each_chunk(&mut chunks, size, |k, chunk| chunk.iter_mut().for_each(|x| *x += 1000 * k));
             let expected: Vec<usize> = alone.iter().enumerate().map(|(i, x)| x + 1000 * (i / size)).collect();
             prop_assert_eq!(chunks, expected);
+        }
+
+        #[test]
+        fn one_thread_does_what_a_pool_does(start in 0usize..9, len in 0usize..60, size in 1usize..9) {
+            let turn = |i: usize| i * i;
+            prop_assert_eq!(one_thread::map(start..start + len, turn), map(start..start + len, turn));
+            let (mut one, mut other) = (vec![1; len], vec![1; len]);
+            let sum = |(k, chunk): (usize, &mut [usize])| {
+                chunk.iter_mut().for_each(|x| *x += k);
+                chunk.iter().sum::<usize>()
+            };
+            prop_assert_eq!(one_thread::map_chunks(&mut one, size, sum), pool::map_chunks(&mut other, size, sum));
+            prop_assert_eq!(one, other);
+            prop_assert_eq!(one_thread::join(|| len, || size), one_thread::beside(|| len, || size));
+            prop_assert_eq!((one_thread::threads(), one_thread::threads_begun()), (1, 1));
         }
 
         #[test]

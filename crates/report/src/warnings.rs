@@ -36,9 +36,11 @@ impl Report {
         let mut found = Vec::new();
         found.extend(self.selection.iter().filter_map(of_selection));
         found.extend(self.data.iter().flat_map(of_data));
+        // The scores of classes in one problem are not scaled.
         let is_scaled = self.members.iter().any(|member| member.scaled_probabilities);
+        let can_be_scaled = !is_scaled && self.certificate.is_none();
         for evaluation in &self.evaluations {
-            found.extend(of_probabilities(evaluation, is_scaled));
+            found.extend(of_probabilities(evaluation, can_be_scaled));
             found.extend(of_error(evaluation).filter(|_| compared != Some(&*evaluation.data)));
         }
         if let [training, .., test] = &self.evaluations[..] {
@@ -87,9 +89,8 @@ fn of_data(data: &DataSummary) -> Option<String> {
     }
 }
 
-/// Returns a sentence on the classes whose probabilities are off, with what may help unless they are scaled
-/// already.
-fn of_probabilities(evaluation: &Evaluation, is_scaled: bool) -> Option<String> {
+/// Returns a sentence on the classes whose probabilities are off, with what may help if they can be scaled.
+fn of_probabilities(evaluation: &Evaluation, can_be_scaled: bool) -> Option<String> {
     let mut off: Vec<(&ClassEvaluation, &ReliabilityDiagram)> = evaluation
         .classes
         .iter()
@@ -103,7 +104,7 @@ fn of_probabilities(evaluation: &Evaluation, is_scaled: bool) -> Option<String> 
     let (worst, diagram) = off.first()?;
     let data = &evaluation.data;
     let (class, all) = (&worst.class, evaluation.classes.len());
-    let help = if is_scaled { "" } else { " Consider --probability platt." };
+    let help = if can_be_scaled { " Consider --probability platt." } else { "" };
     let sizes = format!(
         "a calibration error of {:.3}; about {:.3} is expected by chance",
         diagram.calibration_error, diagram.if_calibrated.value

@@ -190,7 +190,8 @@ fn documents_of_classes<'p>(
 ) -> Result<Vec<ClassesFitDocument<'p>>, Failure> {
     let is_joint = path.scheme().is_joint();
     let document = |(at, fits): (usize, &'p Vec<Fit>)| {
-        Ok(ClassesFitDocument::of_fits(names, fits, is_joint, path.training_error(at)?))
+        let exact = path.exact.as_ref().map(|exact| &exact[at][..]);
+        Ok(ClassesFitDocument::of_fits(names, fits, exact, is_joint, path.training_error(at)?))
     };
     path.fits.iter().enumerate().map(document).collect()
 }

@@ -208,7 +208,11 @@ fn document<'c>(
 ) -> MulticlassDocument<'c> {
     let report = &fitted.report;
     let is_joint = report.scheme.is_joint();
-    let certificate = |at: usize| report.members.get(at).map(CertificateDocument::of_problem);
+    let certificate = |at: usize| {
+        let exact = fitted.exact.as_ref().and_then(|exact| exact.get(at));
+        let problem = report.members.get(at)?;
+        Some(CertificateDocument::of_problem(problem).with_exact(exact))
+    };
     let members =
         names.iter().zip(fitted.model.members()).enumerate().map(|(at, (name, member))| {
             let own = if is_joint { None } else { certificate(at) };

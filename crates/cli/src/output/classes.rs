@@ -4,13 +4,13 @@ use margins::MemberReport;
 use margins::data::digits::gap;
 use margins::estimators::regularised::{DataSummary, FittedClassifier};
 use margins::model::Member;
-use margins::optim::{Fit, Report, Status};
+use margins::optim::{Certificate, Fit, Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::cross_validation::{CandidateDocument, kernel_documents, loss_documents};
 use super::data::ClassDocument;
-use super::fits::state;
+use super::fits::{ExactDocument, state};
 use super::table::{MOST_LISTED, Table, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
 
@@ -59,13 +59,17 @@ impl<'a> ClassesFitDocument<'a> {
     pub(crate) fn of_fits(
         names: &'a [String],
         fits: &'a [Fit],
+        exact: Option<&[Certificate]>,
         is_joint: bool,
         training_error: f64,
     ) -> Self {
-        let certificate = |fit: &Fit| CertificateDocument::of(&fit.report);
-        let member = |(name, fit): (&'a String, &'a Fit)| MemberDocument {
+        let certificate = |at: usize| {
+            CertificateDocument::of(&fits[at].report)
+                .with_exact(exact.and_then(|exact| exact.get(at)))
+        };
+        let member = |(at, (name, fit)): (usize, (&'a String, &'a Fit))| MemberDocument {
             name,
-            certificate: (!is_joint).then(|| certificate(fit)),
+            certificate: (!is_joint).then(|| certificate(at)),
             intercept: fit.intercept,
             coef: &fit.coef,
             platt: None,
@@ -74,8 +78,8 @@ impl<'a> ClassesFitDocument<'a> {
             lambda: fits[0].lambda.get(),
             training_error: Some(training_error),
             all_certified: fits.iter().all(|fit| fit.report.converged()),
-            certificate: is_joint.then(|| certificate(&fits[0])),
-            members: names.iter().zip(fits).map(member).collect(),
+            certificate: is_joint.then(|| certificate(0)),
+            members: names.iter().zip(fits).enumerate().map(member).collect(),
         }
     }
 }
@@ -100,6 +104,9 @@ pub(crate) struct CertificateDocument {
     relative_rounding: Option<f64>,
     converged: bool,
     status: &'static str,
+    /// The certificate for the kernel that features approximate, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<ExactDocument>,
 }
 
 impl CertificateDocument {
@@ -112,6 +119,7 @@ impl CertificateDocument {
             relative_rounding: Some(report.relative_rounding()),
             converged: report.converged(),
             status: report.status.name(),
+            exact: None,
         }
     }
 
@@ -125,7 +133,13 @@ impl CertificateDocument {
             relative_rounding: rounding_of(problem),
             converged: problem.summary.converged,
             status: status_of(problem).map_or("", Status::name),
+            exact: None,
         }
+    }
+
+    /// Adds the certificate for the kernel that features approximate, if it was asked for.
+    pub(crate) fn with_exact(self, exact: Option<&Certificate>) -> Self {
+        CertificateDocument { exact: exact.map(ExactDocument::from), ..self }
     }
 }
 

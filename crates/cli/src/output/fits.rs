@@ -63,23 +63,29 @@ pub(crate) struct FitDocument<'a> {
 
 /// The certificate of a fit on features for the kernel that these approximate.
 #[derive(Serialize)]
-struct ExactDocument {
+pub(crate) struct ExactDocument {
     objective: f64,
     dual_objective: f64,
     relative_gap: f64,
     relative_rounding: f64,
 }
 
+impl From<&Certificate> for ExactDocument {
+    fn from(exact: &Certificate) -> Self {
+        ExactDocument {
+            objective: exact.objective,
+            dual_objective: exact.dual_objective(),
+            relative_gap: exact.relative_gap(),
+            relative_rounding: exact.relative_rounding(),
+        }
+    }
+}
+
 impl<'a> FitDocument<'a> {
     pub(crate) fn new(fit: &'a Fit, exact: Option<&Certificate>) -> Self {
         let report = &fit.report;
         FitDocument {
-            exact: exact.map(|exact| ExactDocument {
-                objective: exact.objective,
-                dual_objective: exact.dual_objective(),
-                relative_gap: exact.relative_gap(),
-                relative_rounding: exact.relative_rounding(),
-            }),
+            exact: exact.map(ExactDocument::from),
             lambda: fit.lambda.get(),
             objective: report.objective,
             dual_objective: report.dual_objective,

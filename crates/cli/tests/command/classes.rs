@@ -36,6 +36,22 @@ fn several_classes_are_fitted_selected_and_predicted() {
             assert_eq!(predicted["metrics"]["error"], document["training_error"]);
         }
     }
+    // The certificate for the kernel itself stands beside that of the problem.
+    let exact = ["--kernel", "gaussian:sigma=0.5", "--approx", "nystrom:m=20", "--certify-exact"];
+    for scheme in ["ovr", "joint"] {
+        let own = |document: &serde_json::Value| match scheme {
+            "joint" => document["certificate"].clone(),
+            _ => document["members"][2].clone(),
+        };
+        let document = workshop.json(&[&fit[..], &["--multi-class", scheme], &exact].concat());
+        let path = ["path", "--data", "three.csv", "--loss", "logistic", "--lambdas", "0.01"];
+        let along = workshop.json(&[&path[..], &["--multi-class", scheme], &exact].concat());
+        for fit in [&document, &along["fits"][0]] {
+            let of = own(fit);
+            let (gap, exact) = (number(&of["relative_gap"]), number(&of["exact"]["relative_gap"]));
+            assert!(gap <= exact && exact < 1.0, "{scheme}: {of}");
+        }
+    }
     let cv = ["cv", "--data", "three.csv", "--loss", "logistic", "--lambdas", "0.1:0.001:3"];
     let cv = [&cv[..], &["--multi-class", "ovr", "--kernel", "gaussian:sigma=0.5"]].concat();
     let document = workshop.json(&cv);

@@ -41,6 +41,7 @@ impl ClassifierSettings {
             ));
         }
         regularisation.check(&*self.loss)?;
+        self.check_form()?;
         #[cfg(feature = "serde")]
         self.check_kept()?;
         if let Probabilities::Platt { folds } = self.probabilities {
@@ -143,7 +144,7 @@ impl ClassifierSettings {
                     Solver::Auto | Solver::Lbfgs | Solver::GradientDescent { .. }
                 ),
                 "this solver",
-                "without a penalty use lbfgs, which auto takes, or gd",
+                "without a penalty leave the solver out, or for two classes use lbfgs or gd",
             ),
             (
                 self.start.is_some() && self.standardize,
@@ -226,32 +227,36 @@ impl ClassifierSettings {
         }
     }
 
+    /// Refuses a loss whose form for several classes another scheme has, for two classes too.
+    fn check_form(&self) -> Result<(), Error> {
+        let (scheme, loss) = (self.scheme.unwrap_or(Scheme::Binary), self.loss.specification());
+        let (only, reason) = match scheme {
+            Scheme::Multinomial => (
+                "logistic",
+                "the multinomial loss is a form of the logistic one: take loss logistic, or joint",
+            ),
+            Scheme::CrammerSinger => {
+                ("hinge", "its loss is the largest hinge: take loss hinge, or joint")
+            }
+            _ => return Ok(()),
+        };
+        if loss == only {
+            return Ok(());
+        }
+        Err(Error::contradiction(format!("{scheme} classes"), format!("loss {loss}"), reason))
+    }
+
     /// Refuses what one problem for several classes does not take; two classes are a binary problem.
     pub(super) fn check_joint(&self, scheme: Scheme) -> Result<(), Error> {
         if !scheme.is_joint() {
             return Ok(());
         }
         self.options.solver.check_space(SpaceKind::Joint)?;
-        let (only, form) = match scheme {
-            Scheme::Multinomial => (
-                Some("logistic"),
-                "the multinomial loss is a form of the logistic one: take loss logistic, or joint",
-            ),
-            Scheme::CrammerSinger => {
-                (Some("hinge"), "its loss is the largest hinge: take loss hinge, or joint")
-            }
-            _ => (None, ""),
-        };
-        let settings = self.with_each_loss();
-        let losses = settings.iter().map(|settings| settings.loss.specification());
-        let other = losses.into_iter().find(|loss| only.is_some_and(|only| loss != only));
-        let of_loss = format!("loss {}", other.as_deref().unwrap_or_default());
         let leaves_one_out = matches!(
             &self.regularisation,
             Regularisation::CrossValidated(how) if how.leave_one_out.is_some()
         );
-        let refused: [(bool, &str, &str); 6] = [
-            (other.is_some(), &of_loss, form),
+        let refused: [(bool, &str, &str); 5] = [
             (self.learner.is_some(), "a robust learner", "it learns two classes: take ovr or ovo"),
             (
                 self.probabilities != Probabilities::OfTheLoss,

@@ -19,7 +19,7 @@ use margins_optim::{
 };
 use margins_robust::{RobustLearner, unpenalised, unpenalised_from};
 
-pub(crate) use constant::{constant_fits, decided_sign};
+pub(crate) use constant::{constant_fits, decided_sign, of_absent_classes};
 pub(in crate::regularised) use joint::{all_of, by_class};
 pub use kernel::{PRECOMPUTED, Preparation};
 pub(super) use kernel::{duals_of_coefficients, kernel_features, seen_by_kernel};

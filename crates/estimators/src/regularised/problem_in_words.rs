@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use margins_model::Scheme;
+
 use super::settings::ClassifierSettings;
 
 impl ClassifierSettings {
@@ -50,7 +52,7 @@ impl ClassifierSettings {
         let common = [
             ("loss", loss.specification()),
             ("fixed-parameter", format!("{fixed_parameter:?}")),
-            ("scheme", format!("{scheme:?}")),
+            ("scheme", scheme.unwrap_or(Scheme::Binary).to_string()),
             ("intercept", intercept.to_string()),
             ("standardize", standardize.to_string()),
             ("penalty-factors", penalty_factors.unwrap_or_default()),

@@ -8,6 +8,7 @@ use margins_model::{Member, Model, Scheme, TrainingSummary};
 use margins_optim::{ErrorCurve, Report};
 
 use super::platt::of_constant_probabilities;
+use super::prepared::of_absent_classes;
 use super::scale_rule::ScaleReport;
 
 /// The report on a fit: what was fitted, and how far from the optimum it can be.
@@ -40,7 +41,7 @@ pub struct TrainingReport {
     pub scale: Option<ScaleReport>,
     /// Sentences on what the fit did otherwise than asked.
     pub notes: Vec<String>,
-    /// Sentences on what is wrong with the probabilities.
+    /// Sentences on what is wrong with the probabilities, and on classes that are never predicted.
     pub warnings: Vec<String>,
 }
 
@@ -104,7 +105,10 @@ impl TrainingReport {
             kernels: Vec::new(),
             scale: None,
             notes,
-            warnings: of_constant_probabilities(model).into_iter().collect(),
+            warnings: of_constant_probabilities(model)
+                .into_iter()
+                .chain(of_absent_classes(model))
+                .collect(),
         }
     }
 

@@ -272,12 +272,18 @@ fn features_without_a_penalty_take_all_classes() {
 #[test]
 fn classes_without_weight_are_never_decided() {
     let data = three();
-    for scheme in JOINT {
+    let fit_apart = [Scheme::OneVersusRest, Scheme::OneVersusOne];
+    for scheme in JOINT.into_iter().chain(fit_apart) {
         for absent in [&[1][..], &[1, 2]] {
             let weight = |row| f64::from(u8::from(!absent.contains(&data.labels().index(row))));
             let weighted = data.clone().with_weights((0..90).map(weight).collect()).unwrap();
             let fitted = settings(scheme, at(0.01)).fit(&weighted).unwrap();
             assert_eq!(fitted.fits.len(), 3);
+            let words = match absent {
+                [1] => "Class 'b' has no row of positive weight: it is never predicted.",
+                _ => "2 classes have no row of positive weight and are never predicted: 'b', 'c'.",
+            };
+            assert_eq!(fitted.report.warnings, [words], "{scheme}");
             let classes = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
             assert!(classes.iter().all(|class| !absent.contains(class)), "{scheme} {absent:?}");
         }
@@ -304,7 +310,7 @@ fn balanced_classes_have_the_same_weight() {
     }
 }
 
-/// Two classes are a binary problem with any of the settings.
+/// Two classes are a binary problem with any of the settings but another loss.
 #[test]
 fn two_classes_are_a_binary_problem() {
     let data = three();
@@ -316,13 +322,15 @@ fn two_classes_are_a_binary_problem() {
     let options = |solver, keep_duals| Options { solver, keep_duals, ..Options::default() };
     for settings in [
         joint(),
-        ClassifierSettings { loss: Arc::new(Hinge), ..settings(Scheme::Multinomial, at(0.1)) },
         ClassifierSettings { probabilities: Probabilities::Platt { folds: None }, ..joint() },
         ClassifierSettings { options: options(Solver::SDCA, false), ..joint() },
         ClassifierSettings { options: options(Solver::Auto, true), ..joint() },
     ] {
         assert_eq!(settings.fit(&two).unwrap().model.scheme(), Scheme::Binary);
     }
+    let other =
+        ClassifierSettings { loss: Arc::new(Hinge), ..settings(Scheme::Multinomial, at(0.1)) };
+    assert!(other.fit(&two).is_err());
 }
 
 /// Returns the fit to samples of every class with these probabilities for weights, and no feature.

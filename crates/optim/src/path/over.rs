@@ -270,6 +270,29 @@ impl<S: Samples> NewtonPath<S> {
         falls.then_some((direction, Status::Unbounded))
     }
 
+    /// Returns the end at a point a little farther out, where a loss that ends at its minimum is there
+    /// for every sample, if that is the minimum: rounding leaves margins just short of it.
+    fn end_beyond(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point<S::Products>,
+        ending: &Ending,
+        tolerance: f64,
+    ) -> Option<Ending> {
+        /// The factor, more than rounding has left.
+        const OUT: f64 = 1.0 + 1e-9;
+        if self.evaluator.samples.decline() != Decline::Ends {
+            return None;
+        }
+        let beyond = point.scaled(OUT);
+        self.evaluator.intercept_slope(&beyond);
+        let certificate = dual::certificate_of(&mut self.evaluator, lambda, &beyond);
+        (certificate.relative_gap() <= tolerance).then(|| {
+            *point = beyond;
+            ending.clone().certified_by(certificate, tolerance)
+        })
+    }
+
     fn fit(
         &mut self,
         lambda: Lambda,
@@ -331,8 +354,14 @@ impl<S: Samples> Minimizer for NewtonPath<S> {
             None => {
                 let (ending, duals) = self.solve(lambda, point, options);
                 self.duals = duals;
-                let is_free = ending.status.is_open() && !self.evaluator.free.is_empty();
-                (ending, is_free.then(|| self.recede(lambda, point, options)).flatten())
+                if !ending.status.is_open() || self.evaluator.free.is_empty() {
+                    return ending;
+                }
+                if let Some(end) = self.end_beyond(lambda, point, &ending, options.tolerance) {
+                    self.duals = None;
+                    return end;
+                }
+                (ending, self.recede(lambda, point, options))
             }
         };
         let Some((direction, status)) = to else { return ending };

@@ -1,6 +1,7 @@
 //! The settings between a data set and its fits.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Sample, Standardizer};
@@ -10,7 +11,7 @@ use super::held_out::FinishedFolds;
 use super::joint::{JointFit, joint_path};
 use super::sensitivity::Sensitivity;
 use crate::certificate::DualSolution;
-use crate::method::Ending;
+use crate::method::{Ending, Iteration, Observed, Watch};
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::{
     EmpiricalRisk, FreeColumns, JointForm, JointObjective, Penalty, PenaltyFactors,
@@ -188,9 +189,19 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
                 objective = objective.without_intercepts();
             }
             let objective = objective.with_free(free)?;
+            if !is_unpenalised {
+                return joint_path(&objective, lambdas, &self.options, self.observer);
+            }
             // Where no coefficient has a penalty, the minimum is the same for every lambda.
-            let lambdas = if is_unpenalised { &[Lambda::new(1.0)?] } else { lambdas };
-            joint_path(&objective, lambdas, &self.options, self.observer)
+            let lambda = Lambda::NONE;
+            let see = |iteration: &Iteration| match self.options.watch {
+                Some(watch) => watch.see(&Iteration { lambda, ..*iteration }),
+                None => ControlFlow::Continue(()),
+            };
+            let watch = self.options.watch.map(|_| Watch::new(&see));
+            let observer = |made: &Observed<'_>| (self.observer)(&Observed { lambda, ..*made });
+            let options = Options { watch, ..self.options };
+            joint_path(&objective, &[Lambda::new(1.0)?], &options, &observer)
         })?;
         if is_unpenalised {
             fits.iter_mut().for_each(|fit| fit.lambda = Lambda::NONE);

@@ -415,6 +415,16 @@ fn no_penalty_has_the_minimum_of_the_mean_loss() {
     let loss: &dyn MarginLoss = &Logistic;
     let fits = Training::new(loss).joint_path(FORMS[0], &separable, &[Lambda::NONE]);
     assert_eq!(fits.expect("fits")[0].report.status, Status::NoMinimum);
+    // Rounding leaves margins just short of where the loss is 0.
+    let bent = apart.iter().enumerate();
+    let bent: Vec<Vec<f64>> = bent
+        .map(|(i, x)| x.iter().enumerate().map(|(j, x)| x + 0.2 * noise(i, j)).collect())
+        .collect();
+    let separable = Dataset::new(dense(&bent), classes(&y, 3)).expect("as many");
+    let ends = margins_test_support::loss("squared-hinge");
+    let fits = Training::new(&*ends).joint_path(FORMS[0], &separable, &[Lambda::NONE]);
+    let report = &fits.expect("fits")[0].report;
+    assert!(report.converged() && report.objective == 0.0, "{report:?}");
     let wide = dense(&vec![vec![1.0; 65]; 60]);
     let wide = data.over(wide).expect("as many");
     let refused = Training::new(loss).joint_path(FORMS[0], &wide, &[Lambda::NONE]);

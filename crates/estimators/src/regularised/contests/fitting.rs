@@ -16,7 +16,7 @@ use super::{Contest, Contests};
 use crate::Error;
 use crate::regularised::judge::Judge;
 use crate::regularised::platt::platt_scaling;
-use crate::regularised::prepared::Prepared;
+use crate::regularised::prepared::{Prepared, constant_fits};
 
 /// The most scores that are held at the same time; so few in tests that rows take several turns.
 const SCORES: usize = if cfg!(test) { 100 } else { 1 << 20 };
@@ -117,6 +117,11 @@ impl<'a> Fitting<'a> {
                 (None, Some(design)) => {
                     // All rows take longer to label for each pair than those of a pair to fit.
                     let own = contest.rows(&by_class).unwrap_or_default();
+                    let weights = contests.first.weights();
+                    if weights.is_some_and(|weights| own.iter().all(|&row| weights[row] == 0.0)) {
+                        let all = prepared.coefficients();
+                        return Ok(Some(constant_fits(-1.0, all, lambdas)));
+                    }
                     let mut pair = contests.first.select_as(&own, design.select(&own))?;
                     if let Some(names) = prepared.feature_names() {
                         pair = pair.with_feature_names(names.to_vec())?;

@@ -1,6 +1,7 @@
 //! Fits to data in which one class has no weight: they always decide for the other class.
 
-use margins_data::Dataset;
+use margins_data::{Dataset, Listed};
+use margins_model::{Model, Scheme};
 use margins_optim::method::Elapsed;
 use margins_optim::{Fit, Lambda, Report, Status};
 
@@ -56,6 +57,38 @@ pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
         report: report.clone(),
     };
     lambdas.iter().map(fit).collect()
+}
+
+/// Returns a sentence on the classes that a model never decides, because no row of theirs has a weight.
+pub(crate) fn of_absent_classes(model: &Model) -> Option<String> {
+    let (classes, members) = (model.classes(), model.members());
+    let is_certain = |member: usize, sign: f64| members[member].intercept == sign * CERTAIN;
+    let is_absent = |class: usize| match model.scheme() {
+        Scheme::Binary => is_certain(0, if class == 0 { 1.0 } else { -1.0 }),
+        Scheme::OneVersusOne => {
+            let mut pairs = Scheme::pairs(classes.len()).enumerate();
+            pairs.any(|(member, (i, j))| {
+                (class == i && is_certain(member, 1.0)) || (class == j && is_certain(member, -1.0))
+            })
+        }
+        Scheme::OneVersusRest | Scheme::Joint | Scheme::Multinomial | Scheme::CrammerSinger => {
+            is_certain(class, -1.0)
+        }
+        _ => false,
+    };
+    let absent: Vec<String> =
+        (0..classes.len()).filter(|&class| is_absent(class)).map(|c| classes[c].clone()).collect();
+    match absent.len() {
+        0 => None,
+        1 => Some(format!(
+            "Class '{}' has no row of positive weight: it is never predicted.",
+            absent[0]
+        )),
+        some => Some(format!(
+            "{some} classes have no row of positive weight and are never predicted: {}.",
+            Listed(&absent)
+        )),
+    }
 }
 
 #[cfg(test)]
