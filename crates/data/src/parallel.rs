@@ -17,6 +17,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(any(test, not(feature = "rayon")))]
 mod one_thread;
@@ -28,7 +29,26 @@ use one_thread as pool;
 
 /// Returns `turn(i)` for every i of a range.
 pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    pool::map(range, turn)
+    map_by(pool::each, range, &turn)
+}
+
+/// Returns what [`map`] does, by a loop over a range. The loop is compiled once and not for every turn.
+fn map_by<R: Send>(
+    each: fn(Range<usize>, &(dyn Fn(usize) + Sync)),
+    range: Range<usize>,
+    turn: &(dyn Fn(usize) -> R + Sync),
+) -> Vec<R> {
+    let results: Vec<Mutex<Option<R>>> = range.clone().map(|_| Mutex::new(None)).collect();
+    each(0..results.len(), &|k| {
+        let result = turn(range.start + k);
+        *open(&results[k]) = Some(result);
+    });
+    results.into_iter().filter_map(|place| place.into_inner().ok()?).collect()
+}
+
+/// Returns the content of a place that one turn alone comes to.
+fn open<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns what [`map`] does, of turns that may fail.
@@ -83,7 +103,8 @@ pub fn for_each_chunk<T: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    pool::map_chunks(items, size, |(k, chunk)| turn(k, chunk));
+    let chunks: Vec<Mutex<&mut [T]>> = items.chunks_mut(size).map(Mutex::new).collect();
+    pool::each(0..chunks.len(), &|k| turn(k, &mut open(&chunks[k])));
 }
 
 /// Calls turns as [`for_each_chunk`] does, of which some may fail.
@@ -98,7 +119,8 @@ pub fn try_for_each_chunk<T: Send, E: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    pool::map_chunks(items, size, |(k, chunk)| turn(k, chunk)).into_iter().collect()
+    let chunks: Vec<Mutex<&mut [T]>> = items.chunks_mut(size).map(Mutex::new).collect();
+    try_map(0..chunks.len(), |k| turn(k, &mut open(&chunks[k]))).map(drop)
 }
 
 /// Returns both results.
@@ -142,27 +164,13 @@ mod tests {
             let range = start..start + len;
             let alone: Vec<usize> = range.clone().map(|i| i * i).collect();
             prop_assert_eq!(&map(range.clone(), |i| i * i), &alone);
+            prop_assert_eq!(&map_by(one_thread::each, range.clone(), &|i| i * i), &alone);
             prop_assert_eq!(&try_map_large(range, |i| Ok::<_, ()>(i * i)).unwrap(), &alone);
 
             let mut chunks = alone.clone();
             for_each_chunk(&mut chunks, size, |k, chunk| chunk.iter_mut().for_each(|x| *x += 1000 * k));
             let expected: Vec<usize> = alone.iter().enumerate().map(|(i, x)| x + 1000 * (i / size)).collect();
             prop_assert_eq!(chunks, expected);
-        }
-
-        #[test]
-        fn one_thread_does_what_a_pool_does(start in 0usize..9, len in 0usize..60, size in 1usize..9) {
-            let turn = |i: usize| i * i;
-            prop_assert_eq!(one_thread::map(start..start + len, turn), map(start..start + len, turn));
-            let (mut one, mut other) = (vec![1; len], vec![1; len]);
-            let sum = |(k, chunk): (usize, &mut [usize])| {
-                chunk.iter_mut().for_each(|x| *x += k);
-                chunk.iter().sum::<usize>()
-            };
-            prop_assert_eq!(one_thread::map_chunks(&mut one, size, sum), pool::map_chunks(&mut other, size, sum));
-            prop_assert_eq!(one, other);
-            prop_assert_eq!(one_thread::join(|| len, || size), one_thread::beside(|| len, || size));
-            prop_assert_eq!((one_thread::threads(), one_thread::threads_begun()), (1, 1));
         }
 
         #[test]
@@ -198,5 +206,8 @@ mod tests {
     #[test]
     fn both_are_joined() {
         assert_eq!(join(|| 1, || "two"), (1, "two"));
+        assert_eq!(one_thread::join(|| 1, || "two"), (1, "two"));
+        assert_eq!(one_thread::beside(|| 1, || "two"), (1, "two"));
+        assert_eq!((one_thread::threads(), one_thread::threads_begun()), (1, 1));
     }
 }

@@ -2,16 +2,8 @@
 
 use std::ops::Range;
 
-pub(super) fn map<R>(range: Range<usize>, turn: impl Fn(usize) -> R) -> Vec<R> {
-    range.map(turn).collect()
-}
-
-pub(super) fn map_chunks<T, R>(
-    items: &mut [T],
-    size: usize,
-    turn: impl Fn((usize, &mut [T])) -> R,
-) -> Vec<R> {
-    items.chunks_mut(size).enumerate().map(turn).collect()
+pub(super) fn each(range: Range<usize>, turn: &(dyn Fn(usize) + Sync)) {
+    range.for_each(turn);
 }
 
 pub(super) fn threads() -> usize {

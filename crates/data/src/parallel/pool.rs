@@ -4,16 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-pub(super) fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    range.into_par_iter().with_max_len(1).map(&turn).collect()
-}
-
-pub(super) fn map_chunks<T: Send, R: Send>(
-    items: &mut [T],
-    size: usize,
-    turn: impl Fn((usize, &mut [T])) -> R + Sync,
-) -> Vec<R> {
-    items.par_chunks_mut(size).with_max_len(1).enumerate().map(&turn).collect()
+pub(super) fn each(range: Range<usize>, turn: &(dyn Fn(usize) + Sync)) {
+    range.into_par_iter().with_max_len(1).for_each(turn);
 }
 
 pub(super) fn threads() -> usize {
