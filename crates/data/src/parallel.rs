@@ -32,18 +32,28 @@ pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Ve
     map_by(pool::each, range, &turn)
 }
 
-/// Returns what [`map`] does, by a loop over a range. The loop is compiled once and not for every turn.
-fn map_by<R: Send>(
-    each: fn(Range<usize>, &(dyn Fn(usize) + Sync)),
-    range: Range<usize>,
-    turn: &(dyn Fn(usize) -> R + Sync),
-) -> Vec<R> {
+/// A loop over a range: compiled once, and not for every turn.
+type Loop = fn(Range<usize>, &(dyn Fn(usize) + Sync));
+
+/// Returns what [`map`] does, by a loop over a range.
+fn map_by<R: Send>(each: Loop, range: Range<usize>, turn: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
     let results: Vec<Mutex<Option<R>>> = range.clone().map(|_| Mutex::new(None)).collect();
     each(0..results.len(), &|k| {
         let result = turn(range.start + k);
         *open(&results[k]) = Some(result);
     });
     results.into_iter().filter_map(|place| place.into_inner().ok()?).collect()
+}
+
+/// Returns `turn(k, chunk)` for the chunks of `size` items, by a loop over a range.
+fn map_chunks_by<T: Send, R: Send>(
+    each: Loop,
+    items: &mut [T],
+    size: usize,
+    turn: &(dyn Fn(usize, &mut [T]) -> R + Sync),
+) -> Vec<R> {
+    let chunks: Vec<Mutex<&mut [T]>> = items.chunks_mut(size).map(Mutex::new).collect();
+    map_by(each, 0..chunks.len(), &|k| turn(k, &mut open(&chunks[k])))
 }
 
 /// Returns the content of a place that one turn alone comes to.
@@ -103,8 +113,7 @@ pub fn for_each_chunk<T: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let chunks: Vec<Mutex<&mut [T]>> = items.chunks_mut(size).map(Mutex::new).collect();
-    pool::each(0..chunks.len(), &|k| turn(k, &mut open(&chunks[k])));
+    map_chunks_by(pool::each, items, size, &turn);
 }
 
 /// Calls turns as [`for_each_chunk`] does, of which some may fail.
@@ -119,8 +128,7 @@ pub fn try_for_each_chunk<T: Send, E: Send>(
     size: usize,
     turn: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let chunks: Vec<Mutex<&mut [T]>> = items.chunks_mut(size).map(Mutex::new).collect();
-    try_map(0..chunks.len(), |k| turn(k, &mut open(&chunks[k]))).map(drop)
+    map_chunks_by(pool::each, items, size, &turn).into_iter().collect()
 }
 
 /// Returns both results.
@@ -170,7 +178,10 @@ mod tests {
             let mut chunks = alone.clone();
             for_each_chunk(&mut chunks, size, |k, chunk| chunk.iter_mut().for_each(|x| *x += 1000 * k));
             let expected: Vec<usize> = alone.iter().enumerate().map(|(i, x)| x + 1000 * (i / size)).collect();
-            prop_assert_eq!(chunks, expected);
+            prop_assert_eq!(&chunks, &expected);
+            let last = map_chunks_by(one_thread::each, &mut chunks, size, &|k, chunk| (k, chunk.last().copied()));
+            let ends = expected.chunks(size).enumerate().map(|(k, chunk)| (k, chunk.last().copied()));
+            prop_assert_eq!(last, ends.collect::<Vec<_>>());
         }
 
         #[test]

@@ -92,8 +92,8 @@ pub enum Error {
     },
     /// More features are to be free of the penalty than a fit takes.
     #[error(
-        "{found} features are to have no penalty, and a fit takes at most {limit} of them: give the \
-         others a small positive penalty factor, or take a lambda above 0"
+        "{found} features are to have no penalty, and a fit takes at most {limit} of them: penalise the \
+         others, by a penalty factor and a lambda above 0"
     )]
     FreeColumns {
         /// The number of such features.

@@ -42,9 +42,8 @@ class FocusedClassifier(ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Class weights. A class weight multiplies the weight of every sample of its class. The losses of the game are
         multiplied by the weight of their row divided by the largest one: a row with at most `epsilon` of the largest
-        weight need not be right. `balanced` gives all classes the same total weight, and is refused if this would spare
-        all rows of a class. A dict maps classes to numbers. With more than two classes, `balanced` applies to every
-        binary problem, or to all classes of one problem.
+        weight need not be right. `balanced` gives both classes the same total weight, and is refused if this would
+        spare all rows of a class. A dict maps classes to numbers.
     standardize : bool, default=False
         If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. The saved model
         applies to the unscaled features.

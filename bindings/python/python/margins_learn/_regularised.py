@@ -249,9 +249,9 @@ class MarginClassifier(OneKernel, ModelClassifier):
         stands beside the function of the kernel (partially linear model). A dict maps names, or numbers counted from 0,
         to factors; features not listed have 1. The name of an encoded column stands for all of its features.
     class_weight : dict, "balanced" or None, default=None
-        Class weights. `balanced` gives all classes the same total weight. A number multiplies the weight of every
-        sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+        Class weights. `balanced` gives the two sides of a binary problem, or all classes of one problem, the same total
+        weight. A number multiplies the weight of every sample of its class, also in cross-validated errors; classes not
+        listed have 1. A dict maps classes to numbers.
     multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
         Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
         classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every

@@ -87,9 +87,9 @@ class StreamClassifier(ModelClassifier):
         If True, scale features to unit standard deviation during the fit. Linear classifiers use the deviations of the
         training rows of each fold, kernel classifiers those of all rows.
     class_weight : dict, "balanced" or None, default=None
-        Class weights. `balanced` gives all classes the same total weight. A number multiplies the weight of every
-        sample of its class, also in cross-validated errors; classes not listed have 1. A dict maps classes to numbers.
-        With more than two classes, `balanced` applies to every binary problem, or to all classes of one problem.
+        Class weights. `balanced` gives the two sides of a binary problem, or all classes of one problem, the same total
+        weight. A number multiplies the weight of every sample of its class, also in cross-validated errors; classes not
+        listed have 1. A dict maps classes to numbers.
     tol : float > 0 or None, default=None
         Relative duality gap at which the fit counts as converged. A larger gap raises a `ConvergenceWarning`, unless
         `hold_out` ends the fit. None gives no warning, because stochastic gradient seldom reaches a small gap; a gap of

@@ -144,7 +144,7 @@ impl ClassifierSettings {
                     Solver::Auto | Solver::Lbfgs | Solver::GradientDescent { .. }
                 ),
                 "this solver",
-                "without a penalty leave the solver out, or for two classes use lbfgs or gd",
+                "without a penalty leave the solver out, or for binary problems use lbfgs or gd",
             ),
             (
                 self.start.is_some() && self.standardize,

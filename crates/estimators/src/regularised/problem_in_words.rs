@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use margins_model::Scheme;
-
 use super::settings::ClassifierSettings;
 
 impl ClassifierSettings {
@@ -52,7 +50,7 @@ impl ClassifierSettings {
         let common = [
             ("loss", loss.specification()),
             ("fixed-parameter", format!("{fixed_parameter:?}")),
-            ("scheme", scheme.unwrap_or(Scheme::Binary).to_string()),
+            ("scheme", scheme.as_ref().map_or("default".to_owned(), ToString::to_string)),
             ("intercept", intercept.to_string()),
             ("standardize", standardize.to_string()),
             ("penalty-factors", penalty_factors.unwrap_or_default()),

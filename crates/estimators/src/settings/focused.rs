@@ -45,7 +45,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         more: "A class weight multiplies the weight of every sample of its class. The losses of the game are \
                multiplied by the weight of their row divided by the largest one: a row with at most {epsilon} \
-               of the largest weight need not be right. `balanced` gives all classes the same total weight, and is \
+               of the largest weight need not be right. `balanced` gives both classes the same total weight, and is \
                refused if this would spare all rows of a class.",
         ..CLASS_WEIGHT
     },

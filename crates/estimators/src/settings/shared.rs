@@ -30,10 +30,10 @@ pub(super) const CLASS_WEIGHT: Setting = Setting {
     command_default: Some("none"),
     sentence: "Class weights",
     syntax: ": none, balanced or yes=2,no=1",
-    more: "`balanced` gives all classes the same total weight. A number multiplies the weight of every \
+    more: "`balanced` gives the two sides of a binary problem, or all classes of one problem, the same total \
+           weight. A number multiplies the weight of every \
            sample of its class, also in cross-validated errors; classes not listed have 1.",
-    python: "A dict maps classes to numbers. With more than two classes, `balanced` applies to every \
-             binary problem, or to all classes of one problem.",
+    python: "A dict maps classes to numbers.",
     ..NONE
 };
 

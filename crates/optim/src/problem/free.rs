@@ -294,22 +294,15 @@ impl BlockSums {
 }
 
 /// Returns the moves after which duals are balanced: `sum c_i s_i y_i z_i` is 0 to rounding, or as
-/// small as they could be made; none if they are so far from it that balanced ones would prove next to
-/// nothing. `look` returns the sums of the given duals after some moves.
+/// small as they could be made. `look` returns the sums of the given duals after some moves.
 pub(crate) fn balance(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<BlockMove> {
     /// The number of times that duals are pulled in.
     const PULLS: usize = 4;
     /// The factor by which a pull shrinks the excess at least.
     const SHRINK: f64 = 0.25;
-    /// The excess relative to its size that is far. Slopes have it early in a fit, and all the way where
-    /// classes are separable, at the price of many steps to the nearest balanced duals.
-    const FAR: f64 = 0.25;
     let given = look(&[], Mobility::Room);
     let mut excess = given.relative();
     let mut moves = Vec::new();
-    if excess > FAR {
-        return moves;
-    }
     let mut sums = given;
     for _ in 0..PULLS {
         if excess <= BALANCED || excess.is_nan() {

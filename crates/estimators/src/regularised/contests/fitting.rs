@@ -118,7 +118,8 @@ impl<'a> Fitting<'a> {
                     // All rows take longer to label for each pair than those of a pair to fit.
                     let own = contest.rows(&by_class).unwrap_or_default();
                     let weights = contests.first.weights();
-                    if weights.is_some_and(|weights| own.iter().all(|&row| weights[row] == 0.0)) {
+                    let weighs = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
+                    if !own.iter().any(weighs) {
                         let all = prepared.coefficients();
                         return Ok(Some(constant_fits(-1.0, all, lambdas)));
                     }

@@ -63,21 +63,23 @@ pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
 pub(crate) fn of_absent_classes(model: &Model) -> Option<String> {
     let (classes, members) = (model.classes(), model.members());
     let is_certain = |member: usize, sign: f64| members[member].intercept == sign * CERTAIN;
-    let is_absent = |class: usize| match model.scheme() {
-        Scheme::Binary => is_certain(0, if class == 0 { 1.0 } else { -1.0 }),
+    let mut is_absent = vec![false; classes.len()];
+    match model.scheme() {
+        Scheme::Binary => is_absent = [1.0, -1.0].map(|sign| is_certain(0, sign)).to_vec(),
         Scheme::OneVersusOne => {
-            let mut pairs = Scheme::pairs(classes.len()).enumerate();
-            pairs.any(|(member, (i, j))| {
-                (class == i && is_certain(member, 1.0)) || (class == j && is_certain(member, -1.0))
-            })
+            for (member, (i, j)) in Scheme::pairs(classes.len()).enumerate() {
+                is_absent[i] |= is_certain(member, 1.0);
+                is_absent[j] |= is_certain(member, -1.0);
+            }
         }
         Scheme::OneVersusRest | Scheme::Joint | Scheme::Multinomial | Scheme::CrammerSinger => {
-            is_certain(class, -1.0)
+            is_absent = (0..classes.len()).map(|class| is_certain(class, -1.0)).collect();
         }
-        _ => false,
-    };
+        _ => {}
+    }
+    let named = classes.iter().zip(is_absent);
     let absent: Vec<String> =
-        (0..classes.len()).filter(|&class| is_absent(class)).map(|c| classes[c].clone()).collect();
+        named.filter(|(_, is_absent)| *is_absent).map(|(class, _)| class.clone()).collect();
     match absent.len() {
         0 => None,
         1 => Some(format!(
