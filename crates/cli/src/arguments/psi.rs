@@ -9,8 +9,8 @@ use super::values::number;
 #[derive(Debug, Args)]
 pub(crate) struct PsiArguments {
     /// Loss: name or name:parameter=value,..., such as l-r:r=2
-    #[arg(long, help_heading = "Loss")]
-    pub(crate) loss: String,
+    #[arg(long, required_unless_present = "cubic", help_heading = "Loss")]
+    loss: Option<String>,
     /// Excess misclassification risks in [0, 1], comma-separated
     ///
     /// For the inverse, excess surrogate risks of at least 0. Excesses are over the lowest risk of all
@@ -19,7 +19,7 @@ pub(crate) struct PsiArguments {
     #[arg(
         long,
         value_name = "LIST",
-        required = true,
+        required_unless_present = "cubic",
         value_delimiter = ',',
         value_parser = number,
         help_heading = "Loss"
@@ -31,6 +31,19 @@ pub(crate) struct PsiArguments {
     /// Evaluate the inverse, as --quantity inverse does
     #[arg(long, conflicts_with = "quantity", help_heading = "Loss")]
     inverse: bool,
+    /// Print the real roots of a u^3 + b u^2 + c u + d instead
+    ///
+    /// They are those of getroot (Holland 2019, appendix 6.3): the score with the lowest conditional risk of
+    /// margin pursuit is a root of a cubic.
+    #[arg(
+        long,
+        value_name = "A,B,C,D",
+        value_parser = coefficients,
+        allow_hyphen_values = true,
+        conflicts_with_all = ["loss", "at", "quantity", "inverse"],
+        help_heading = "Cubic"
+    )]
+    pub(crate) cubic: Option<[f64; 4]>,
     #[command(flatten)]
     pub(crate) output: FormatArguments,
 }
@@ -49,7 +62,19 @@ pub(crate) enum Quantity {
     Minimizer,
 }
 
+/// Reads the coefficients of a cubic.
+fn coefficients(text: &str) -> Result<[f64; 4], String> {
+    let found = text.split(',').map(number).collect::<Result<Vec<f64>, String>>()?;
+    let count = found.len();
+    found.try_into().map_err(|_| format!("a cubic has 4 coefficients, not {count}"))
+}
+
 impl PsiArguments {
+    /// Returns the loss; it is there unless the cubic is.
+    pub(crate) fn loss(&self) -> &str {
+        self.loss.as_deref().unwrap_or_default()
+    }
+
     pub(crate) fn quantity(&self) -> Quantity {
         if self.inverse { Quantity::Inverse } else { self.quantity }
     }

@@ -1,6 +1,7 @@
 //! The command that evaluates Psi-transforms and the conditional risks behind them.
 
 use margins::Registry;
+use margins::calibration::cubic::getroot;
 use margins::calibration::least_risk::tail_rate;
 use margins::calibration::{PsiTransform, least_conditional_risk};
 use margins::data::digits;
@@ -11,11 +12,14 @@ use crate::arguments::psi::{PsiArguments, Quantity};
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::files::emit;
-use crate::output::psi::{PsiDocument, Value};
+use crate::output::psi::{PsiDocument, RootsDocument, Value};
 use crate::output::{VERSION, write_json};
 
 pub(crate) fn psi(registry: &Registry, arguments: &PsiArguments) -> Result<(), Failure> {
-    let loss = registry.losses.parse(&arguments.loss).map_err(Failure::usage)?;
+    if let Some(cubic) = arguments.cubic {
+        return roots(cubic, arguments.output.format);
+    }
+    let loss = registry.losses.parse(arguments.loss()).map_err(Failure::usage)?;
     check::psi(arguments)?;
     let quantity = arguments.quantity();
     let values = values(&*loss, quantity, &arguments.at)?;
@@ -31,6 +35,18 @@ pub(crate) fn psi(registry: &Registry, arguments: &PsiArguments) -> Result<(), F
     emit(None, |out| match arguments.output.format {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => document.write_table(out),
+    })
+}
+
+/// Prints the real roots of a cubic.
+fn roots(cubic: [f64; 4], format: OutputFormat) -> Result<(), Failure> {
+    let [a, b, c, d] = cubic;
+    let roots = getroot(a, b, c, d).map_err(Failure::usage)?;
+    let roots = roots.as_slice().to_vec();
+    let document = RootsDocument { format: "margins-roots", version: VERSION, cubic, roots };
+    emit(None, |out| match format {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => document.table().write(out),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Values of Psi-transforms and conditional risks.
+//! Values of Psi-transforms and conditional risks, and roots of cubics.
 
 use std::io::Write;
 
@@ -50,6 +50,25 @@ impl PsiDocument {
         for value in &self.values {
             table.row(vec![number(value.at), number(value.value)]);
         }
+        table
+    }
+}
+
+/// The real roots of a cubic.
+#[derive(Serialize)]
+pub(crate) struct RootsDocument {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    /// The coefficients, that of `u^3` first.
+    pub(crate) cubic: [f64; 4],
+    /// Ascending, multiple ones once.
+    pub(crate) roots: Vec<f64>,
+}
+
+impl RootsDocument {
+    pub(crate) fn table(&self) -> Table {
+        let mut table = Table::new(&["real root"]);
+        self.roots.iter().for_each(|root| table.row(vec![number(*root)]));
         table
     }
 }

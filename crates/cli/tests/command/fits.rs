@@ -573,6 +573,15 @@ fn psi_and_its_inverse() {
     assert!((of("garg-roth", "risk")[0] - 1.0).abs() < 1e-9);
     let infinite = workshop.json(&["psi", "--loss", "lhs", "--at", "1"]);
     assert_eq!(infinite["values"][0]["value"], Value::Null);
+    // (u - 1) (u - 2) (u + 4), and u* without saturation as a root of its cubic.
+    let roots = |cubic: &str| -> Vec<f64> {
+        let found = workshop.json(&["psi", "--cubic", cubic]);
+        found["roots"].as_array().expect("roots").iter().map(number).collect()
+    };
+    assert_eq!(roots("1,1,-10,8"), [-4.0, 1.0, 2.0]);
+    assert_eq!(roots("-1,-1,10,-8"), roots("1,1,-10,8"));
+    let [_, score] = of("margin-pursuit:gamma=0.5,scale=1", "minimizer");
+    assert!(roots("1,-0.6,-5.25,1.15").iter().any(|u| (u - score).abs() < 1e-12));
 }
 
 #[test]
