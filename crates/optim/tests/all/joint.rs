@@ -424,7 +424,8 @@ fn no_penalty_has_the_minimum_of_the_mean_loss() {
     let ends = margins_test_support::loss("squared-hinge");
     let fits = Training::new(&*ends).joint_path(FORMS[0], &separable, &[Lambda::NONE]);
     let report = &fits.expect("fits")[0].report;
-    assert!(report.converged() && report.objective == 0.0, "{report:?}");
+    assert!(report.converged() && report.objective < 1e-30, "{report:?}");
+    assert!(report.iterations < 100, "{report:?}");
     let wide = dense(&vec![vec![1.0; 65]; 60]);
     let wide = data.over(wide).expect("as many");
     let refused = Training::new(loss).joint_path(FORMS[0], &wide, &[Lambda::NONE]);
