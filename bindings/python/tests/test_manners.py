@@ -338,7 +338,7 @@ def test_fits_after_a_fork_are_the_fits():
 PEAK = """
 import sys, numpy as np, margins_learn as ml
 from scipy import sparse
-rows, columns = 100_000, 100
+rows, columns = 200_000, 100
 kind, form, learner = sys.argv[1:]
 # Columns around 0: the library moves those that are far from it, in a copy of its own.
 if form in "CF":
