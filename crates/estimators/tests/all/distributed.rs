@@ -416,8 +416,8 @@ fn a_path_names_the_direction_without_a_minimum() {
     assert_eq!(path.separation(&with_minimum).expect("no model"), None);
 }
 
-/// Several classes in one problem: every way to lambda, standardised, weighted and with costs, has the
-/// numbers that it has in memory; a loss with a kink too.
+/// Fits, paths and cross-validations of several classes in one problem, standardised, with weights and
+/// costs, give the same numbers as in memory, also for a loss with a kink.
 #[test]
 fn joint_classes_agree_with_those_in_memory() {
     let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");

@@ -96,8 +96,8 @@ pub(super) fn path_beside_free<L: MarginLoss + ?Sized>(
     })
 }
 
-/// Returns the fits of [`path_over`], each certified by feasible duals, and what `keep` makes of the
-/// samples and these duals, if the fit has a bound.
+/// Returns the fits of [`path_over`]. For each fit that has a bound, `keep` is called with the samples
+/// and the duals that certify it, and its result is returned beside the fit.
 pub(super) fn path_with_duals<S: Samples, T>(
     samples: S,
     start: Start,
