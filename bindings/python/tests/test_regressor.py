@@ -57,16 +57,39 @@ def test_inputs_and_limits():
         ({"epsilon": 2}, "epsilon"),
         ({"norm": -1.0}, "norm"),
         ({"delta": 0}, "delta"),
-        ({"max_steps": 0}, "max_steps is 0"),
-        ({"outputs": 2.5}, "outputs is 2.5"),
+        ({"max_steps": 0}, "the number of rounds is 0"),
         ({"time_limit": -1}, "time_limit is -1"),
     ],
 )
 def test_refusals(settings, message):
     with pytest.raises(ValueError, match=message):
         FocusedRegressor(**settings).fit(*rare())
-    with pytest.raises(ValueError, match="y ranges from"):
+    with pytest.raises(ValueError, match="target is inf"):
         FocusedRegressor().fit([[0.0], [1.0]], [0.0, np.inf])
+    with pytest.raises(ValueError, match="the range of the targets is from"):
+        FocusedRegressor().fit([[0.0], [1.0]], [-1.5e308, 1.5e308])
+    with pytest.raises(TypeError, match="outputs is 2.5"):
+        FocusedRegressor(outputs=2.5).fit(*rare())
+
+
+def test_standardised_features_have_no_units():
+    X, y = rare()
+    model = FocusedRegressor(standardize=True, max_steps=500, outputs=9).fit(X, y)
+    scaled = FocusedRegressor(standardize=True, max_steps=500, outputs=9).fit(1000 * X + 5, y)
+    np.testing.assert_allclose(scaled.predict(1000 * X + 5), model.predict(X), rtol=1e-9)
+    assert np.abs(model.predict(X) - y).max() == pytest.approx(model.max_error_)
+    by_hand = np.clip(X @ model.members_.T + model.intercepts_, 0, 1).mean(axis=1)
+    np.testing.assert_allclose(y.min() + np.ptp(y) * by_hand, model.predict(X), rtol=1e-12)
+
+
+def test_the_norm_is_that_of_least_squares():
+    X, y = rare()
+    targets = (y - y.min()) / np.ptp(y)
+    for standardize in (False, True):
+        features = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
+        solution = np.linalg.lstsq(np.column_stack([features, np.ones(len(X))]), targets)[0]
+        model = FocusedRegressor(standardize=standardize, max_steps=5).fit(X, y)
+        assert model.norm_ == pytest.approx(np.linalg.norm(solution), rel=1e-5)
 
 
 def test_a_number_of_steps_needs_no_theorem():

@@ -19,6 +19,7 @@ pub(crate) mod path;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod psi;
+pub(crate) mod regress;
 pub(crate) mod regularised;
 pub(crate) mod report;
 pub(crate) mod signed;
@@ -65,6 +66,11 @@ pub(crate) enum Command {
     /// An online learner plays a game against an adversary that draws samples with a large loss more
     /// often. The game ends when the ensemble of its classifiers is correct on every sample.
     Focus(focus::FocusArguments),
+    /// Fit a bounded regression function with a small error on every row
+    ///
+    /// Labels are numbers. Focused online learning plays until no row has an error above epsilon of the
+    /// range of the labels, if linear functions that are clipped to this range can be so near.
+    Regress(regress::RegressArguments),
     /// Predict scores, labels and probabilities with a model
     Predict(predict::PredictArguments),
     /// Evaluate a model on labelled data, and write an HTML report
@@ -173,7 +179,8 @@ impl Command {
             Command::Report(report) => report.threads,
             Command::Inspect(inspect) => inspect.threads,
             Command::Blocks(blocks) => blocks.threads,
-            Command::Convert(_)
+            Command::Regress(_)
+            | Command::Convert(_)
             | Command::Psi(_)
             | Command::Location(_)
             | Command::Bound(_)

@@ -17,6 +17,7 @@ mod path;
 mod plan;
 mod predict;
 mod psi;
+mod regress;
 mod regularised;
 mod report;
 mod several_classes;
@@ -50,6 +51,7 @@ fn perform_here(
         Command::Stream(arguments) => stream::stream(registry, arguments),
         Command::Massart(arguments) => massart::massart(registry, arguments, invocation),
         Command::Focus(arguments) => focus::focus(registry, arguments, invocation),
+        Command::Regress(arguments) => regress::regress(arguments),
         Command::Predict(arguments) => predict::predict(registry, arguments),
         Command::Report(arguments) => report::report(registry, arguments, invocation),
         Command::Inspect(arguments) => inspect::inspect(registry, arguments),

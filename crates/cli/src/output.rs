@@ -19,6 +19,7 @@ pub(crate) mod model;
 pub(crate) mod plan;
 pub(crate) mod predictions;
 pub(crate) mod psi;
+pub(crate) mod regression;
 pub(crate) mod stream;
 pub(crate) mod table;
 pub(crate) mod training;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use margins::data::blocks::{self, BlockFile, BlockSettings};
 use margins::data::encode::Encoding;
-use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
+use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Targets, Unlabelled};
 use margins::data::{ClassLabels, Classes, Dataset, Listed};
 use margins::model::{Header, ModelPath};
 use margins::optim::Lambda;
@@ -101,7 +101,7 @@ impl Source<'_> {
             None => read::dataset(self.file.first(), options),
         })?;
         self.note_of_dropped(data.dropped_rows());
-        self.note_of_words(&data);
+        self.note_of_words(data.encoding(), data.rows());
         Ok(data)
     }
 
@@ -144,7 +144,7 @@ impl Source<'_> {
             None => read::classes(self.file.first(), options),
         })?;
         self.note_of_dropped(data.dropped_rows());
-        self.note_of_words(&data);
+        self.note_of_words(data.encoding(), data.rows());
         Ok(data)
     }
 
@@ -181,9 +181,9 @@ impl Source<'_> {
     }
 
     /// Says which columns of numbers were taken as categories because of a few words.
-    fn note_of_words<Y: ClassLabels>(self, data: &Dataset<Y>) {
-        let (file, rows) = (self.file.name(), data.rows());
-        for column in data.encoding().map(Encoding::columns).unwrap_or_default() {
+    fn note_of_words(self, encoding: Option<&Encoding>, rows: usize) {
+        let file = self.file.name();
+        for column in encoding.map(Encoding::columns).unwrap_or_default() {
             let (name, words) = (column.name(), column.words_among_numbers());
             let levels = column.kind().levels().map_or(0, <[String]>::len);
             if !words.is_empty() {
@@ -247,10 +247,19 @@ impl Source<'_> {
 
     /// Returns the data to predict by a model, as its encoding makes them.
     pub(crate) fn features(self, model: &Model) -> Result<Unlabelled, Failure> {
+        self.features_of(model.columns(), model.encoding())
+    }
+
+    /// Returns data to predict that have so many features, by an encoding if there is one.
+    pub(crate) fn features_of(
+        self,
+        columns: usize,
+        encoding: Option<&Encoding>,
+    ) -> Result<Unlabelled, Failure> {
         if let Some(simulation) = self.simulation()? {
             return simulation.features();
         }
-        let options = self.prediction_options(model);
+        let options = self.options_of(columns, encoding);
         let format = self.standard_input(&options)?;
         let data = self.reading(|| match format {
             Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
@@ -282,16 +291,37 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// Returns the data whose labels are the targets of a regression.
+    pub(crate) fn targets(self) -> Result<Targets, Failure> {
+        if self.simulation()?.is_some() {
+            return Err(refuse("their labels are classes, not the targets of a regression"));
+        }
+        let options = self.read_options();
+        let format = self.standard_input(&options)?;
+        let data = self.reading(|| match format {
+            Some(format) => read::targets_from(std::io::stdin(), STDIN, format, &options),
+            None => read::targets(self.file.first(), &options),
+        })?;
+        self.note_of_dropped(data.dropped);
+        self.note_of_words(data.encoding.as_ref(), data.values.len());
+        Ok(data)
+    }
+
     /// Returns the options for data that a model is applied to.
     fn prediction_options(self, model: &Model) -> ReadOptions {
+        self.options_of(model.columns(), model.encoding())
+    }
+
+    /// Returns the options for data that have so many features, by an encoding if there is one.
+    fn options_of(self, columns: usize, encoding: Option<&Encoding>) -> ReadOptions {
         let mut options = self.read_options();
         // A file of sparse rows need not reach the last feature, so the number is set here; a CSV file
         // shows its own number, which the model checks.
         let format = options.format.or_else(|| Format::of(self.file.first()));
         if format == Some(Format::Svmlight) || BlockFile::is_one(self.file.first()) {
-            options.columns = options.columns.or(Some(model.columns()));
+            options.columns = options.columns.or(Some(columns));
         }
-        if let Some(encoding) = model.encoding() {
+        if let Some(encoding) = encoding {
             options.features = FeatureColumns::Known(Box::new(encoding.clone()));
         }
         options

@@ -56,6 +56,7 @@ mod parquet;
 mod stream;
 mod svmlight;
 mod table;
+mod targets;
 mod to_blocks;
 
 use std::fs::File;
@@ -76,6 +77,7 @@ pub use format::{Format, formats_in_words};
 pub use from_blocks::open as block_file;
 pub use labels::RowLabels;
 pub use stream::{Chunk, Stream};
+pub use targets::{Targets, targets, targets_from};
 pub use to_blocks::{to_blocks, to_blocks_from};
 
 /// The options for reading a file.

@@ -37,7 +37,7 @@ pub use fit::FittedEnsemble;
 pub use game::SeenLosses;
 pub use learner::FocusedLearner;
 pub use output::Output;
-pub use regression::{FittedRegressor, RegressorSettings};
+pub use regression::{FittedRegressor, Regressor, RegressorSettings};
 #[cfg(feature = "serde")]
 pub use sampler_file::{load_sampler, sampler_from_bytes, sampler_to_bytes, save_sampler};
 #[cfg(feature = "serde")]

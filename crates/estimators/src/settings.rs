@@ -68,7 +68,13 @@ pub const ESTIMATORS: &[EstimatorSettings] = &[
         name: "FocusedClassifier",
         commands: &["focus"],
         positional: 2,
-        settings: focused::SETTINGS,
+        settings: focused::CLASSIFIER,
+    },
+    EstimatorSettings {
+        name: "FocusedRegressor",
+        commands: &["regress"],
+        positional: 2,
+        settings: focused::REGRESSOR,
     },
 ];
 

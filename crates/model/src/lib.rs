@@ -55,6 +55,7 @@
 
 mod basis;
 mod error;
+mod features;
 #[cfg(feature = "serde")]
 mod file;
 mod member;
@@ -68,6 +69,7 @@ mod scheme;
 
 pub use basis::{Basis, Functions};
 pub use error::Error;
+pub use features::accept_features;
 #[cfg(feature = "serde")]
 pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
 pub use margins_data::{Design, write_atomically};

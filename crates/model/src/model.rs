@@ -5,7 +5,6 @@ mod decision_list;
 mod votes;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::encode::Encoding;
@@ -14,7 +13,7 @@ use margins_kernel_functions::{Kernel, linear_scores};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::{Basis, Error, Member, Registry, Scheme};
+use crate::{Basis, Error, Member, Registry, Scheme, accept_features};
 
 pub use decision_list::{DecisionList, Divisor};
 
@@ -244,24 +243,7 @@ impl Model {
     /// # Errors
     /// Another number of features; another name in some place.
     pub fn accept(&self, columns: usize, names: Option<&[String]>) -> Result<(), Error> {
-        if columns != self.columns() {
-            let known: HashSet<&String> = self.feature_names.iter().flatten().collect();
-            let unknown = |name: &&String| !known.is_empty() && !known.contains(*name);
-            let extra = names.unwrap_or_default().iter().filter(unknown).cloned().collect();
-            return Err(Error::Columns { expected: self.columns(), found: columns, extra });
-        }
-        if let (Some(ours), Some(theirs)) = (&self.feature_names, names) {
-            for (k, (expected, found)) in ours.iter().zip(theirs).enumerate() {
-                if expected != found {
-                    return Err(Error::FeatureName {
-                        position: k + 1,
-                        expected: expected.clone(),
-                        found: found.clone(),
-                    });
-                }
-            }
-        }
-        Ok(())
+        accept_features((self.columns(), self.feature_names()), (columns, names))
     }
 
     /// Returns the scores of every sample, samples x [scores](Self::scores_per_sample): one a

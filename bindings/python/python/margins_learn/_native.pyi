@@ -227,6 +227,19 @@ class FocusedClassifierSettings(TypedDict):
     random_state: int
     n_jobs: int
 
+class FocusedRegressorSettings(TypedDict):
+    """The settings of FocusedRegressor."""
+
+    epsilon: float
+    norm: float | None
+    standardize: bool
+    fit_intercept: bool
+    max_steps: int | None
+    outputs: int | None
+    delta: float
+    time_limit: float | None
+    random_state: int
+
 @final
 class Samples:
     """Samples in the memory of the library."""
@@ -418,9 +431,9 @@ def massart_cut_plan(problem: list[float], features: int, localization: str, max
 def mixture_simulation(centres: int, features: int, sigma: float, samples: int, seed: int) -> dict[str, Any]: ...
 def fit_focused(data: FitData, settings: FocusedClassifierSettings, watchers: FitWatchers) -> dict[str, Any]: ...
 def fit_focused_regressor(
-    samples: Samples, targets: Array, numbers: list[float], limits: list[int | None], seed: int, time_limit: float | None
+    samples: Samples, targets: Array, settings: FocusedRegressorSettings, watchers: FitWatchers
 ) -> dict[str, Any]: ...
-def clipped_mean(samples: Samples, members: Array, intercepts: Array) -> Array: ...
+def clipped_mean(samples: Samples, members: Array, intercepts: Array, range: tuple[float, float]) -> Array: ...
 def focused_horizon(rows: int, mistakes: float, epsilon: float, delta: float) -> tuple[int, int]: ...
 def focused_failure(rows: int, mistakes: float, epsilon: float, steps: int, outputs: int) -> float: ...
 def gap_samples(rows: int, alpha: float, epsilon: float, seed: int) -> tuple[Array, Array]: ...

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import lsqr
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _native
-from ._inputs import blocks, checked, numbers_of, samples_of
-from ._settings import count_of, number_of, seed_of
+from ._base import Fitting
+from ._inputs import blocks, checked, samples_of
+from ._progress import announced, watchers
 from ._values import array_of, floats_of, refuse_gaps
 from ._warnings import warn_of_time
 
 
-class FocusedRegressor(RegressorMixin, BaseEstimator):
+class FocusedRegressor(RegressorMixin, Fitting):
     """A bounded regression function with a small error on every sample if possible, by focused online learning.
 
     An online learner plays against a player who draws the samples with large errors. Targets are scaled to [0, 1] by their
@@ -26,14 +26,19 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     epsilon : float in (0, 1), default=0.1
-        Largest error of a sample at which the game ends, as a share of the range of the targets.
+        Target for the largest error of a row, as a share of the range of the targets. The game ends when no error is
+        larger.
     norm : float > 0 or None, default=None
-        Largest norm of the coefficients of a function for targets in [0, 1], with the intercept. Default: the norm of the
-        least squares solution, of the smallest norm if there are several.
+        Largest norm of the coefficients of a function, with its intercept, for targets in [0, 1]. Default: that of the
+        least squares solution. Of several least squares solutions it is the smallest one.
+    standardize : bool, default=False
+        If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. Predictions take
+        the unscaled features.
     fit_intercept : bool, default=True
-        If False, the functions have no intercept; the smallest target is then the prediction at 0.
+        If False, fix the intercept at 0. The smallest target is then the prediction at 0.
     max_steps : int >= 1 or None, default=None
-        Maximum number of steps. Default: by theorem 1 for example 2.
+        Maximum number of steps. Default: by theorem 1 for example 2, with `delta`. The game ends earlier once every
+        error is at most `epsilon`.
     outputs : int >= 1 or None, default=None
         Number of functions in the mean, taken before random steps. Default: by theorem 1.
     delta : float in (0, 1), default=0.01
@@ -42,11 +47,16 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
         Time limit in seconds; keeps the functions so far.
     random_state : int, RandomState or None, default=None
         Seed of the game. Default: 1.
+    callback : callable or None, default=None
+        Function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times per second. An exception
+        ends the fit and is raised.
+    verbose : bool, default=False
+        If True, print the elapsed seconds, up to fifty times per second.
 
     Attributes
     ----------
     members_ : array of shape (n_functions, n_features)
-        Coefficients of the functions, for targets in [0, 1].
+        Coefficients of the functions of the features as given, for targets in [0, 1].
     intercepts_ : array of shape (n_functions,)
         Their intercepts.
     target_range_ : tuple of two floats
@@ -54,7 +64,7 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
     max_error_ : float
         Largest absolute error of a sample, in the units of the targets.
     norm_ : float
-        Largest norm of the coefficients.
+        Largest norm of the coefficients of a function, with its intercept.
     theorem_ : dict
         Theorem 1 for this game: `steps` and `outputs` of the theorem, and the probability of `failure` with the limits of
         this game, if some clipped function of this norm has no error. `steps` and `outputs` are None if `max_steps` is
@@ -70,8 +80,8 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
     -----
     This is example 2 of Shalev-Shwartz and Wexler (2016), with steps of length `W/(X sqrt(T))`. If some function of norm W
     has no error after clipping, every error is at most epsilon with probability `1 - delta` after the steps of the
-    theorem. The steps grow with the square of `W X/epsilon`, X the largest norm of a sample: scale features of large
-    numbers first.
+    theorem. The steps grow with the square of `W X/epsilon`, X the largest norm of a sample: `standardize` features of
+    large numbers.
 
     Examples
     --------
@@ -99,22 +109,29 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
         epsilon: float = 0.1,
         norm: float | None = None,
         *,
+        standardize: bool = False,
         fit_intercept: bool = True,
         max_steps: int | None = None,
         outputs: int | None = None,
         delta: float = 0.01,
         time_limit: float | None = None,
         random_state: Any = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.norm = norm
+        self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.max_steps = max_steps
         self.outputs = outputs
         self.delta = delta
         self.time_limit = time_limit
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
+    @announced
     def fit(self, X: Any, y: Any) -> FocusedRegressor:
         """Plays the game.
 
@@ -137,32 +154,11 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
         refuse_gaps(targets, "y")
         targets = floats_of(targets, "y")
         check_consistent_length(targets, np.empty(X.shape[0]))
-        low, high = float(targets.min()), float(targets.max())
-        if not np.isfinite(high - low):
-            raise ValueError(f"y ranges from {low} to {high}: divide it by a number.")
-        scaled = np.clip((targets - low) / (high - low), 0.0, 1.0) if high > low else np.zeros(len(targets))
-        features = numbers_of(X)
-        if self.fit_intercept:
-            ones = np.ones((X.shape[0], 1))
-            features = sparse.hstack([features, ones], format="csr") if sparse.issparse(features) else np.hstack([features, ones])
-        samples = samples_of(features)
-        norm = _norm_of(self.norm) if self.norm is not None else _least_squares_norm(features, scaled)
-        limits = [None if value is None else count_of(value, name) for name, value in (("max_steps", self.max_steps), ("outputs", self.outputs))]
-        report = _native.fit_focused_regressor(
-            samples,
-            scaled,
-            [number_of(self.epsilon, "epsilon"), number_of(self.delta, "delta"), norm],
-            limits,
-            seed_of(self.random_state),
-            self.time_limit,
-        )
-        members = report["members"]
-        self.members_ = members[:, :-1] if self.fit_intercept else members
-        self.intercepts_ = members[:, -1] if self.fit_intercept else np.zeros(len(members))
-        self.target_range_, self.norm_ = (low, high), norm
-        self.max_error_ = (high - low) * report["max_error"]
-        self.theorem_ = {name: report[name] for name in ("steps", "outputs", "failure")}
-        self.n_iter_, self.status_ = max(1, report["rounds"]), report["status"]
+        with watchers(self) as watching:
+            report = _native.fit_focused_regressor(samples_of(X), targets, self._settings(), watching)
+        kept = ("members", "intercepts", "target_range", "norm", "max_error", "status")
+        theorem = {name: report[name] for name in ("steps", "outputs", "failure")}
+        self._keep(**{f"{name}_": report[name] for name in kept}, n_iter_=max(1, report["rounds"]), theorem_=theorem)
         warn_of_time(self.status_, f"the game after {self.n_iter_} steps")
         return self
 
@@ -181,26 +177,11 @@ class FocusedRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self, "members_")
         X = checked(self, X, reset=False)
-        low, high = self.target_range_
         members, intercepts = np.ascontiguousarray(self.members_), self.intercepts_
-        parts = [_native.clipped_mean(samples_of(part), members, intercepts) for part in blocks(X)]
-        return low + (high - low) * np.concatenate(parts)
+        parts = [_native.clipped_mean(samples_of(part), members, intercepts, self.target_range_) for part in blocks(X)]
+        return np.concatenate(parts)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _norm_of(norm: Any) -> float:
-    """Returns the norm given; one that is not positive is a `ValueError`."""
-    if not number_of(norm, "norm") > 0:
-        raise ValueError(f"norm is {norm}, but must be greater than 0.")
-    return float(norm)
-
-
-def _least_squares_norm(features: Any, targets: np.ndarray) -> float:
-    """Returns the norm of the least squares solution of the smallest norm, or 1 if it is 0."""
-    with np.errstate(all="ignore"):
-        norm = float(np.linalg.norm(lsqr(features, targets)[0]))
-    return norm if norm > 0 and np.isfinite(norm) else 1.0

@@ -155,15 +155,23 @@ impl TestArguments {
         self.test.as_deref()
     }
 
-    /// Returns the file, which is read as that of the other data is. It is read after the fit, and
-    /// therefore looked for before.
+    /// Returns the file as the [data to test on](test_file).
     pub(crate) fn file(&self, data: &FileArguments) -> Result<Option<FileArguments>, Failure> {
-        let Some(name) = &self.test else { return Ok(None) };
-        let file = data.of(name);
-        file.source().check_there()?;
-        if data.files().contains(name) && file.source().is_standard_input() {
-            return Err(Failure::usage("--data and --test cannot both be standard input"));
-        }
-        Ok(Some(file))
+        test_file(self.path(), data)
     }
+}
+
+/// Returns a file, which is read as that of the other data is. It is read after the fit, and therefore
+/// looked for before.
+pub(crate) fn test_file(
+    test: Option<&Path>,
+    data: &FileArguments,
+) -> Result<Option<FileArguments>, Failure> {
+    let Some(name) = test else { return Ok(None) };
+    let file = data.of(name);
+    file.source().check_there()?;
+    if data.files().iter().any(|other| other == name) && file.source().is_standard_input() {
+        return Err(Failure::usage("--data and --test cannot both be standard input"));
+    }
+    Ok(Some(file))
 }

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-pub(crate) const COMMANDS: [&str; 18] = [
+pub(crate) const COMMANDS: [&str; 19] = [
     "fit",
     "path",
     "cv",
     "stream",
     "massart",
     "focus",
+    "regress",
     "predict",
     "report",
     "inspect",

@@ -19,6 +19,7 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod refusals;
+mod regression;
 #[cfg(unix)]
 mod sessions;
 mod stochastic;

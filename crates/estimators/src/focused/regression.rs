@@ -1,24 +1,41 @@
 //! Regression with a small absolute error on every sample.
 
+mod least_squares;
+
+use std::borrow::Cow;
 use std::time::Duration;
 
-use margins_boost::{ClippedMean, Horizon, RegressionGame, RegressionOutcome, largest_norm};
-use margins_data::Design;
+use margins_boost::{Horizon, RegressionGame, RegressionOutcome, largest_norm};
+use margins_data::{Design, Sample, Standardizer};
 use margins_optim::Status;
+use margins_optim::online::{LinearClassifier, Scorer};
 
 use crate::Error;
 use crate::regularised::IterationObserver;
+use crate::standardization::Standardization;
 
-/// The settings of a regression by focused online learning ([`RegressionGame`]): targets in [0, 1],
-/// the mean of linear functions without intercept that are clipped to [0, 1].
+/// The settings of a regression by focused online learning, example 2 of Shalev-Shwartz and Wexler
+/// (2016).
+///
+/// Targets are scaled to [0, 1] by their smallest and largest value; the functions of the
+/// [game](RegressionGame) are linear, with an intercept as the coefficient of a feature that is 1,
+/// and clipped to this range. Settings that are numbers of the theorem are those for the scaled
+/// targets.
 #[derive(Debug, Clone)]
 pub struct RegressorSettings {
-    /// The largest error of a sample at which the game ends, between 0 and 1.
+    /// The largest error of a sample at which the game ends, as a share of the range of the targets,
+    /// between 0 and 1.
     pub epsilon: f64,
+    /// The largest norm W of the coefficients of a function, with its intercept; by default that of
+    /// the least squares solution.
+    pub norm: Option<f64>,
+    /// True if the game is played on features of deviation 1, and of mean 0 if they are dense and
+    /// there is an intercept.
+    pub standardize: bool,
+    /// True if the functions have an intercept; without, the smallest target is the prediction at 0.
+    pub intercept: bool,
     /// The probability with which the theorem may fail.
     pub delta: f64,
-    /// The largest norm W of the coefficients.
-    pub norm: f64,
     /// The most steps; by default those of the theorem.
     pub max_steps: Option<u64>,
     /// The number of functions in the mean; by default that of the theorem.
@@ -31,14 +48,57 @@ pub struct RegressorSettings {
     pub iterations: IterationObserver<()>,
 }
 
+impl Default for RegressorSettings {
+    /// Returns the settings of epsilon 0.1 and delta 0.01, with an intercept and seed 1.
+    fn default() -> Self {
+        RegressorSettings {
+            epsilon: 0.1,
+            norm: None,
+            standardize: false,
+            intercept: true,
+            delta: 0.01,
+            max_steps: None,
+            outputs: None,
+            seed: 1,
+            time_limit: None,
+            iterations: IterationObserver::default(),
+        }
+    }
+}
+
+/// A regression function with values from a to b, the mean of clipped linear functions:
+/// `f(x) = a + (b - a) mean_j min(1, max(0, b_j + <w_j, x>))`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regressor {
+    /// The linear functions, with intercepts b_j and coefficients w_j.
+    pub functions: Vec<LinearClassifier>,
+    /// The least value a and the largest one b.
+    pub range: [f64; 2],
+}
+
+impl Regressor {
+    /// Returns `f(x)`; the least value without functions.
+    ///
+    /// # Panics
+    /// If the sample has other features than the functions.
+    pub fn predict(&self, x: &Sample<'_>) -> f64 {
+        let sum: f64 =
+            self.functions.iter().map(|function| function.score(x).clamp(0.0, 1.0)).sum();
+        let [low, high] = self.range;
+        low + (high - low) * (sum / self.functions.len().max(1) as f64)
+    }
+}
+
 /// The end of a regression by focused online learning.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FittedRegressor {
-    /// The mean of the functions kept.
-    pub predictor: ClippedMean,
-    /// The error of every sample.
+    /// The regression function.
+    pub regressor: Regressor,
+    /// The absolute error of every sample, in the units of the targets.
     pub errors: Vec<f64>,
+    /// The largest norm W of the coefficients of a function.
+    pub norm: f64,
     /// The end of the game.
     pub ending: RegressionOutcome,
     /// The steps and functions of the theorem; `None` if [`max_steps`](RegressorSettings::max_steps) is
@@ -54,21 +114,14 @@ pub struct FittedRegressor {
     pub status: Status,
 }
 
-impl RegressorSettings {
-    /// Returns the settings of an error and a norm, with delta 0.01 and seed 1.
-    pub fn new(epsilon: f64, norm: f64) -> Self {
-        RegressorSettings {
-            epsilon,
-            delta: 0.01,
-            norm,
-            max_steps: None,
-            outputs: None,
-            seed: 1,
-            time_limit: None,
-            iterations: IterationObserver::default(),
-        }
+impl FittedRegressor {
+    /// Returns the largest error of a sample.
+    pub fn max_error(&self) -> f64 {
+        self.errors.iter().copied().fold(0.0, f64::max)
     }
+}
 
+impl RegressorSettings {
     /// Plays the game.
     ///
     /// ```
@@ -76,28 +129,108 @@ impl RegressorSettings {
     /// use margins_estimators::focused::RegressorSettings;
     ///
     /// let design = Design::from_rows(&[[0.1, 0.9], [0.5, 0.5], [0.9, 0.2], [0.3, 0.1]])?;
-    /// let fitted = RegressorSettings::new(0.1, 1.0).fit(&design, &[0.5, 0.5, 0.55, 0.2])?;
-    /// assert!(fitted.errors.iter().all(|&error| error <= 0.1));
+    /// let fitted = RegressorSettings::default().fit(&design, &[5.0, 5.0, 5.5, 2.0])?;
+    /// assert!(fitted.max_error() <= 0.1 * (5.5 - 2.0));
+    /// assert!((fitted.regressor.predict(&design.sample(3)) - 2.0).abs() <= 0.1 * (5.5 - 2.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::Setting`]: an epsilon or delta that is not between 0 and 1, a norm that is not finite or
-    /// not greater than 0. [`Error::Boost`]: another number outside its range, more steps of the theorem than 2^53 if no number of steps is given,
-    /// another number of targets than of samples, a target that is not in [0, 1], or a callback that
-    /// ended the game.
+    /// not greater than 0, another number of targets than of samples, targets that are not finite or whose
+    /// range overflows. [`Error::Boost`]: another number outside its range, more steps of the theorem
+    /// than 2^53 if no number of steps is given, or a callback that ended the game.
+    /// [`Error::Data`]: standardised values overflow.
     pub fn fit(&self, design: &Design, targets: &[f64]) -> Result<FittedRegressor, Error> {
-        let (rows, largest) = (design.rows(), largest_norm(design));
-        let Self { epsilon, delta, norm, .. } = *self;
-        for (name, value) in [("epsilon", epsilon), ("delta", delta)] {
+        self.check()?;
+        if targets.len() != design.rows() {
+            let requirement = format!("{}, one for each sample", design.rows());
+            return Err(Error::setting("the number of targets", &targets.len(), requirement));
+        }
+        let [low, high] = range(targets)?;
+        let width = high - low;
+        let scaled = |y: &f64| if width > 0.0 { ((y - low) / width).clamp(0.0, 1.0) } else { 0.0 };
+        let scaled: Vec<f64> = targets.iter().map(scaled).collect();
+        let standardization = self.standardize.then(|| {
+            let centred = self.intercept && !design.is_sparse();
+            Standardization::new(Standardizer::fit(design, None), centred)
+        });
+        let posed = self.posed(design, standardization.as_ref())?;
+        let norm = self.norm.unwrap_or_else(|| least_squares::norm(&posed, &scaled));
+        let (ending, horizon, theory, game) = self.play(&posed, &scaled, norm)?;
+        let status = match ending.stopped {
+            Some(Status::Interrupted) => return Err(margins_boost::Error::Interrupted.into()),
+            Some(limit) => limit,
+            None if ending.reached_at.is_some() => Status::RuleMet,
+            None => Status::IterationLimit,
+        };
+        let regret = norm * largest_norm(&posed) * (horizon.rounds() as f64).sqrt();
+        let function = |member: &Vec<f64>| {
+            let (coef, intercept) = member.split_at(design.columns());
+            let intercept = intercept.first().copied().unwrap_or(0.0);
+            let function = LinearClassifier { intercept, coef: coef.to_vec() };
+            standardization.as_ref().map_or(function.clone(), |scaling| scaling.unscale(&function))
+        };
+        Ok(FittedRegressor {
+            regressor: Regressor {
+                functions: game.predictor().members().iter().map(function).collect(),
+                range: [low, high],
+            },
+            errors: game.errors().into_iter().map(|error| width * error).collect(),
+            norm,
+            ending,
+            theory,
+            horizon,
+            failure: horizon.failure(design.rows(), self.epsilon, regret)?,
+            status,
+        })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        for (name, value) in [("epsilon", self.epsilon), ("delta", self.delta)] {
             if !(value > 0.0 && value < 1.0) {
                 return Err(Error::setting(name, &value, "between 0 and 1"));
             }
         }
-        if !(norm > 0.0 && norm.is_finite()) {
-            return Err(Error::setting("norm", &norm, "a finite number greater than 0"));
+        match self.norm {
+            Some(norm) if !(norm > 0.0 && norm.is_finite()) => {
+                Err(Error::setting("norm", &norm, "a finite number greater than 0"))
+            }
+            _ => Ok(()),
         }
-        let theory = Horizon::with_regret(rows, epsilon, delta, 0.0, norm * largest);
+    }
+
+    /// Returns the samples as the game sees them: standardised, and with a feature of value 1 for the
+    /// intercept.
+    fn posed<'d>(
+        &self,
+        design: &'d Design,
+        standardization: Option<&Standardization>,
+    ) -> Result<Cow<'d, Design>, Error> {
+        let mut posed = Cow::Borrowed(design);
+        if let Some(standardization) = standardization {
+            posed = Cow::Owned(standardization.apply(design)?);
+        }
+        if self.intercept {
+            let ones = match design.is_sparse() {
+                true => Design::from_sparse_rows(&vec![vec![(0, 1.0)]; design.rows()], 1)?,
+                false => Design::from_rows(&vec![[1.0]; design.rows()])?,
+            };
+            posed = Cow::Owned(posed.beside(&ones)?);
+        }
+        Ok(posed)
+    }
+
+    /// Plays the game on targets in [0, 1], and returns its end, its steps and functions, and those of
+    /// the theorem.
+    fn play<'d>(
+        &self,
+        design: &'d Design,
+        targets: &'d [f64],
+        norm: f64,
+    ) -> Result<(RegressionOutcome, Horizon, Option<Horizon>, RegressionGame<'d>), Error> {
+        let (rows, epsilon, delta) = (design.rows(), self.epsilon, self.delta);
+        let theory = Horizon::with_regret(rows, epsilon, delta, 0.0, norm * largest_norm(design));
         let (steps, theory) = match (self.max_steps, theory) {
             (Some(steps), theory) => (steps, theory.ok()),
             (None, theory) => {
@@ -113,21 +246,28 @@ impl RegressorSettings {
         let horizon = Horizon::new(steps, outputs)?;
         let mut game = RegressionGame::new(design, targets, norm, horizon, self.seed)?;
         let ending = game.run(Some(epsilon), &self.iterations.limits(self.time_limit))?;
-        let status = match ending.stopped {
-            Some(Status::Interrupted) => return Err(margins_boost::Error::Interrupted.into()),
-            Some(limit) => limit,
-            None if ending.reached_at.is_some() => Status::RuleMet,
-            None => Status::IterationLimit,
-        };
-        let regret = norm * largest * (steps as f64).sqrt();
-        Ok(FittedRegressor {
-            predictor: game.predictor(),
-            errors: game.errors(),
-            ending,
-            theory,
-            horizon,
-            failure: horizon.failure(rows, epsilon, regret)?,
-            status,
-        })
+        Ok((ending, horizon, theory, game))
+    }
+}
+
+/// Returns the smallest and the largest target.
+fn range(targets: &[f64]) -> Result<[f64; 2], Error> {
+    if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
+        let requirement = format!("a finite number (row {row}, counted from 0)");
+        return Err(Error::setting("target", &targets[row], requirement));
+    }
+    let (low, high) = targets
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &y| (low.min(y), high.max(y)));
+    match (high - low).is_finite() || targets.is_empty() {
+        true => Ok([low, high]),
+        false => {
+            let found = format!("from {low:e} to {high:e}");
+            Err(Error::setting(
+                "the range of the targets",
+                &found,
+                "a finite length: divide them by a number",
+            ))
+        }
     }
 }

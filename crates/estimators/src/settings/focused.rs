@@ -1,4 +1,4 @@
-//! Settings of focused online learning.
+//! Settings of focused online learning, of classifiers and of regression.
 
 use super::setting::{Kind, NONE, Setting};
 use super::shared::{
@@ -6,7 +6,41 @@ use super::shared::{
     VERBOSE_ELAPSED,
 };
 
-pub(super) const SETTINGS: &[Setting] = &[
+const MAX_STEPS: Setting = Setting {
+    name: "max_steps",
+    option: Some("max-steps"),
+    kind: Kind::Whole,
+    range: ">= 1",
+    none: "by theorem 1",
+    sentence: "Maximum number of steps of a game",
+    more: "The game ends earlier once every loss is at most {epsilon}. The default is theorem 1 with \
+           {delta} and {mistakes}.",
+    ..NONE
+};
+
+const OUTPUTS: Setting = Setting {
+    name: "outputs",
+    option: Some("outputs"),
+    kind: Kind::Whole,
+    range: ">= 1",
+    none: "by theorem 1",
+    sentence: "Number of classifiers in the ensemble, drawn from random steps",
+    ..NONE
+};
+
+const DELTA: Setting = Setting {
+    name: "delta",
+    option: Some("delta"),
+    kind: Kind::Number,
+    range: "in (0, 1)",
+    default: "0.01",
+    sentence: "Failure probability of theorem 1 and of the bounds",
+    ..NONE
+};
+
+const SEED: Setting = Setting { sentence: "Seed of the game", ..RANDOM_STATE };
+
+pub(super) const CLASSIFIER: &[Setting] = &[
     Setting {
         name: "learner",
         option: Some("learner"),
@@ -67,26 +101,8 @@ pub(super) const SETTINGS: &[Setting] = &[
                   option, more than two classes are an error.",
         ..NONE
     },
-    Setting {
-        name: "max_steps",
-        option: Some("max-steps"),
-        kind: Kind::Whole,
-        range: ">= 1",
-        none: "by theorem 1",
-        sentence: "Maximum number of steps of a game",
-        more: "The game ends earlier once every loss is at most {epsilon}. The default is theorem 1 with \
-               {delta} and {mistakes}.",
-        ..NONE
-    },
-    Setting {
-        name: "outputs",
-        option: Some("outputs"),
-        kind: Kind::Whole,
-        range: ">= 1",
-        none: "by theorem 1",
-        sentence: "Number of classifiers in the ensemble, drawn from random steps",
-        ..NONE
-    },
+    MAX_STEPS,
+    OUTPUTS,
     Setting {
         name: "combine",
         option: Some("combine"),
@@ -101,15 +117,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         more: "With `last` and `validated` the game ends when the present classifier alone reaches {epsilon}.",
         ..NONE
     },
-    Setting {
-        name: "delta",
-        option: Some("delta"),
-        kind: Kind::Number,
-        range: "in (0, 1)",
-        default: "0.01",
-        sentence: "Failure probability of theorem 1 and of the bounds",
-        ..NONE
-    },
+    DELTA,
     Setting {
         name: "mistakes",
         option: Some("mistakes"),
@@ -183,8 +191,45 @@ pub(super) const SETTINGS: &[Setting] = &[
         sentence: "Time limit in seconds; returns the ensemble so far, and a checkpoint can resume from it",
         ..TIME_LIMIT
     },
-    Setting { sentence: "Seed of the game", ..RANDOM_STATE },
+    SEED,
     N_JOBS,
+    ELAPSED,
+    VERBOSE_ELAPSED,
+];
+
+pub(super) const REGRESSOR: &[Setting] = &[
+    Setting {
+        name: "epsilon",
+        option: Some("epsilon"),
+        kind: Kind::Number,
+        range: "in (0, 1)",
+        default: "0.1",
+        sentence: "Target for the largest error of a row, as a share of the range of the targets",
+        more: "The game ends when no error is larger.",
+        ..NONE
+    },
+    Setting {
+        name: "norm",
+        option: Some("norm"),
+        kind: Kind::Number,
+        range: "> 0",
+        none: "that of the least squares solution",
+        sentence: "Largest norm of the coefficients of a function, with its intercept, for targets in [0, 1]",
+        more: "Of several least squares solutions it is the smallest one.",
+        ..NONE
+    },
+    Setting { more: "Predictions take the unscaled features.", ..CENTRED },
+    Setting { more: "The smallest target is then the prediction at 0.", ..FIT_INTERCEPT },
+    Setting {
+        none: "by theorem 1 for example 2, with {delta}",
+        sentence: "Maximum number of steps",
+        more: "The game ends earlier once every error is at most {epsilon}.",
+        ..MAX_STEPS
+    },
+    Setting { sentence: "Number of functions in the mean, taken before random steps", ..OUTPUTS },
+    Setting { sentence: "Failure probability of theorem 1", ..DELTA },
+    Setting { sentence: "Time limit in seconds; keeps the functions so far", ..TIME_LIMIT },
+    SEED,
     ELAPSED,
     VERBOSE_ELAPSED,
 ];

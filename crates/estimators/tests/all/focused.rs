@@ -920,7 +920,8 @@ fn class_weights_are_weights() {
 fn a_norm_of_coefficients_outside_its_range_is_named() {
     let design = Design::from_rows(&[[0.1], [0.9]]).unwrap();
     for norm in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
-        let refused = RegressorSettings::new(0.1, norm).fit(&design, &[0.2, 0.4]).unwrap_err();
+        let refused = RegressorSettings { norm: Some(norm), ..RegressorSettings::default() };
+        let refused = refused.fit(&design, &[0.2, 0.4]).unwrap_err();
         let message = format!("norm is {norm}, but must be a finite number greater than 0");
         assert_eq!(refused.to_string(), message);
     }
