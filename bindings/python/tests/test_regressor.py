@@ -57,7 +57,8 @@ def test_inputs_and_limits():
         ({"epsilon": 2}, "epsilon"),
         ({"norm": -1.0}, "norm"),
         ({"delta": 0}, "delta"),
-        ({"max_steps": 0}, "the number of rounds is 0"),
+        ({"max_steps": 0}, "max_steps is 0"),
+        ({"outputs": 0}, "outputs is 0"),
         ({"time_limit": -1}, "time_limit is -1"),
     ],
 )
@@ -85,17 +86,25 @@ def test_standardised_features_have_no_units():
 def test_the_norm_is_that_of_least_squares():
     X, y = rare()
     targets = (y - y.min()) / np.ptp(y)
-    for standardize in (False, True):
-        features = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
-        solution = np.linalg.lstsq(np.column_stack([features, np.ones(len(X))]), targets)[0]
-        model = FocusedRegressor(standardize=standardize, max_steps=5).fit(X, y)
-        assert model.norm_ == pytest.approx(np.linalg.norm(solution), rel=1e-5)
+    # Years, incomes and shares: features of other scales and far from 0.
+    units = X * [30, 1e5, 1] + [1990, 2e4, 0]
+    for Z in (X, units, sparse.csr_array(X * [1, 1e5, 1])):
+        for standardize in (False, True):
+            dense = Z.toarray() if sparse.issparse(Z) else Z
+            centre = 0 if sparse.issparse(Z) else dense.mean(axis=0)
+            features = (dense - centre) / dense.std(axis=0) if standardize else dense
+            solution = np.linalg.lstsq(np.column_stack([features, np.ones(len(X))]), targets)[0]
+            model = FocusedRegressor(standardize=standardize, max_steps=5).fit(Z, y)
+            assert model.norm_ == pytest.approx(np.linalg.norm(solution), rel=1e-5)
+    with pytest.raises(ValueError, match=r"theorem 1 is \d.\d\de\d+, but must be at most 1e11: standardise"):
+        FocusedRegressor().fit(units, y)
+    assert FocusedRegressor(standardize=True).fit(units, y).status_ == "rule-met"
 
 
 def test_a_number_of_steps_needs_no_theorem():
     model = FocusedRegressor(1e-4, 1000.0, max_steps=500, outputs=9).fit(*rare())
     assert model.theorem_["steps"] is None and model.theorem_["failure"] == 1.0
-    with pytest.raises(ValueError, match="rounds"):
+    with pytest.raises(ValueError, match="number of steps of theorem 1 is more than"):
         FocusedRegressor(1e-4, 1000.0, outputs=9).fit(*rare())
 
 

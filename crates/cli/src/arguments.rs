@@ -69,7 +69,9 @@ pub(crate) enum Command {
     /// Fit a bounded regression function with a small error on every row
     ///
     /// Labels are numbers. Focused online learning plays until no row has an error above epsilon of the
-    /// range of the labels, if linear functions that are clipped to this range can be so near.
+    /// range of the labels, if linear functions that are clipped to this range can be so near. Block
+    /// files and simulated data are not read, because their labels are classes. No model is written:
+    /// --test and --out predict other rows.
     Regress(regress::RegressArguments),
     /// Predict scores, labels and probabilities with a model
     Predict(predict::PredictArguments),
@@ -211,7 +213,10 @@ mod tests {
         for command in command().get_subcommands() {
             for argument in command.get_arguments() {
                 let (of, option) = (command.get_name(), argument.get_long().unwrap_or_default());
-                assert!(argument.get_help().is_some(), "{of} --{option} has no help");
+                let help =
+                    argument.get_long_help().or(argument.get_help()).map(ToString::to_string);
+                let help = help.unwrap_or_else(|| panic!("{of} --{option} has no help"));
+                assert!(!help.contains('{'), "{of} --{option}: {help}");
                 let defaults = argument.get_default_values();
                 let Some((row, _)) = of_option(ESTIMATORS, of, option) else { continue };
                 // Calculators have defaults of their own.

@@ -114,7 +114,7 @@ class Fitting(SupportsCallbacks, BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _READ_ONLY:
-            raise AttributeError(f"{name} is read-only: fit sets it, and a change would not affect predictions.")
+            raise AttributeError(f"{name} is read-only: fit sets it.")
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,6 +165,7 @@ _READ_ONLY = frozenset(
         *("max_loss_", "mean_loss_", "seen_loss_", "loss_bound_", "theorem_", "validation_"),
         *("best_intercepts_", "constrained_form_"),
         *("finished_", "consistent_at_", "slack_", "outliers_"),
+        *("members_", "target_range_", "max_error_", "norm_"),
     ]
 )
 # The attributes that follow from a model.

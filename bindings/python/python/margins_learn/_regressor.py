@@ -30,15 +30,16 @@ class FocusedRegressor(RegressorMixin, Fitting):
         larger.
     norm : float > 0 or None, default=None
         Largest norm of the coefficients of a function, with its intercept, for targets in [0, 1]. Default: that of the
-        least squares solution. Of several least squares solutions it is the smallest one.
+        least squares solution, or 1 if it is 0. With `standardize` they are those of standardised features. Of several
+        least squares solutions it is the smallest one over standardised features.
     standardize : bool, default=False
-        If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. Predictions take
-        the unscaled features.
+        If True, scale features to mean 0 and standard deviation 1; sparse features are not centred. Without an
+        intercept they are not centred. Predictions take the unscaled features.
     fit_intercept : bool, default=True
         If False, fix the intercept at 0. The smallest target is then the prediction at 0.
     max_steps : int >= 1 or None, default=None
-        Maximum number of steps. Default: by theorem 1 for example 2, with `delta`. The game ends earlier once every
-        error is at most `epsilon`.
+        Maximum number of steps. Default: by theorem 1 for example 2. The game ends earlier once every error is at most
+        `epsilon`.
     outputs : int >= 1 or None, default=None
         Number of functions in the mean, taken before random steps. Default: by theorem 1.
     delta : float in (0, 1), default=0.01
@@ -64,7 +65,8 @@ class FocusedRegressor(RegressorMixin, Fitting):
     max_error_ : float
         Largest absolute error of a sample, in the units of the targets.
     norm_ : float
-        Largest norm of the coefficients of a function, with its intercept.
+        Largest norm of the coefficients of a function, with its intercept; with `standardize` of those for standardised
+        features.
     theorem_ : dict
         Theorem 1 for this game: `steps` and `outputs` of the theorem, and the probability of `failure` with the limits of
         this game, if some clipped function of this norm has no error. `steps` and `outputs` are None if `max_steps` is

@@ -9,7 +9,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::files::{check_files, emit, input, inputs, output, report};
-use crate::output::regression::{ErrorsDocument, RegressionDocument, RowsDocument, TestDocument};
+use crate::output::regression::{ErrorsDocument, RegressionDocument, TestDocument};
 use crate::output::table::facts;
 use crate::output::warnings::{of_unknown_levels, tell};
 use crate::output::write_json;
@@ -41,18 +41,17 @@ pub(super) fn regress(arguments: &RegressArguments) -> Result<(), Failure> {
         })?;
     }
     let name = file.name();
-    let about = RowsDocument {
-        name: &name,
-        rows: data.design.rows(),
-        columns: data.design.columns(),
-        sparse: data.design.is_sparse(),
-    };
     let test = test.map(|(name, rows)| TestDocument {
         name,
         rows: rows.design.rows(),
         errors: ErrorsDocument::new(&errors(&rows, &predictions)),
     });
-    let document = RegressionDocument::new(about, &settings, &fitted, test);
+    if let (Some(TestDocument { name, errors: None, .. }), None) = (&test, out) {
+        tell(&format!(
+            "{name}: no label is a number, so there are no errors. --out writes predictions."
+        ));
+    }
+    let document = RegressionDocument::new((&name, &data), &settings, &fitted, test);
     report([out], |out| match arguments.output.format {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines()),

@@ -1,5 +1,8 @@
 //! Regressions by focused online learning.
 
+use margins::data::Counted;
+use margins::data::encode::Encoding;
+use margins::data::read::Targets;
 use margins::estimators::focused::{FittedRegressor, RegressorSettings};
 use margins::optim::online::LinearClassifier;
 use serde::Serialize;
@@ -20,8 +23,8 @@ pub(crate) struct RegressionDocument<'a> {
     epsilon: f64,
     /// The largest norm of the coefficients of a function, with its intercept.
     norm: f64,
-    #[serde(skip)]
-    norm_is_given: bool,
+    /// True if the norm is that of the least squares solution.
+    least_squares: bool,
     standardize: bool,
     seed: u64,
     steps: u64,
@@ -32,7 +35,11 @@ pub(crate) struct RegressionDocument<'a> {
     mean_error: f64,
     /// The errors, one per row.
     errors: &'a [f64],
-    /// The linear functions, whose clipped mean is the prediction.
+    /// Null without names.
+    feature_names: Option<&'a [String]>,
+    /// Null unless the columns were encoded.
+    encoding: Option<&'a Encoding>,
+    /// The linear functions of the features, whose clipped mean is the prediction.
     functions: &'a [LinearClassifier],
     /// Null unless other rows are predicted.
     test: Option<TestDocument>,
@@ -40,11 +47,11 @@ pub(crate) struct RegressionDocument<'a> {
 
 /// The rows of a regression.
 #[derive(Serialize)]
-pub(crate) struct RowsDocument<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    pub(crate) sparse: bool,
+struct RowsDocument<'a> {
+    name: &'a str,
+    rows: usize,
+    columns: usize,
+    sparse: bool,
 }
 
 /// Theorem 1 for the game.
@@ -93,7 +100,7 @@ impl ErrorsDocument {
 
 impl<'a> RegressionDocument<'a> {
     pub(crate) fn new(
-        data: RowsDocument<'a>,
+        (name, data): (&'a str, &'a Targets),
         settings: &RegressorSettings,
         fitted: &'a FittedRegressor,
         test: Option<TestDocument>,
@@ -102,11 +109,16 @@ impl<'a> RegressionDocument<'a> {
         RegressionDocument {
             format: "margins-regression",
             version: VERSION,
-            data,
+            data: RowsDocument {
+                name,
+                rows: data.design.rows(),
+                columns: data.design.columns(),
+                sparse: data.design.is_sparse(),
+            },
             target_range: fitted.regressor.range,
             epsilon: settings.epsilon,
             norm: fitted.norm,
-            norm_is_given: settings.norm.is_some(),
+            least_squares: fitted.least_squares,
             standardize: settings.standardize,
             seed: settings.seed,
             steps: fitted.ending.rounds,
@@ -122,6 +134,8 @@ impl<'a> RegressionDocument<'a> {
             max_error: fitted.max_error(),
             mean_error: fitted.errors.iter().sum::<f64>() / fitted.errors.len() as f64,
             errors: &fitted.errors,
+            feature_names: data.feature_names.as_deref(),
+            encoding: data.encoding.as_ref(),
             functions: &fitted.regressor.functions,
             test,
         }
@@ -134,7 +148,7 @@ impl<'a> RegressionDocument<'a> {
             true => format!("{}, above epsilon {}", number(self.max_error), number(epsilon)),
             false => format!("{}, at most epsilon {}", number(self.max_error), number(epsilon)),
         };
-        let origin = if self.norm_is_given { "" } else { ", that of least squares" };
+        let origin = if self.least_squares { ", that of least squares" } else { "" };
         let mut lines = vec![
             size(self.data.name, self.data.rows, self.data.columns),
             ("targets", format!("{} to {}", number(low), number(high))),
@@ -146,7 +160,7 @@ impl<'a> RegressionDocument<'a> {
             ("mean error", number(self.mean_error)),
             ("theorem 1", self.theorem.line(self.max_steps)),
         ];
-        lines.extend(self.test.as_ref().and_then(TestDocument::line).map(|line| ("test", line)));
+        lines.extend(self.test.as_ref().map(|test| ("test", test.line())));
         lines
     }
 }
@@ -155,7 +169,8 @@ impl TheoremDocument {
     /// Returns the line on the theorem, and on the game if its limits are others.
     fn line(&self, most: u64) -> String {
         let here = format!(
-            "failure probability at most {} with {most} steps and {} functions",
+            "if a function of this norm has no error, failure probability at most {} with {most} steps and \
+             {} functions",
             number(self.failure),
             self.played
         );
@@ -171,10 +186,14 @@ impl TheoremDocument {
 }
 
 impl TestDocument {
-    fn line(&self) -> Option<String> {
-        let ErrorsDocument { rows, max_error, mean_error } = self.errors.as_ref()?;
+    fn line(&self) -> String {
+        let size = Counted(self.rows, "row");
+        let name = &self.name;
+        let Some(ErrorsDocument { rows, max_error, mean_error }) = &self.errors else {
+            return format!("{name}: {size}, no label is a number");
+        };
         let (largest, mean) = (number(*max_error), number(*mean_error));
-        let of = if *rows == self.rows { String::new() } else { format!(" of {}", self.rows) };
-        Some(format!("{}: {rows}{of} rows, largest error {largest}, mean error {mean}", self.name))
+        let of = if *rows == self.rows { String::new() } else { format!("{rows} of ") };
+        format!("{name}: {of}{size}, largest error {largest}, mean error {mean}")
     }
 }

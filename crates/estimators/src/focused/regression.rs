@@ -8,11 +8,15 @@ use std::time::Duration;
 use margins_boost::{Horizon, RegressionGame, RegressionOutcome, largest_norm};
 use margins_data::{Design, Sample, Standardizer};
 use margins_optim::Status;
+use margins_optim::method::Limits;
 use margins_optim::online::{LinearClassifier, Scorer};
 
 use crate::Error;
 use crate::regularised::IterationObserver;
 use crate::standardization::Standardization;
+
+/// The most steps of a game that has no limit of its own, some hours.
+const MOST_STEPS: u64 = 100_000_000_000;
 
 /// The settings of a regression by focused online learning, example 2 of Shalev-Shwartz and Wexler
 /// (2016).
@@ -26,8 +30,9 @@ pub struct RegressorSettings {
     /// The largest error of a sample at which the game ends, as a share of the range of the targets,
     /// between 0 and 1.
     pub epsilon: f64,
-    /// The largest norm W of the coefficients of a function, with its intercept; by default that of
-    /// the least squares solution.
+    /// The largest norm W of a function as the game sees it: of its coefficients, those of standardised
+    /// features if they are, with its intercept. By default that of the least squares solution, or 1 if
+    /// that is 0; of several solutions the smallest one over standardised features.
     pub norm: Option<f64>,
     /// True if the game is played on features of deviation 1, and of mean 0 if they are dense and
     /// there is an intercept.
@@ -97,8 +102,10 @@ pub struct FittedRegressor {
     pub regressor: Regressor,
     /// The absolute error of every sample, in the units of the targets.
     pub errors: Vec<f64>,
-    /// The largest norm W of the coefficients of a function.
+    /// The largest norm W of a function as the game saw it, with its intercept.
     pub norm: f64,
+    /// True if [`norm`](Self::norm) is that of the least squares solution.
+    pub least_squares: bool,
     /// The end of the game.
     pub ending: RegressionOutcome,
     /// The steps and functions of the theorem; `None` if [`max_steps`](RegressorSettings::max_steps) is
@@ -137,9 +144,10 @@ impl RegressorSettings {
     ///
     /// # Errors
     /// [`Error::Setting`]: an epsilon or delta that is not between 0 and 1, a norm that is not finite or
-    /// not greater than 0, another number of targets than of samples, targets that are not finite or whose
-    /// range overflows. [`Error::Boost`]: another number outside its range, more steps of the theorem
-    /// than 2^53 if no number of steps is given, or a callback that ended the game.
+    /// not greater than 0, no steps or no outputs, another number of targets than of samples, targets that
+    /// are not finite or whose range overflows, samples whose norms overflow, more steps of the theorem
+    /// than 1e11 (2^53 with a time limit) if no number of steps is given. [`Error::Boost`]: a callback
+    /// that ended the game.
     /// [`Error::Data`]: standardised values overflow.
     pub fn fit(&self, design: &Design, targets: &[f64]) -> Result<FittedRegressor, Error> {
         self.check()?;
@@ -151,13 +159,15 @@ impl RegressorSettings {
         let width = high - low;
         let scaled = |y: &f64| if width > 0.0 { ((y - low) / width).clamp(0.0, 1.0) } else { 0.0 };
         let scaled: Vec<f64> = targets.iter().map(scaled).collect();
-        let standardization = self.standardize.then(|| {
-            let centred = self.intercept && !design.is_sparse();
-            Standardization::new(Standardizer::fit(design, None), centred)
-        });
+        let limits = self.iterations.limits(self.time_limit);
+        let least_squares = match self.norm {
+            Some(_) => None,
+            None => self.least_squares_norm(design, &scaled, &limits)?,
+        };
+        let norm = self.norm.or(least_squares).unwrap_or(1.0);
+        let standardization = self.standardize.then(|| self.standardization(design));
         let posed = self.posed(design, standardization.as_ref())?;
-        let norm = self.norm.unwrap_or_else(|| least_squares::norm(&posed, &scaled));
-        let (ending, horizon, theory, game) = self.play(&posed, &scaled, norm)?;
+        let (ending, horizon, theory, game) = self.play(&posed, &scaled, norm, &limits)?;
         let status = match ending.stopped {
             Some(Status::Interrupted) => return Err(margins_boost::Error::Interrupted.into()),
             Some(limit) => limit,
@@ -165,12 +175,7 @@ impl RegressorSettings {
             None => Status::IterationLimit,
         };
         let regret = norm * largest_norm(&posed) * (horizon.rounds() as f64).sqrt();
-        let function = |member: &Vec<f64>| {
-            let (coef, intercept) = member.split_at(design.columns());
-            let intercept = intercept.first().copied().unwrap_or(0.0);
-            let function = LinearClassifier { intercept, coef: coef.to_vec() };
-            standardization.as_ref().map_or(function.clone(), |scaling| scaling.unscale(&function))
-        };
+        let function = |member: &Vec<f64>| self.function(member, design, standardization.as_ref());
         Ok(FittedRegressor {
             regressor: Regressor {
                 functions: game.predictor().members().iter().map(function).collect(),
@@ -178,6 +183,7 @@ impl RegressorSettings {
             },
             errors: game.errors().into_iter().map(|error| width * error).collect(),
             norm,
+            least_squares: least_squares.is_some(),
             ending,
             theory,
             horizon,
@@ -192,12 +198,55 @@ impl RegressorSettings {
                 return Err(Error::setting(name, &value, "between 0 and 1"));
             }
         }
+        for (name, count) in
+            [("max_steps", self.max_steps), ("outputs", self.outputs.map(|count| count as u64))]
+        {
+            if count == Some(0) {
+                return Err(Error::setting(name, &0, "at least 1"));
+            }
+        }
         match self.norm {
             Some(norm) if !(norm > 0.0 && norm.is_finite()) => {
                 Err(Error::setting("norm", &norm, "a finite number greater than 0"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns the scaling of the features; without an intercept, and of sparse ones, it does not centre
+    /// them.
+    fn standardization(&self, design: &Design) -> Standardization {
+        let centred = self.intercept && !design.is_sparse();
+        Standardization::new(Standardizer::fit(design, None), centred)
+    }
+
+    /// Returns the norm of the least squares solution, unless it is 0 or overflows. It is found over
+    /// standardised features, where features of large numbers do not hide others.
+    fn least_squares_norm(
+        &self,
+        design: &Design,
+        targets: &[f64],
+        limits: &Limits<'_>,
+    ) -> Result<Option<f64>, Error> {
+        let scaling = self.standardization(design);
+        let found = least_squares::solution(&*self.posed(design, Some(&scaling))?, targets, limits);
+        let scaling = (!self.standardize).then_some(&scaling);
+        let function = self.function(&found, design, scaling);
+        let norm = function.coef.iter().fold(function.intercept.abs(), |norm, w| norm.hypot(*w));
+        Ok((norm > 0.0 && norm.is_finite()).then_some(norm))
+    }
+
+    /// Returns the function of the features as given, from coefficients of the game.
+    fn function(
+        &self,
+        member: &[f64],
+        design: &Design,
+        standardization: Option<&Standardization>,
+    ) -> LinearClassifier {
+        let (coef, intercept) = member.split_at(design.columns());
+        let intercept = intercept.first().copied().unwrap_or(0.0);
+        let function = LinearClassifier { intercept, coef: coef.to_vec() };
+        standardization.map(|scaling| scaling.unscale(&function)).unwrap_or(function)
     }
 
     /// Returns the samples as the game sees them: standardised, and with a feature of value 1 for the
@@ -228,14 +277,35 @@ impl RegressorSettings {
         design: &'d Design,
         targets: &'d [f64],
         norm: f64,
+        limits: &Limits<'_>,
     ) -> Result<(RegressionOutcome, Horizon, Option<Horizon>, RegressionGame<'d>), Error> {
         let (rows, epsilon, delta) = (design.rows(), self.epsilon, self.delta);
-        let theory = Horizon::with_regret(rows, epsilon, delta, 0.0, norm * largest_norm(design));
-        let (steps, theory) = match (self.max_steps, theory) {
-            (Some(steps), theory) => (steps, theory.ok()),
-            (None, theory) => {
-                let theory = theory?;
-                (theory.rounds(), Some(theory))
+        let largest = largest_norm(design);
+        if !(norm * largest).is_finite() {
+            let requirement = "such that its product with the norm of a function is finite: standardise \
+                               the features";
+            return Err(Error::setting("the largest norm of a sample", &largest, requirement));
+        }
+        let theory = Horizon::with_regret(rows, epsilon, delta, 0.0, norm * largest).ok();
+        let is_short =
+            |theory: &Horizon| theory.rounds() <= MOST_STEPS || self.time_limit.is_some();
+        let steps = match (self.max_steps, theory.filter(is_short)) {
+            (Some(steps), _) => steps,
+            (None, Some(theory)) => theory.rounds(),
+            (None, None) => {
+                let steps = match theory {
+                    Some(theory) => format!("{:.2e}", theory.rounds() as f64),
+                    None => "more than 2^53".to_owned(),
+                };
+                let requirement = format!(
+                    "at most {:e}: standardise features of large numbers, or set the maximum number of steps",
+                    MOST_STEPS as f64
+                );
+                return Err(Error::setting(
+                    "the number of steps of theorem 1",
+                    &steps,
+                    requirement,
+                ));
             }
         };
         let outputs = match self.outputs {
@@ -245,7 +315,7 @@ impl RegressorSettings {
         };
         let horizon = Horizon::new(steps, outputs)?;
         let mut game = RegressionGame::new(design, targets, norm, horizon, self.seed)?;
-        let ending = game.run(Some(epsilon), &self.iterations.limits(self.time_limit))?;
+        let ending = game.run(Some(epsilon), limits)?;
         Ok((ending, horizon, theory, game))
     }
 }

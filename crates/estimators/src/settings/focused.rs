@@ -213,15 +213,19 @@ pub(super) const REGRESSOR: &[Setting] = &[
         option: Some("norm"),
         kind: Kind::Number,
         range: "> 0",
-        none: "that of the least squares solution",
+        none: "that of the least squares solution, or 1 if it is 0",
         sentence: "Largest norm of the coefficients of a function, with its intercept, for targets in [0, 1]",
-        more: "Of several least squares solutions it is the smallest one.",
+        more: "With {standardize} they are those of standardised features. Of several least squares solutions \
+               it is the smallest one over standardised features.",
         ..NONE
     },
-    Setting { more: "Predictions take the unscaled features.", ..CENTRED },
+    Setting {
+        more: "Without an intercept they are not centred. Predictions take the unscaled features.",
+        ..CENTRED
+    },
     Setting { more: "The smallest target is then the prediction at 0.", ..FIT_INTERCEPT },
     Setting {
-        none: "by theorem 1 for example 2, with {delta}",
+        none: "by theorem 1 for example 2",
         sentence: "Maximum number of steps",
         more: "The game ends earlier once every error is at most {epsilon}.",
         ..MAX_STEPS
