@@ -96,7 +96,7 @@ def test_the_norm_is_that_of_least_squares():
             solution = np.linalg.lstsq(np.column_stack([features, np.ones(len(X))]), targets)[0]
             model = FocusedRegressor(standardize=standardize, max_steps=5).fit(Z, y)
             assert model.norm_ == pytest.approx(np.linalg.norm(solution), rel=1e-5)
-    with pytest.raises(ValueError, match=r"theorem 1 is \d.\d\de\d+, but must be at most 1e11: standardise"):
+    with pytest.raises(ValueError, match="theorem 1 is .*, but must be at most 1e11: standardise"):
         FocusedRegressor().fit(units, y)
     assert FocusedRegressor(standardize=True).fit(units, y).status_ == "rule-met"
 
