@@ -17,6 +17,7 @@ mod choose;
 mod conjugate_gradients;
 pub(crate) mod costs;
 mod descent;
+mod factor;
 mod gradient_descent;
 mod growing_cholesky;
 mod lbfgs;

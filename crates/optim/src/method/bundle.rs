@@ -16,9 +16,10 @@
 //! far. Planes do not depend on lambda and serve the whole path.
 
 use margins_losses::MarginLoss;
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::{Evaluator, Valued};
+use crate::method::factor::{cholesky, solve_factored};
 use crate::method::{Ending, Monitor, Status};
 use crate::problem::Point;
 use crate::problem::summation::dot;
@@ -223,12 +224,18 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         for k in 0..count {
             system[(k, k)] += bounds[k] / weights[k];
         }
-        let Some(factor) = Cholesky::new(system) else { break };
-        let one = factor.solve(&ones);
+        if !cholesky(&mut system) {
+            break;
+        }
+        let solve = |mut right: DVector<f64>| {
+            solve_factored(&system, right.as_mut_slice());
+            right
+        };
+        let one = solve(ones.clone());
         // The step takes the products of weights and multipliers to the given ones.
         let direction = |products: &DVector<f64>| {
             let right = -&residual - products.component_div(&weights);
-            let free = factor.solve(&right);
+            let free = solve(right);
             let level = (free.sum() + excess) / one.sum();
             let weight = free - level * &one;
             let bound = -(products + bounds.component_mul(&weight)).component_div(&weights);

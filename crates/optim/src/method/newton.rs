@@ -7,7 +7,6 @@
 mod by_class;
 mod curved;
 mod equation;
-mod factor;
 mod sampled;
 mod system;
 

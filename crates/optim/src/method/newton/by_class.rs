@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::factor::{cholesky, solve_factored};
+use crate::method::factor::{cholesky, solve_factored};
 
 /// The inverse of the blocks of `H` that belong to one class each, among directions that add up to 0 over
 /// the classes, and the exact inverse of H, one over the ridge, along coefficients that all classes

@@ -5,10 +5,10 @@ use nalgebra::DMatrix;
 use super::by_class::ClassInverse;
 use super::curved::CurvedFactor;
 use super::equation::{Equation, Iterated};
-use super::factor::{cholesky, solve_factored};
 use super::sampled::SampledInverse;
 use crate::method::Exactness;
 use crate::method::costs::{self, Shape};
+use crate::method::factor::{cholesky, solve_factored};
 use crate::space::Samples;
 
 /// The largest order of a dense system that is formed and factorised.
