@@ -1,6 +1,6 @@
 //! The command that makes the largest error of a regression small, by focused online learning.
 
-use margins::data::read::{Targets, Unlabelled};
+use margins::data::read::{RowLabels, Targets, Unlabelled};
 use margins::estimators::focused::RegressorSettings;
 use margins::model::accept_features;
 
@@ -87,7 +87,7 @@ fn checked(data: &Targets, name: &str, rows: Unlabelled) -> Result<Unlabelled, F
 
 /// Returns the absolute errors of the rows whose labels are numbers.
 fn errors(rows: &Unlabelled, predictions: &[f64]) -> Vec<f64> {
-    let labels = rows.labels.iter().flat_map(|labels| labels.iter()).zip(predictions);
+    let labels = rows.labels.iter().flat_map(RowLabels::iter).zip(predictions);
     let error = |(label, prediction): (&str, &f64)| {
         let target = label.trim().parse::<f64>().ok().filter(|target| target.is_finite())?;
         Some((target - prediction).abs())

@@ -76,29 +76,26 @@ pub fn targets_from(
     };
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
     let dropped = table.dropped.len();
-    let (design, feature_names, encoding) =
-        features(table.features, &options.features).map_err(|error| in_file(name, error))?;
+    let of_file = |error| in_file(name, error);
+    let columns = learned(&table.features, &options.features).map_err(of_file)?;
+    let (design, feature_names) = table.features.encoded(&columns).map_err(of_file)?;
+    let encoding = match columns {
+        FeatureColumns::Known(encoding) => Some(*encoding),
+        _ => None,
+    };
     Ok(Targets { design, values, feature_names, encoding, dropped })
 }
 
-/// Returns the features by an encoding that is learned from them or known, if there is one.
-fn features(
-    features: FeatureTable,
-    columns: &FeatureColumns,
-) -> Result<(Design, Option<Vec<String>>, Option<Encoding>), Error> {
-    let known = match (&features, columns) {
+/// Returns how the columns are read, with an encoding learned from them where one is to be learned.
+fn learned(features: &FeatureTable, columns: &FeatureColumns) -> Result<FeatureColumns, Error> {
+    match (features, columns) {
         (FeatureTable::Raw(raw, places), FeatureColumns::Learn(options)) => {
             let learned = Encoding::learn(raw, None, options.clone());
-            &FeatureColumns::Known(Box::new(learned.map_err(|error| places.locate(error))?))
+            let encoding = learned.map_err(|error| places.locate(error))?;
+            Ok(FeatureColumns::Known(Box::new(encoding)))
         }
-        _ => columns,
-    };
-    let (design, names) = features.encoded(known)?;
-    let encoding = match known {
-        FeatureColumns::Known(encoding) => Some((**encoding).clone()),
-        _ => None,
-    };
-    Ok((design, names, encoding))
+        _ => Ok(columns.clone()),
+    }
 }
 
 /// Returns the number of a label, if it is finite.

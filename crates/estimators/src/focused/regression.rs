@@ -121,6 +121,14 @@ pub struct FittedRegressor {
     pub status: Status,
 }
 
+/// A game that has ended.
+struct Played<'d> {
+    game: RegressionGame<'d>,
+    ending: RegressionOutcome,
+    horizon: Horizon,
+    theory: Option<Horizon>,
+}
+
 impl FittedRegressor {
     /// Returns the largest error of a sample.
     pub fn max_error(&self) -> f64 {
@@ -167,7 +175,7 @@ impl RegressorSettings {
         let norm = self.norm.or(least_squares).unwrap_or(1.0);
         let standardization = self.standardize.then(|| self.standardization(design));
         let posed = self.posed(design, standardization.as_ref())?;
-        let (ending, horizon, theory, game) = self.play(&posed, &scaled, norm, &limits)?;
+        let Played { game, ending, horizon, theory } = self.play(&posed, &scaled, norm, &limits)?;
         let status = match ending.stopped {
             Some(Status::Interrupted) => return Err(margins_boost::Error::Interrupted.into()),
             Some(limit) => limit,
@@ -270,15 +278,14 @@ impl RegressorSettings {
         Ok(posed)
     }
 
-    /// Plays the game on targets in [0, 1], and returns its end, its steps and functions, and those of
-    /// the theorem.
+    /// Plays the game on targets in [0, 1].
     fn play<'d>(
         &self,
         design: &'d Design,
         targets: &'d [f64],
         norm: f64,
         limits: &Limits<'_>,
-    ) -> Result<(RegressionOutcome, Horizon, Option<Horizon>, RegressionGame<'d>), Error> {
+    ) -> Result<Played<'d>, Error> {
         let (rows, epsilon, delta) = (design.rows(), self.epsilon, self.delta);
         let largest = largest_norm(design);
         if !(norm * largest).is_finite() {
@@ -316,7 +323,7 @@ impl RegressorSettings {
         let horizon = Horizon::new(steps, outputs)?;
         let mut game = RegressionGame::new(design, targets, norm, horizon, self.seed)?;
         let ending = game.run(Some(epsilon), limits)?;
-        Ok((ending, horizon, theory, game))
+        Ok(Played { game, ending, horizon, theory })
     }
 }
 
