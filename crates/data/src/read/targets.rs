@@ -55,9 +55,9 @@ pub fn targets(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Targets,
 /// let read = read::targets_from(text.as_bytes(), "homes.csv", Format::Csv, &options)?;
 /// assert_eq!(read.values, [210.5, 280.0]);
 ///
-/// let text = "rooms,price\n3,210.5\n4,dear\n";
+/// let text = "rooms,price\n3,210.5\n4,high\n";
 /// let refused = read::targets_from(text.as_bytes(), "homes.csv", Format::Csv, &options).unwrap_err();
-/// assert!(refused.to_string().contains("line 3") && refused.to_string().contains("'dear'"));
+/// assert!(refused.to_string().contains("line 3") && refused.to_string().contains("'high'"));
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 ///
