@@ -269,6 +269,31 @@ mod tests {
         assert_eq!(mentions(text), expected.collect::<Vec<_>>());
     }
 
+    /// The functions, classes and keywords of Python in the column of commands are in its package.
+    #[test]
+    fn the_calls_of_python_in_papers_exist() {
+        let words = crate::settings::words_of_python();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let page = std::fs::read_to_string(workspace().join("docs/papers.md")).unwrap();
+        let (mut calls, mut faults) = (0, Vec::new());
+        for (line, row) in (1..).zip(page.lines()).filter(|(_, row)| row.starts_with('|')) {
+            let Some(cell) = row.trim_matches('|').split('|').nth(2) else { continue };
+            for code in cell.split('`').skip(1).step_by(2) {
+                if ["margins ", "cargo ", "--"].iter().any(|start| code.starts_with(start)) {
+                    continue;
+                }
+                for (at, _) in code.match_indices(['(', '=']) {
+                    let name = code[..at].rsplit(|c| !is_part(c)).next().unwrap_or_default();
+                    calls += usize::from(!name.is_empty());
+                    if !name.is_empty() && !words.contains(name) {
+                        faults.push(format!("docs/papers.md:{line}: {code}: no {name} in Python"));
+                    }
+                }
+            }
+        }
+        assert!(calls > 100 && faults.is_empty(), "{calls} calls\n{}", faults.join("\n"));
+    }
+
     /// In the column of the tests the names after a path are functions.
     #[test]
     fn the_named_items_of_papers_exist() {

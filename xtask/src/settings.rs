@@ -1,6 +1,8 @@
 //! What follows from the rows of settings: signatures, documentation and type stubs of the Python
 //! package, and the page of the book. `cargo xtask settings` writes them.
 
+mod options;
+
 use std::path::{Path, PathBuf};
 
 use margins::estimators::settings::{ESTIMATORS, EstimatorSettings, Kind, Setting};
@@ -136,7 +138,7 @@ fn page(estimators: &[EstimatorSettings]) -> String {
             );
         }
     }
-    page
+    page + &options::section(estimators)
 }
 
 /// Returns the default of a setting for a table.
@@ -208,6 +210,20 @@ fn wrapped(text: &str, indent: &str) -> String {
         }
     }
     lines + &line + "\n"
+}
+
+/// Returns the words of the modules of the Python package.
+#[cfg(test)]
+pub(crate) fn words_of_python() -> std::collections::HashSet<String> {
+    let package = workspace().join("bindings/python/python/margins_learn");
+    let folders = [package.clone(), package.join("display")];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let modules = files.map(|entry| entry.unwrap().path());
+    let modules = modules.filter(|path| path.extension().is_some_and(|end| end == "py"));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words =
+        |text: String| -> Vec<String> { text.split(|c| !is_part(c)).map(str::to_owned).collect() };
+    modules.map(|path| read(&path).unwrap()).flat_map(words).collect()
 }
 
 #[cfg(test)]

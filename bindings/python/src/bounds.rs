@@ -1,7 +1,7 @@
 //! The theorems on the maximal loss as calculators.
 
 use margins::boost::bounds::{self, TypicalAndRare};
-use margins::boost::{Error, Horizon};
+use margins::boost::{Error, Horizon, Slack};
 use margins::data::Dataset;
 use margins::data::generate::RareSamples;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
@@ -21,8 +21,10 @@ pub(crate) fn focused_horizon(
     mistakes: f64,
     epsilon: f64,
     delta: f64,
+    slack: f64,
 ) -> PyResult<(u64, usize)> {
-    let horizon = Horizon::theorem_1(rows, epsilon, delta, mistakes).map_err(refused)?;
+    let regret = Slack::regret(slack).map_err(refused)?;
+    let horizon = Horizon::with_regret(rows, epsilon, delta, mistakes, regret).map_err(refused)?;
     Ok((horizon.rounds(), horizon.outputs()))
 }
 
@@ -34,9 +36,11 @@ pub(crate) fn focused_failure(
     epsilon: f64,
     steps: u64,
     outputs: usize,
+    slack: f64,
 ) -> PyResult<f64> {
     let horizon = Horizon::new(steps, outputs).map_err(refused)?;
-    horizon.failure(rows, epsilon, mistakes).map_err(refused)
+    let losses = mistakes + Slack::regret(slack).map_err(refused)? * (steps as f64).sqrt();
+    horizon.failure(rows, epsilon, losses).map_err(refused)
 }
 
 /// Returns the number of samples of theorem 2, and the naive one.

@@ -1,7 +1,9 @@
 //! Guarantees of calibration over arrays.
 
 use margins::calibration::least_risk::{LeastRisk, share_without_noise as share_of};
-use margins::calibration::location::{Location, LocationSettings, Stability, summarize};
+use margins::calibration::location::{
+    Location, LocationSettings, MarginLocation, Stability, summarize,
+};
 use margins::calibration::probability::{Binning, Reliability};
 use margins::calibration::projection_bound::projection_bound as garg_roth;
 use margins::calibration::risk_bound::MarginPursuitBound;
@@ -170,6 +172,39 @@ pub(crate) fn location<'py>(
     result.set_item("stability_bound", bound)?;
     result.set_item("median_of_means", found.median_of_means.estimate)?;
     result.set_item("median_of_means_half_width", found.median_of_means_half_width)?;
+    Ok(result)
+}
+
+/// Returns the location of margins at a scale, beside the level gamma.
+#[pyfunction]
+pub(crate) fn margin_location<'py>(
+    py: Python<'py>,
+    margins: PyReadonlyArray1<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    gamma: f64,
+    scale: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    /// The steps to the root.
+    const STEPS: usize = 100;
+    let margins = copied(py, &margins, |x| x)?;
+    let weights = weights.map(|weights| copied(py, &weights, |x| x)).transpose()?;
+    let size = STEPS.saturating_mul(margins.len());
+    let job = move || Ok(MarginLocation::new(&margins, weights.as_deref(), gamma, scale)?);
+    of_margins(py, run_sized(py, None, size, job)?)
+}
+
+/// Returns the location of margins as a dictionary.
+pub(crate) fn of_margins(py: Python<'_>, found: MarginLocation) -> PyResult<Bound<'_, PyDict>> {
+    let result = PyDict::new(py);
+    result.set_item("gamma", found.gamma)?;
+    result.set_item("scale", found.scale)?;
+    result.set_item("estimate", found.estimate)?;
+    result.set_item("attained", found.attained)?;
+    result.set_item("variance_bound", found.variance_bound)?;
+    result.set_item("interval", found.interval.map(|[lower, upper]| (lower, upper)))?;
+    result.set_item("mean", found.mean)?;
+    result.set_item("variance", found.variance)?;
+    result.set_item("skewness", found.skewness)?;
     Ok(result)
 }
 

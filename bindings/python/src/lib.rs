@@ -37,8 +37,9 @@ mod _native {
     };
     #[pymodule_export]
     use super::calibration::{
-        conditional_risk, estimated_bound, getroot, least_risk, location, misclassification_bound,
-        not_calibrated, projection_bound, psi, psi_inverse, reliability, share_without_noise,
+        conditional_risk, estimated_bound, getroot, least_risk, location, margin_location,
+        misclassification_bound, not_calibrated, projection_bound, psi, psi_inverse, reliability,
+        share_without_noise,
     };
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};
@@ -56,7 +57,7 @@ mod _native {
     #[pymodule_export]
     use super::massart::{
         HalfspaceState, audit_massart, fit_massart, massart_cut_plan, massart_plan,
-        massart_reweighted_loss, massart_simulation, partial_fit_massart,
+        massart_reweighted_loss, massart_seconds, massart_simulation, partial_fit_massart,
     };
     #[pymodule_export]
     use super::model::{Model, ModelPath};

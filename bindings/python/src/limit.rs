@@ -38,6 +38,8 @@ pub(crate) fn separable_limit<'py>(
     result.set_item("least_margin", found.least_margin)?;
     result.set_item("criterion", found.criterion)?;
     result.set_item("first_lambda", found.first_lambda)?;
+    result.set_item("first_size", found.first_size())?;
+    result.set_item("power", found.power())?;
     result.set_item("relative_gap", found.relative_gap)?;
     result.set_item("coef", found.coef.into_pyarray(py))?;
     Ok(result)

@@ -313,6 +313,32 @@ pub(crate) fn massart_plan<'py>(
     Ok(result)
 }
 
+/// Returns the seconds of a step of algorithm 1 on these samples, or of a call of the separation oracle
+/// for each of its samples.
+#[pyfunction]
+pub(crate) fn massart_seconds(
+    py: Python<'_>,
+    data: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyDict>,
+    problem: [f64; 4],
+    of_calls: bool,
+) -> PyResult<f64> {
+    let [eta, gamma, epsilon, delta] = problem;
+    let target = Target::new(epsilon, delta).map_err(refused)?;
+    let problem = Problem::new(eta, gamma).map_err(refused)?.with_target(target);
+    let stop = Stop::default();
+    let Settings { halfspace, threads, .. } = Settings::take(settings, &stop, None)?;
+    let data = Data::take_of_two(data)?;
+    let timed = move || {
+        let data = data.dataset_of_two()?;
+        match of_calls {
+            true => halfspace.seconds_per_row_of_a_call(&data, &problem),
+            false => halfspace.seconds_per_step(&data, &problem),
+        }
+    };
+    run(py, threads, &stop, timed)
+}
+
 /// Returns the localisation method of this name.
 fn localization_of(name: &str) -> PyResult<Method> {
     match name {

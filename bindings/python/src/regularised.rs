@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use margins::calibration::location::MarginLocation;
 use margins::data::ClassLabels;
 use margins::estimators::regularised::{
     ClassifierSettings, FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation,
@@ -16,6 +17,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
+use crate::calibration;
 use crate::data::Data;
 use crate::dictionary::Given;
 use crate::distributed::TrainingData;
@@ -145,15 +147,21 @@ pub(crate) fn fit_path<'py>(
     let job = move |settings: &ClassifierSettings, stop: &Stop| {
         let (path, names) = data.path(settings, stop)?;
         let duals = path.duals(settings)?;
+        let locations = (0..path.fits.len()).map(|at| path.margin_location(settings, at));
+        let locations = locations.collect::<Result<Option<Vec<_>>, _>>()?;
         // Coefficients that overflowed at one lambda make no model, but leave the others as they are.
         let models = path.models(settings).ok();
         let separation = path.separation(settings).unwrap_or_default();
-        Ok((path, models, names, duals, separation))
+        Ok((path, models, names, duals, locations, separation))
     };
-    let (path, models, names, duals, separation) = solve(py, settings, given, watchers, job)?;
+    let (path, models, names, duals, locations, separation) =
+        solve(py, settings, given, watchers, job)?;
     let result = report::of_path(py, &path)?;
     let duals = duals.map(|duals| PyArray2::from_vec2(py, &duals)).transpose();
     result.set_item("duals", duals.map_err(|error| PyValueError::new_err(error.to_string()))?)?;
+    let of = |found: MarginLocation| calibration::of_margins(py, found);
+    let locations = locations.map(|all| all.into_iter().map(of).collect::<PyResult<Vec<_>>>());
+    result.set_item("margin_locations", locations.transpose()?)?;
     result.set_item("models", models.map(ModelPath::new))?;
     result.set_item("warnings", separation.into_iter().collect::<Vec<_>>())?;
     result.set_item("rows", rows)?;
@@ -261,14 +269,18 @@ fn fit<'py>(
         let keeps_duals = settings.options.keep_duals;
         let duals = if keeps_duals { fitted.dual_solutions(settings)? } else { None };
         let best_intercepts = fitted.best_intercepts(settings)?;
-        Ok((fitted, bounds, duals, best_intercepts))
+        let location = fitted.margin_location()?;
+        Ok((fitted, bounds, duals, best_intercepts, location))
     };
-    let (fitted, bounds, duals, best_intercepts) = solve(py, settings, given, watchers, job)?;
+    let (fitted, bounds, duals, best_intercepts, location) =
+        solve(py, settings, given, watchers, job)?;
     let certifiable = has_penalty || fitted.report.scheme.is_joint();
     let result = report::of_fit(py, fitted)?;
     result.set_item("certifiable", certifiable)?;
     result.set_item("leave_one_out_bounds", bounds.map(|bounds| (bounds.lower, bounds.upper)))?;
     result.set_item("rows", rows)?;
+    let location = location.map(|found| calibration::of_margins(py, found));
+    result.set_item("margin_location", location.transpose()?)?;
     let ends = best_intercepts.map(|best| vec![best.lower, best.upper].into_pyarray(py));
     result.set_item("best_intercepts", ends)?;
     if let Some(solutions) = duals {

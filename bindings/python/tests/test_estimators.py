@@ -509,6 +509,11 @@ def test_the_evidence_and_the_theorem_of_a_game():
 
 
 def test_calculators_of_the_maximal_loss():
+    slack = bounds.focused_horizon(50, 10.0, epsilon=0.1, delta=1e-3, slack=2.0)
+    assert slack["steps"] > bounds.focused_horizon(50, 10.0, epsilon=0.1, delta=1e-3)["steps"]
+    assert 9e-4 < bounds.focused_failure(50, 10.0, epsilon=0.1, slack=2.0, **slack) <= 1e-3
+    with pytest.raises(ValueError, match="slack budget is -1"):
+        bounds.focused_horizon(50, 10.0, slack=-1)
     horizon = bounds.focused_horizon(50, 10.0, epsilon=0.1, delta=1e-3)
     assert 0.9e-3 < bounds.focused_failure(50, 10.0, epsilon=0.1, **horizon) <= 1e-3
     assert bounds.focused_failure(50, 10.0, epsilon=0.1, steps=horizon["steps"] // 2, outputs=horizon["outputs"]) > 1e-3
@@ -734,6 +739,12 @@ def test_what_the_proof_needs_is_calculated():
     assert ml.massart.plan(0.3, 0.05, samples=plan.rows - 1).proven_epsilon > 0.05
     assert ml.massart.plan(0.3, 0.05, plan="practical").steps == 119_830
     assert ml.massart.plan(0.3, 0.05, samples=1000).proven_epsilon is None
+    # A step, or a row of a call, takes between a tenth of a nanosecond and ten microseconds.
+    X = np.random.default_rng(1).normal(size=(2000, 3))
+    timed, easy = ml.massart.plan(0.3, 0.05, X=X), ml.massart.plan(0, 0.9, 0.9, 0.9, X=X)
+    assert plan.seconds is None and 1e-10 < timed.seconds / timed.steps < 1e-5 and easy.proven_epsilon is not None
+    cuts = ml.massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1, X=X)
+    assert 1e-10 < cuts.seconds / (cuts.calls * cuts.rows_per_call) < 1e-5
     with pytest.raises(ValueError, match="eta is 0.5, but must be at least 0"):
         ml.massart.plan(0.5, 0.05)
     with pytest.raises(ValueError, match="plan is 'best', but must be 'practical' or 'proven'"):
@@ -949,6 +960,42 @@ def test_every_member_has_duals_one_versus_rest():
         ml.MarginClassifier("hinge", multi_class="ovo", keep_duals=True).fit(X, y)
     with pytest.raises(ValueError, match="keep_duals"):
         ml.MarginClassifier("logistic", C=np.inf, keep_duals=True).fit(X, y == 0)
+
+
+@pytest.mark.parametrize("loss", ["lhs", "hinge"])
+def test_duals_of_paths_and_searches_are_those_of_their_fits(loss):
+    X, y = clouds(60, 2)
+    grid = [0.05, 0.5]
+    path = ml.MarginPath(loss, Cs=grid, tol=1e-10, keep_duals=True).fit(X, y)
+    search = ml.MarginClassifierCV(loss, Cs=grid, tol=1e-10, keep_duals=True).fit(X, y)
+    fits = {C: ml.MarginClassifier(loss, C=C, tol=1e-10, keep_duals=True).fit(X, y) for C in path.Cs_}
+    expected = np.array([fits[C].duals_ for C in path.Cs_])
+    # The duals of the leaky hockey stick are unique; those of the hinge give unique coefficients.
+    signs = np.where(y == path.classes_[1], 1, -1)
+    assert (path.duals_ * signs) @ X == pytest.approx((expected * signs) @ X, abs=1e-3)
+    assert (search.duals_ * signs) @ X == pytest.approx((fits[search.best_C_].duals_ * signs) @ X, abs=1e-3)
+    assert search.constrained_form_["norm"] == pytest.approx(np.linalg.norm(search.coef_))
+    assert not hasattr(ml.MarginPath(loss, Cs=grid).fit(X, y), "duals_")
+
+
+def test_margin_pursuit_says_where_its_margins_are():
+    X, y = clouds(80, 2)
+    loss = "margin-pursuit:gamma=1,scale=2"
+    fitted = ml.MarginClassifier(loss).fit(X, y)
+    margins = np.where(y == fitted.classes_[1], 1, -1) * fitted.decision_function(X)
+    found = ml.calibration.margin_location(margins, 1, 2)
+    named = dict(fitted.margin_location_)
+    assert named.pop("interval") == pytest.approx(found.interval)
+    assert named == pytest.approx({name: value for name, value in vars(found).items() if name != "interval"})
+    assert found.estimate == pytest.approx(ml.calibration.location(margins, 2).estimate)
+    assert found.attained == (abs(found.estimate - 1) <= 0.1)
+    path = ml.MarginPath(loss, Cs=[0.1, 1.0]).fit(X, y)
+    assert path.margin_locations_[np.argmax(path.Cs_)]["estimate"] == pytest.approx(found.estimate, rel=1e-2)
+    assert not hasattr(ml.MarginClassifier("logistic").fit(X, y), "margin_location_")
+    with pytest.raises(ValueError, match="gamma is 0"):
+        ml.calibration.margin_location(margins, 0, 2)
+    weights = np.r_[np.ones(60), np.zeros(20)]
+    assert ml.calibration.margin_location(margins, 1, 2, sample_weight=weights).mean == pytest.approx(margins[:60].mean())
 
 
 def test_all_best_intercepts_are_named_where_there_are_several():

@@ -78,8 +78,12 @@ impl Slack {
     /// The loss `max(0, l - xi_i)` is convex in xi with a gradient of norm at most 1, and a step has the
     /// length `sqrt(2K/T)`, so that the regret of projected gradient is at most
     /// `K/(2 sqrt(2K/T)) + T sqrt(2K/T)/2`. The lazy projection of a sum is not covered.
-    pub fn regret(budget: f64) -> f64 {
-        1.5 / std::f64::consts::SQRT_2 * budget.sqrt()
+    ///
+    /// # Errors
+    /// [`Error::Parameter`]: a negative or infinite budget.
+    pub fn regret(budget: f64) -> Result<f64, Error> {
+        OutOfRange::check("the slack budget", budget, "at least 0", |budget| budget >= 0.0)?;
+        Ok(1.5 / std::f64::consts::SQRT_2 * budget.sqrt())
     }
 
     /// Returns the number of variables m.
@@ -307,7 +311,7 @@ mod tests {
                 left_of_ours += left;
                 left_of_ideal += if row < outliers { 0.0 } else { loss };
             }
-            let regret = Slack::regret(budget) * (rounds as f64).sqrt();
+            let regret = Slack::regret(budget).unwrap() * (rounds as f64).sqrt();
             prop_assert!(left_of_ours <= left_of_ideal + regret + 1e-9, "{left_of_ours} {left_of_ideal}");
         }
     }

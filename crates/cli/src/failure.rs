@@ -65,11 +65,9 @@ impl From<Error> for Failure {
 /// Returns the option of the command for the name of a setting, and other words as they are.
 fn option_of(setting: String) -> String {
     let mut rows = ESTIMATORS.iter().flat_map(|estimator| estimator.settings);
-    match (&*setting, rows.find(|row| row.name == setting).and_then(|row| row.option)) {
-        // Its option also names a file, so that it has no row.
-        ("keep_duals", _) => "--duals".to_owned(),
-        (_, Some(option)) => format!("--{option}"),
-        _ => setting,
+    match rows.find(|row| row.name == setting).and_then(|row| row.option) {
+        Some(option) => format!("--{option}"),
+        None => setting,
     }
 }
 

@@ -33,6 +33,45 @@ use commands::Invocation;
 use failure::Failure;
 use messages::to_stderr;
 
+/// An option of a command, for pages that list them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandOption {
+    /// The command, such as `fit`.
+    pub command: String,
+    /// The name of the option behind `--`.
+    pub name: String,
+    /// The default, empty if there is none.
+    pub default: String,
+    /// The first line of its help.
+    pub meaning: String,
+}
+
+/// Returns the options of all commands, but for those that every command has.
+///
+/// ```
+/// let options = margins_cli::options();
+/// let option = options.iter().find(|option| option.name == "measure").expect("an option of cv");
+/// assert_eq!((&*option.command, &*option.default), ("cv", "error"));
+/// ```
+pub fn options() -> Vec<CommandOption> {
+    let command = arguments::command();
+    let of = |command: &clap::Command| -> Vec<CommandOption> {
+        let option = |argument: &clap::Arg| {
+            let defaults = argument.get_default_values().iter();
+            let defaults: Vec<_> = defaults.map(|value| value.to_string_lossy()).collect();
+            Some(CommandOption {
+                command: command.get_name().to_owned(),
+                name: argument.get_long()?.to_owned(),
+                default: defaults.join(","),
+                meaning: argument.get_help().map(ToString::to_string).unwrap_or_default(),
+            })
+        };
+        command.get_arguments().filter_map(option).collect()
+    };
+    command.get_subcommands().flat_map(of).collect()
+}
+
 /// Runs the command with these arguments and returns its exit status: 0, 1 if the job failed, 2 for
 /// wrong usage. The first argument is the path of the program. Help, messages, pages and examples
 /// call the program by the name of that file.

@@ -2,7 +2,7 @@
 
 use margins_calibration::location::MarginLocation;
 use margins_data::metrics::mistake_rate;
-use margins_losses::{MarginLoss, SpecialCase};
+use margins_losses::MarginLoss;
 use margins_model::Model;
 use nalgebra::DMatrix;
 use serde::Serialize;
@@ -85,7 +85,10 @@ impl Evaluation {
             error: mistake_rate(&mistakes, sample.weights)?.into(),
             confusion: Confusion::new(model.classes(), sample, &decided),
             margins: quantiles(&margins, sample.weights)?,
-            location: location(&margins, sample.weights, model, loss),
+            location: match model.members() {
+                [_] => MarginLocation::of_loss(loss, &margins, sample.weights).unwrap_or(None),
+                _ => None,
+            },
             classes: Vec::with_capacity(model.classes().len()),
             hardest: hardest(sample, model, &decided, &margins, probabilities.as_ref()),
         };
@@ -107,21 +110,6 @@ impl Evaluation {
             });
         }
         Ok(evaluation)
-    }
-}
-
-/// Returns the location of the margins for a loss that aims at one.
-fn location(
-    margins: &[f64],
-    weights: Option<&[f64]>,
-    model: &Model,
-    loss: &dyn MarginLoss,
-) -> Option<MarginLocation> {
-    match loss.special_case() {
-        Some(SpecialCase::MarginPursuit { gamma, scale }) if model.members().len() == 1 => {
-            MarginLocation::new(margins, weights, gamma, scale).ok()
-        }
-        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The numbers of a report.
 
+use margins_calibration::location::MarginLocation;
 use margins_data::{ClassLabels, Dataset, Design};
 use margins_model::{Model, Registry};
 use nalgebra::DMatrix;
@@ -121,6 +122,8 @@ pub struct PathPoint {
     pub norm: f64,
     /// The share of training samples misclassified.
     pub training_error: f64,
+    /// The location of the training margins, of two classes by the margin-pursuit loss.
+    pub margin_location: Option<MarginLocation>,
 }
 
 impl Report {

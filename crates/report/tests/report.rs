@@ -79,6 +79,7 @@ fn complete() -> Report {
             converged: true,
             norm: f64::from(k + 1),
             training_error: 0.1,
+            margin_location: None,
         })
         .collect();
     let names = ["height".to_owned(), "width".to_owned()];

@@ -67,6 +67,9 @@ class MarginPath(OneKernel):
     certify_exact : bool, default=False
         If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
         pass over the kernel matrix, which is never stored.
+    keep_duals : bool, default=False
+        If True, keep the dual variables of the fits of two classes. They are `duals_`. Kernels that are not
+        approximated have them in any case.
     encode : bool or dict, default=False
         Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
         a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
@@ -149,8 +152,11 @@ class MarginPath(OneKernel):
 array of shape (n_Cs, n_problems)
         The same numbers for the exact kernel, with `certify_exact`.
     duals_ : array of shape (n_Cs, n_samples)
-        Negative slopes of the loss at the samples, `-L'(u_i)`: of two classes with a kernel that is not approximated.
-        `display.CoefficientPathDisplay` draws them.
+        Negative slopes of the loss at the samples, `-L'(u_i)`: of two classes, with `keep_duals` or a kernel that is not
+        approximated. `display.CoefficientPathDisplay` draws them.
+    margin_locations_ : list of dict
+        Locations of the training margins, of two classes by the loss `margin-pursuit`, as `margin_location_` of
+        `MarginClassifier`.
     statuses_ : array of shape (n_Cs, n_problems)
         Why each fit ended.
     n_iter_ : int
@@ -191,6 +197,7 @@ array of shape (n_Cs, n_problems)
     exact_relative_gaps_: np.ndarray
     exact_relative_roundings_: np.ndarray
     duals_: np.ndarray
+    margin_locations_: list[dict[str, Any]]
     statuses_: np.ndarray
     n_iter_: int
 
@@ -207,6 +214,7 @@ array of shape (n_Cs, n_problems)
         approximation: str | None = None,
         memory: int | str | None = None,
         certify_exact: bool = False,
+        keep_duals: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -234,6 +242,7 @@ array of shape (n_Cs, n_problems)
         self.approximation = approximation
         self.memory = memory
         self.certify_exact = certify_exact
+        self.keep_duals = keep_duals
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -280,7 +289,7 @@ array of shape (n_Cs, n_problems)
         self._keep(_models=report["models"])
         self._keep(lambdas_=report["lambdas"], Cs_=Cs_of(report["lambdas"], report["rows"], self.Cs))
         self._keep(**{f"{name}s_": report[name] for name in ("coef", "intercept", *EVIDENCE)})
-        self._keep(duals_=report["duals"])
+        self._keep(duals_=report["duals"], margin_locations_=report["margin_locations"])
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}
@@ -400,8 +409,9 @@ def separable_limit(X: Any, y: Any, loss: str = "lhs", *, q: float = 2.0, sample
     Returns
     -------
     limit : dict
-        `coef`, the direction with q-norm 1; `first_lambda`, the largest lambda whose minimiser has it; `least_margin`, its
-        smallest margin; `criterion`, the mean of the logarithms of the margins, for `l-r` of r times their powers 1/r; and
+        `coef`, the direction with q-norm 1; `first_lambda`, the largest lambda whose minimiser has it; `first_size` and
+        `power`: the minimiser at a lambda up to it is `first_size * (first_lambda/lambda)**power * coef`; `least_margin`,
+        the smallest margin of `coef`; `criterion`, the mean of the logarithms of the margins, for `l-r` of r times their powers 1/r; and
         `relative_gap`, a bound on the distance of the criterion to its maximum.
 
     Examples

@@ -78,6 +78,10 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     certify_exact : bool, default=False
         If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
         pass over the kernel matrix, which is never stored.
+    keep_duals : bool, default=False
+        If True, keep the dual variables of the fit and its constrained form. They are `duals_` and `constrained_form_`.
+        The constrained form bounds the norm of the coefficients instead of penalising it; for the leaky hockey stick it
+        is the problem with slacks of its paper.
     cv : int, splitter, array, str or None, default=None
         Number of stratified folds. Default: 5. It is at least 2; by default at most the number of samples of the
         smallest class with two or more. Instead of a number: any splitter of scikit-learn, such as `ShuffleSplit(10)`,
@@ -189,7 +193,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         Fold of every row, counted from 0; named folds are in sorted order. Not set if a splitter holds out a row never
         or more than once.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, relative_rounding_, \
-exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, leave_one_out_bounds_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
+exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exact_relative_rounding_, leave_one_out_bounds_, \
+margin_location_, duals_, constrained_form_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         Attributes of the final fit, as in `MarginClassifier`.
 
     See Also
@@ -237,6 +242,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         approximation: str | None = None,
         memory: int | str | None = None,
         certify_exact: bool = False,
+        keep_duals: bool = False,
         cv: Any = None,
         scoring: str = "error",
         selection: str = "best",
@@ -268,6 +274,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, exac
         self.approximation = approximation
         self.memory = memory
         self.certify_exact = certify_exact
+        self.keep_duals = keep_duals
         self.cv = cv
         self.scoring = scoring
         self.selection = selection

@@ -16,7 +16,7 @@ from ._settings import LARGEST_COUNT, count_of, number_of, seed_of
 __all__ = ["focused_failure", "focused_horizon", "gap_samples", "rare_samples", "risk_bound", "subsample_failure", "typical_and_rare_samples"]
 
 
-def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: float = 0.01) -> dict[str, int]:
+def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: float = 0.01, slack: float = 0.0) -> dict[str, int]:
     """Returns the steps and classifiers of theorem 1, which `FocusedClassifier` takes by default.
 
     With probability `1 - delta` the mean loss of the classifiers is at most epsilon on each of the n samples, if the
@@ -33,11 +33,13 @@ def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: fl
         The largest mean loss.
     delta : float in (0, 1), default=0.01
         Probability of failure.
+    slack : float >= 0, default=0.0
+        Budget K of Euclidean slack, as for K outliers: the losses left by slack sum to at most `mistakes + 1.07 sqrt(K T)`.
 
     Returns
     -------
     horizon : dict
-        `steps`, T = (8/epsilon) ((e - 1) B + n (ln n + ln(2n/delta))), and `outputs`,
+        `steps`, without slack T = (8/epsilon) ((e - 1) B + n (ln n + ln(2n/delta))), and `outputs`,
         k = ln(2n/delta)/((ln 2 - 1/2) epsilon).
 
     Examples
@@ -47,11 +49,11 @@ def focused_horizon(n: int, mistakes: float, *, epsilon: float = 0.49, delta: fl
     {'steps': 323284, 'outputs': 129}
     """
     numbers = number_of(mistakes, "mistakes"), number_of(epsilon, "epsilon"), number_of(delta, "delta")
-    steps, outputs = _native.focused_horizon(count_of(n, "n", 1, LARGEST_COUNT), *numbers)
+    steps, outputs = _native.focused_horizon(count_of(n, "n", 1, LARGEST_COUNT), *numbers, number_of(slack, "slack"))
     return {"steps": steps, "outputs": outputs}
 
 
-def focused_failure(n: int, mistakes: float, *, steps: int, outputs: int, epsilon: float = 0.49) -> float:
+def focused_failure(n: int, mistakes: float, *, steps: int, outputs: int, epsilon: float = 0.49, slack: float = 0.0) -> float:
     """Returns a bound on the probability that theorem 1 fails with so many steps and classifiers.
 
     Parameters
@@ -66,6 +68,8 @@ def focused_failure(n: int, mistakes: float, *, steps: int, outputs: int, epsilo
         Number of classifiers k.
     epsilon : float in (0, 1), default=0.49
         The largest mean loss.
+    slack : float >= 0, default=0.0
+        Budget K of Euclidean slack, as for K outliers: the losses left by slack sum to at most `mistakes + 1.07 sqrt(K T)`.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def focused_failure(n: int, mistakes: float, *, steps: int, outputs: int, epsilo
     """
     counts = count_of(steps, "steps", 1, LARGEST_COUNT), count_of(outputs, "outputs", 1)
     numbers = number_of(mistakes, "mistakes"), number_of(epsilon, "epsilon")
-    return _native.focused_failure(count_of(n, "n", 1, LARGEST_COUNT), *numbers, *counts)
+    return _native.focused_failure(count_of(n, "n", 1, LARGEST_COUNT), *numbers, *counts, number_of(slack, "slack"))
 
 
 def typical_and_rare_samples(

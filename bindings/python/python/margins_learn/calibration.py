@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _native
 from ._base import Fitting
+from ._labels import weights_of
 from ._settings import LARGEST_COUNT, count_of, number_of, seed_of, text_of
 from ._values import array_of, floats_of, refuse_complex
 from .losses import over_array
@@ -18,12 +19,14 @@ _COUNTS = ("iterations", "samples", "dimension")
 
 __all__ = [
     "Location",
+    "MarginLocation",
     "conditional_risk",
     "garg_roth_bound",
     "getroot",
     "is_calibrated",
     "least_risk",
     "location",
+    "margin_location",
     "margin_pursuit_bound",
     "margin_pursuit_bound_of",
     "psi",
@@ -286,6 +289,41 @@ class Location:
     median_of_means_half_width: float | None
 
 
+@dataclass(frozen=True)
+class MarginLocation:
+    """The location of margins beside the level gamma that margin pursuit aims at.
+
+    Attributes
+    ----------
+    gamma, scale : float
+        The level gamma and the scale s of the loss.
+    estimate : float
+        Catoni's M-estimate at that scale: the root t of `sum c_i psi((t - u_i)/s) = 0`, c the weights, or the middle of
+        its roots.
+    attained : bool
+        Whether the estimate is within `gamma/10` of gamma (Holland 2019, remark 1).
+    variance_bound : float or None
+        The bound on the variance of the margins that the interval has, estimated: twice the median, over blocks, of the
+        mean of `(u_i - u_j)^2/2` over pairs. None if it cannot be estimated.
+    interval : tuple of float or None
+        The interval of confidence 95 % for the mean of the distribution of margins, if its variance is at most
+        `variance_bound` and the classifier does not depend on these samples (remark 7). None if the scale is too small
+        for that variance, or the margins are too few.
+    mean, variance, skewness : float
+        The moments of the margins, by weight.
+    """
+
+    gamma: float
+    scale: float
+    estimate: float
+    attained: bool
+    variance_bound: float | None
+    interval: tuple[float, float] | None
+    mean: float
+    variance: float
+    skewness: float
+
+
 def location(
     sample: Any,
     scale: float | None = None,
@@ -334,6 +372,41 @@ def location(
     )
     numbers = number_of(delta, "delta"), count_of(changes, "changes", 0, LARGEST_COUNT), seed_of(random_state)
     return Location(**_native.location(np.ascontiguousarray(sample), scale, variance_bound, *numbers))
+
+
+def margin_location(margins: Any, gamma: float, scale: float, *, sample_weight: Any = None) -> MarginLocation:
+    """Returns the location of margins at the scale of the margin-pursuit loss, beside the level gamma that it aims at.
+
+    For the margins of samples that the classifier was not fitted to. After a fit, `margin_location_` is that of the
+    training samples.
+
+    Parameters
+    ----------
+    margins : array of shape (n,)
+        The margins `y f(x)`, y = +1 or -1.
+    gamma, scale : float > 0
+        The level gamma and the scale s of the loss.
+    sample_weight : array of shape (n,) or None, default=None
+        The weights of the samples, 1 for None. Those of weight 0 do not count.
+
+    Returns
+    -------
+    location : MarginLocation
+        The estimate with its interval and the moments of the margins.
+
+    Examples
+    --------
+    >>> from margins_learn import calibration
+    >>> small, large = (calibration.margin_location([1.0, 1.0, -1.0], 1.0, scale) for scale in (0.01, 100.0))
+    >>> small.attained, large.attained, round(small.estimate, 4)
+    (True, False, 0.9951)
+    """
+    margins = floats_of(margins, "margins")
+    if margins.ndim != 1:
+        raise ValueError(f"margins has the shape {margins.shape}, but must have one dimension.")
+    weights = weights_of(sample_weight, margins, zeros=True)
+    numbers = number_of(gamma, "gamma"), number_of(scale, "scale")
+    return MarginLocation(**_native.margin_location(np.ascontiguousarray(margins), weights, *numbers))
 
 
 def margin_pursuit_bound(

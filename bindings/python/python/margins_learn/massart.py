@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import _num_samples, check_consistent_length, column_or_1d
 
 from . import _native
 from ._massart import MassartClassifier
@@ -35,6 +35,8 @@ class Plan:
     proven_epsilon : float or None
         Smallest epsilon that is proven for the number of samples given; None without it, or if every epsilon below 1 needs
         more samples.
+    seconds : float or None
+        Predicted seconds of all steps, by steps on the samples given; None without them.
     """
 
     step: float
@@ -43,9 +45,19 @@ class Plan:
     held_out: int
     rows: int
     proven_epsilon: float | None = None
+    seconds: float | None = None
 
 
-def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *, plan: str = "proven", samples: int | None = None) -> Plan:
+def plan(
+    eta: float,
+    gamma: float,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    plan: str = "proven",
+    samples: int | None = None,
+    X: Any = None,
+) -> Plan:
     """Returns how many steps and samples algorithm 1 takes for an error of at most `eta + epsilon` with probability `1 - delta`.
 
     Parameters
@@ -61,7 +73,9 @@ def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *
     plan : {"proven", "practical"}, default="proven"
         Constants: those of the proof of theorem 2.1, or those found by experiment, which `MassartClassifier` takes by default.
     samples : int >= 1 or None, default=None
-        Number of samples available, for `proven_epsilon`.
+        Number of samples available, for `proven_epsilon`. Default: the number of rows of X.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features) or None, default=None
+        Samples to measure steps on, for `seconds`: for a tenth of a second, with an intercept.
 
     Returns
     -------
@@ -77,8 +91,19 @@ def plan(eta: float, gamma: float, epsilon: float = 0.05, delta: float = 0.05, *
     """
     named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
     problem = [number_of(value, name) for name, value in named.items()]
+    if samples is None and X is not None:
+        samples = _num_samples(X)
     count = None if samples is None else count_of(samples, "samples", most=LARGEST_COUNT)
-    return Plan(**_native.massart_plan(problem, text_of(plan, "plan"), count))
+    found = Plan(**_native.massart_plan(problem, text_of(plan, "plan"), count))
+    return found if X is None else replace(found, seconds=found.steps * _seconds(X, problem, of_calls=False))
+
+
+def _seconds(X: Any, problem: list[float], *, of_calls: bool) -> float:
+    """Returns the seconds of a step on these samples, or of a call of the oracle for each of its samples."""
+    as_fitted = MassartClassifier()
+    # Labels take part in the work, not in the time.
+    data = as_fitted._data(X, np.arange(_num_samples(X)) % 2, None)
+    return _native.massart_seconds(data, as_fitted._settings(), problem, of_calls)
 
 
 @dataclass(frozen=True)
@@ -95,12 +120,15 @@ class CutPlan:
         Largest number of samples held out to test the halfspace.
     rows : int
         The samples of all calls and those held out.
+    seconds : float or None
+        Predicted seconds of all calls, at most, by calls on the samples given; None without them.
     """
 
     calls: int
     rows_per_call: int
     held_out: int
     rows: int
+    seconds: float | None = None
 
 
 def cut_plan(
@@ -112,6 +140,7 @@ def cut_plan(
     *,
     localization: str = "ellipsoid",
     max_calls: int | None = None,
+    X: Any = None,
 ) -> CutPlan:
     """Returns how many calls and samples cutting planes take for an error of at most `eta + epsilon` with probability `1 - delta`.
 
@@ -133,6 +162,8 @@ def cut_plan(
         Point that the oracle is asked about. The number of calls is proven for ellipsoids, and of experience for analytic centres.
     max_calls : int >= 2 or None, default=None
         Largest number of calls. Fewer calls need fewer samples in each, and may end before a halfspace is accepted.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features) or None, default=None
+        Samples to measure calls on, for `seconds`: for a tenth of a second, with an intercept.
 
     Returns
     -------
@@ -143,13 +174,15 @@ def cut_plan(
     --------
     >>> from margins_learn import massart
     >>> massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1)
-    CutPlan(calls=51, rows_per_call=31206, held_out=15, rows=1591521)
+    CutPlan(calls=51, rows_per_call=31206, held_out=15, rows=1591521, seconds=None)
     """
     named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
     problem = [number_of(value, name) for name, value in named.items()]
     calls = None if max_calls is None else count_of(max_calls, "max_calls", 2, LARGEST_COUNT)
     count = count_of(features, "features", most=LARGEST_COUNT)
-    return CutPlan(**_native.massart_cut_plan(problem, count, text_of(localization, "localization"), calls))
+    found = CutPlan(**_native.massart_cut_plan(problem, count, text_of(localization, "localization"), calls))
+    rows = found.calls * found.rows_per_call
+    return found if X is None else replace(found, seconds=rows * _seconds(X, problem, of_calls=True))
 
 
 @dataclass(frozen=True, eq=False)

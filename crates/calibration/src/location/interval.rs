@@ -80,10 +80,22 @@ pub fn confidence_interval_at(
     let location = catoni_location(sample, scale)?;
     scale::check_positive("variance", variance_bound)?;
     scale::check_delta(delta)?;
-    let share = 2.0 * scale::log_two_over(delta) / sample.len() as f64;
-    let spread = variance_bound.sqrt() / scale;
-    let published_half_width = scale * (spread * spread + share);
-    let rest = 1.0 - spread * spread - share;
-    let half_width = (rest > 0.0).then(|| published_half_width / (1.0 + rest.sqrt()));
+    let draws = sample.len() as f64;
+    let (published_half_width, half_width) = half_width_at(scale, variance_bound, draws, delta);
     Ok(ConfidenceInterval { location, scale, half_width, published_half_width })
+}
+
+/// Returns the published half width at a scale, and the proven one if there is one, of a sample of this
+/// size.
+pub(super) fn half_width_at(
+    scale: f64,
+    variance_bound: f64,
+    draws: f64,
+    delta: f64,
+) -> (f64, Option<f64>) {
+    let share = 2.0 * scale::log_two_over(delta) / draws;
+    let spread = variance_bound.sqrt() / scale;
+    let published = scale * (spread * spread + share);
+    let rest = 1.0 - spread * spread - share;
+    (published, (rest > 0.0).then(|| published / (1.0 + rest.sqrt())))
 }

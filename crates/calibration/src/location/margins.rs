@@ -1,15 +1,29 @@
 //! The location of margins at the scale of the loss that they were fitted by.
 
+use super::interval::half_width_at;
+use super::median_of_means::weighted_variance_bound;
 use super::weighted_roots;
 use crate::Error;
-use margins_losses::OutOfRange;
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase};
+
+/// The probability with which the interval may fail, and the bound on the variance in it.
+const DELTA: f64 = 0.05;
+
+/// The seed of the pairs of margins that the bound on the variance is estimated from.
+const SEED: u64 = 1;
 
 /// The location of margins `u_i = y_i f(x_i)` beside the level gamma that margin pursuit aims at.
 ///
 /// The minimum of the margin-pursuit loss puts the estimate at the scale of the loss near gamma if the
 /// functions allow it, and farther away if they do not.
 ///
-/// Source: Holland, *Classification using margin pursuit* (2019), remark 1.
+/// The interval at the scale s has the half width of [`confidence_interval_at`] with
+/// `N = sum c_i/max c_i` in place of n. Catoni's argument holds with weights in [0, 1]: because
+/// `(1 + z)^c <= 1 + c z`, the mean of `exp(c psi(u))` is at most `1 + E[c u] + E[c u^2]/2`.
+///
+/// Source: Holland, *Classification using margin pursuit* (2019), remarks 1 and 7, equation (6).
+///
+/// [`confidence_interval_at`]: super::confidence_interval_at
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MarginLocation {
@@ -21,6 +35,15 @@ pub struct MarginLocation {
     pub estimate: f64,
     /// True if the estimate is within gamma/10 of gamma.
     pub attained: bool,
+    /// The bound on the variance of the margins that the interval has, estimated as by
+    /// [`variance_bound`](super::variance_bound); `None` if it cannot be estimated.
+    pub variance_bound: Option<f64>,
+    /// The interval of confidence 95 % for the mean of the distribution of margins, if its variance is at
+    /// most `variance_bound`; `None` if the scale is too small for that variance, or the margins too few.
+    ///
+    /// It holds for margins of a classifier that does not depend on them (remark 7), as those of new
+    /// samples: a fit makes the margins of its own samples larger than those of others.
+    pub interval: Option<[f64; 2]>,
     /// The mean m of the margins, by weight.
     pub mean: f64,
     /// The mean of `(u - m)^2`.
@@ -64,7 +87,39 @@ impl MarginLocation {
         let estimate = roots.estimate();
         let [mean, variance, skewness] = moments(&pairs);
         let attained = (estimate - gamma).abs() <= gamma / 10.0;
-        Ok(MarginLocation { gamma, scale, estimate, attained, mean, variance, skewness })
+        let variance_bound = weighted_variance_bound(&pairs, DELTA, SEED).ok();
+        let draws: f64 = pairs.iter().map(|(_, c)| c).sum();
+        let half_width = variance_bound.and_then(|v| half_width_at(scale, v, draws, DELTA).1);
+        let interval = half_width.map(|half| [estimate - half, estimate + half]);
+        Ok(MarginLocation {
+            gamma,
+            scale,
+            estimate,
+            attained,
+            variance_bound,
+            interval,
+            mean,
+            variance,
+            skewness,
+        })
+    }
+
+    /// Returns the location of margins at the gamma and the scale of a loss; `None` for a loss that aims at
+    /// no level.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new).
+    pub fn of_loss(
+        loss: &dyn MarginLoss,
+        margins: &[f64],
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Self>, Error> {
+        match loss.special_case() {
+            Some(SpecialCase::MarginPursuit { gamma, scale }) => {
+                MarginLocation::new(margins, weights, gamma, scale).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
         arguments;
     if *lambda == Some(Lambda::NONE) {
         let no_dual = "without a penalty there is no dual problem";
-        refuse("--lambda 0", &[(duals.is_some(), "--duals", no_dual)])?;
+        refuse("--lambda 0", &[(duals.path().is_some(), "--duals", no_dual)])?;
     }
     let solver = common.solver.solver();
     if solver != SolverName::Gd {
@@ -63,7 +63,7 @@ pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
             (platt, "--probability platt", held_out),
             (classifier.multi_class.is_some(), "--multi-class", of_mean),
             (history.is_some(), "--history", of_mean),
-            (duals.is_some(), "--duals", of_mean),
+            (duals.path().is_some(), "--duals", of_mean),
         ],
     )
 }
@@ -120,8 +120,12 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
     let Some(objective) = &arguments.objective.objective else { return Ok(()) };
     robust(objective, &arguments.common)?;
     let several = arguments.multi_class.is_some();
+    let duals = arguments.duals.path().is_some();
     let of_mean = "it applies to the mean loss only";
-    refuse(&format!("--objective {}", name(objective)), &[(several, "--multi-class", of_mean)])
+    refuse(
+        &format!("--objective {}", name(objective)),
+        &[(several, "--multi-class", of_mean), (duals, "--duals", of_mean)],
+    )
 }
 
 /// Refuses options that a robust objective ignores.

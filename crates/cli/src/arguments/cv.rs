@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use margins::Sigmas;
 
+use super::fit::DualsArguments;
 use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments, StopArguments,
 };
@@ -33,6 +34,8 @@ pub(crate) struct CvArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) test: TestArguments,
+    #[command(flatten)]
+    pub(crate) duals: DualsArguments,
 }
 
 /// The options for several losses to choose from.

@@ -1,6 +1,6 @@
 //! Options of `margins fit`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use margins::optim::{Lambda, StepRule};
@@ -53,19 +53,29 @@ pub(crate) struct FitArguments {
     /// The columns are cost, objective, gap, training error and margins.
     #[arg(long, value_name = "FILE", conflicts_with = "multi_class", help_heading = "Output")]
     pub(crate) history: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) duals: DualsArguments,
+}
+
+/// The option for dual variables.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct DualsArguments {
     /// CSV file to write, with the dual variables of every row; - writes to standard output
     ///
     /// The columns are sign, weight, margin, dual and multiplier, and distance and slack for the leaky
-    /// hockey stick. The report then has the constrained form, in which the norm of the coefficients is
-    /// bounded instead of penalised.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["multi_class", "penalty_factor"],
-        hide_short_help = true,
-        help_heading = "Output"
-    )]
+    /// hockey stick; before them lambda, of a path, and class, of several classes one-versus-rest. The
+    /// report, or the JSON document, then has the constrained form, in which the norm of the coefficients
+    /// is bounded instead of penalised.
+    #[arg(long, value_name = "FILE", conflicts_with = "penalty_factor", hide_short_help = true)]
     pub(crate) duals: Option<PathBuf>,
+}
+
+impl DualsArguments {
+    /// Returns the file for dual variables.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.duals.as_deref()
+    }
 }
 
 /// The option for a robust objective.

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use margins::optim::Lambda;
 
 use super::data::{FileArguments, PositiveArguments, Source, WeightArguments};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::FormatArguments;
+use super::values::parse_lambda;
 
 #[derive(Debug, Args)]
 #[command(mut_group("FileArguments", |options| options.conflicts_with("model")))]
@@ -21,6 +23,15 @@ pub(crate) struct InspectArguments {
     /// Model file
     #[arg(long, value_name = "FILE", required_unless_present = "data", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
+    /// Lambda of the model to describe with its coefficients, if the file is one of margins path
+    #[arg(
+        long,
+        value_name = "LAMBDA",
+        value_parser = parse_lambda,
+        requires = "model",
+        help_heading = "Model"
+    )]
+    pub(crate) lambda: Option<Lambda>,
     #[command(flatten)]
     pub(crate) file: Option<FileArguments>,
     #[command(flatten)]

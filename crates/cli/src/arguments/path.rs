@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::fit::ObjectiveArguments;
+use super::fit::{DualsArguments, ObjectiveArguments};
 use super::regularised::{
     LambdasArguments, ModelArguments, PointsArguments, RegularisedArguments, StopArguments,
 };
@@ -27,6 +27,8 @@ pub(crate) struct PathArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) points: PointsArguments,
+    #[command(flatten)]
+    pub(crate) duals: DualsArguments,
     /// Print the limit for lambda to 0 of separable classes, with the penalty lambda * sum |w|^Q
     ///
     /// The direction of all small lambdas, and the largest lambda that has it. Losses: lhs, l-r and dwd.
@@ -37,7 +39,7 @@ pub(crate) struct PathArguments {
         requires = "no_intercept",
         conflicts_with_all = [
             "kernel", "standardize", "penalty_factor", "objective", "stop", "out", "report", "checkpoint",
-            "lambdas", "solver", "tol", "max_iterations", "time_limit", "seed", "multi_class"
+            "lambdas", "duals", "solver", "tol", "max_iterations", "time_limit", "seed", "multi_class"
         ],
         hide_short_help = true,
         help_heading = "Regularisation"

@@ -39,6 +39,9 @@ pub(crate) struct GameNumbers {
     /// Bound on the sum of the learner's losses [default: the number of rows]
     #[arg(long, value_name = "B", value_parser = number, requires = "rows")]
     pub(crate) mistakes: Option<f64>,
+    /// Slack for K outliers: the losses left sum to at most B + 1.07 sqrt(K T)
+    #[arg(long, value_name = "K", value_parser = number, default_value_t = 0.0, requires = "rows")]
+    pub(crate) slack: f64,
     /// Print the failure probability after this number of steps
     #[arg(long, value_name = "T", value_parser = whole::<u64>, requires = "rows")]
     pub(crate) steps: Option<u64>,

@@ -22,6 +22,7 @@ use crate::output::cross_validation::{
     summarise_cv, write_tables,
 };
 use crate::output::data::DataDocument;
+use crate::output::duals::{constrained_line, written_duals};
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{FitDocument, OfMargins, describe_fit, summarise_fit};
 use crate::output::model::save;
@@ -44,11 +45,12 @@ pub(super) fn cv(
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
         .with_test(test.as_ref().map(|file| common.data.of(file)));
     let task = Task { arguments: common, objective: None, keeps_points: false };
+    let duals = arguments.duals.path();
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {
         let settings = ClassifierSettings { scheme: Some(scheme.into()), ..settings };
         let selection = name_of(&arguments.choice.select);
-        return several_classes::fit(task, &settings, to, page, Some(selection));
+        return several_classes::fit(task, &settings, to, page, Some(selection), duals);
     }
     let mut rows = task.rows_of_folds()?;
     let fitted = with_progress(settings.clone(), &mut rows)?;
@@ -63,6 +65,10 @@ pub(super) fn cv(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
+    let solution = match duals {
+        Some(file) => written_duals(file, &fitted, &settings)?.into_iter().next(),
+        None => None,
+    };
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let tolerance = common.solver.tolerance();
@@ -70,6 +76,7 @@ pub(super) fn cv(
     let found = || -> Result<Lines, Failure> {
         let mut found = describe_found(&fitted, tolerance)?;
         found.extend(margins.lines());
+        found.extend(solution.as_ref().map(|(_, solution)| constrained_line(solution)));
         Ok(found)
     };
     let about = || {
@@ -82,15 +89,17 @@ pub(super) fn cv(
         report.selection = chosen(&fitted.report);
         page.describe_fitted(report, &fitted, &settings, rows.in_memory())
     })?;
-    let outputs = [to.out(), page.path];
+    let outputs = [to.out(), duals, page.path];
     match to.format() {
         OutputFormat::Json => {
             let mut document = document(task, arguments, &table, &fitted, &kernels)?;
             document.fit = document.fit.with_margins(&margins);
+            document.fit = document.fit.with_duals(solution.as_ref().map(|(_, solution)| solution));
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let found = if is_verbose() { found()? } else { summarise(&fitted, arguments)? };
+            let found =
+                if is_verbose() { found()? } else { summarise(&fitted, arguments, &margins)? };
             report(outputs, |out| {
                 facts(out, &about())?;
                 writeln!(out)?;
@@ -108,6 +117,7 @@ fn check_named(arguments: &CvArguments) -> Result<(), Failure> {
     check_files(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.choice.checkpoint.as_deref()),
+        output("--duals", arguments.duals.path()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
     ]))
@@ -125,10 +135,15 @@ fn folds(fitted: &FittedClassifier) -> usize {
 }
 
 /// Returns the few lines that matter most: the lambdas, the final fit and the file written.
-fn summarise(fitted: &FittedClassifier, arguments: &CvArguments) -> Result<Lines, Failure> {
+fn summarise(
+    fitted: &FittedClassifier,
+    arguments: &CvArguments,
+    margins: &OfMargins,
+) -> Result<Lines, Failure> {
     let tolerance = arguments.common.solver.tolerance();
     let mut lines = summarise_cv(&fitted.report, folds(fitted), tolerance);
     lines.push(("final fit", summarise_fit(&fitted.fits[0], fitted.training_error()?)));
+    lines.extend(margins.location_line());
     lines.extend(arguments.output.written());
     Ok(lines)
 }
@@ -196,6 +211,7 @@ fn settings(
     let settings = settings.with_losses(first, or_loss, scales, &registry.losses);
     let mut settings = settings.map_err(Failure::usage)?;
     settings.options.solver = arguments.stop.of(settings.options.solver);
+    settings.options.keep_duals = arguments.duals.path().is_some();
     settings.checkpoint.clone_from(&choice.checkpoint);
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
     let candidates = &arguments.candidates;

@@ -17,7 +17,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::data::DataDocument;
-use crate::output::duals::{constrained_line, write_duals};
+use crate::output::duals::{constrained_line, written_duals};
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{
     FitDocument, OfMargins, PathDocument, describe_fit, intercepts_line, write_history,
@@ -49,7 +49,7 @@ pub(super) fn fit(
         .with_test(test.as_ref().map(|file| common.data.of(file)));
     if let Some(scheme) = classifier.multi_class {
         settings.scheme = Some(scheme.into());
-        return several_classes::fit(task, &settings, to, page, None);
+        return several_classes::fit(task, &settings, to, page, None, arguments.duals.path());
     }
     let mut rows = task.rows()?;
     if let Some(path) = &arguments.start {
@@ -64,8 +64,11 @@ pub(super) fn fit(
         write_history(path, fit, table.rows())?;
     }
     let best_intercepts = fitted.best_intercepts(&settings)?;
-    let duals = arguments.duals.as_deref();
-    let solution = duals.map(|file| write_duals(file, &fitted, &settings)).transpose()?;
+    let duals = arguments.duals.path();
+    let solution = match duals {
+        Some(file) => written_duals(file, &fitted, &settings)?.into_iter().next(),
+        None => None,
+    };
     let mut warnings = task.warnings([&fitted.fits[..]].into_iter());
     warnings.add(of_step(arguments.step, fit.report.converged()));
     warnings.add_report(&fitted.report);
@@ -79,7 +82,7 @@ pub(super) fn fit(
         let mut found = describe_fit(fit, exact, fitted.training_error()?);
         found.extend(margins.lines());
         found.extend(intercepts_line(best_intercepts));
-        found.extend(solution.as_ref().map(constrained_line));
+        found.extend(solution.as_ref().map(|(_, solution)| constrained_line(solution)));
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
@@ -91,7 +94,7 @@ pub(super) fn fit(
         OutputFormat::Json => {
             let document = FitDocument::new(fit, exact).with_margins(&margins);
             let document = document.with_intercepts(best_intercepts);
-            let document = document.with_duals(solution.as_ref());
+            let document = document.with_duals(solution.as_ref().map(|(_, solution)| solution));
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,
@@ -126,7 +129,7 @@ fn settings(
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
-    settings.options.keep_duals = arguments.duals.is_some();
+    settings.options.keep_duals = arguments.duals.path().is_some();
     Ok(settings)
 }
 
@@ -156,7 +159,7 @@ fn check_named(arguments: &FitArguments) -> Result<(), Failure> {
         output("--out", arguments.output.out()),
         output("--checkpoint", arguments.points.checkpoint.as_deref()),
         output("--history", arguments.history.as_deref()),
-        output("--duals", arguments.duals.as_deref()),
+        output("--duals", arguments.duals.path()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
         arguments.start.as_ref().map(|model| input("--start", model)),

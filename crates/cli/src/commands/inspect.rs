@@ -8,6 +8,7 @@ use margins::Registry;
 use margins::calibration::least_risk::{LeastRisk, share_without_noise};
 use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
 use margins::estimators::regularised::DataSummary;
+use margins::optim::Lambda;
 
 use crate::arguments::data::Source;
 use crate::arguments::inspect::InspectArguments;
@@ -18,15 +19,18 @@ use crate::output::files::emit;
 use crate::output::inspection::{
     BayesError, Feature, InspectionDocument, LeastRiskDocument, NoiselessShare,
 };
-use crate::output::model::write_page;
+use crate::output::model::{write_model, write_page};
 use crate::output::{VERSION, write_json};
 use crate::simulation::Simulation;
-use crate::source::read_models;
+use crate::source::{read_model_at, read_models};
 
 pub(super) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
     let format = arguments.output.format;
     match (&arguments.model, arguments.source()) {
-        (Some(path), _) => inspect_model(registry, path, format),
+        (Some(path), _) => match arguments.lambda {
+            Some(lambda) => inspect_model_at(registry, path, lambda, format),
+            None => inspect_model(registry, path, format),
+        },
         (None, Some(source)) => {
             let loss = arguments.loss.as_deref();
             inspect_data(registry, source, loss, format)
@@ -40,6 +44,19 @@ fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Resu
     emit(None, |out| match format {
         OutputFormat::Json => write_json(out, &models),
         OutputFormat::Table => write_page(out, path, &header, &models),
+    })
+}
+
+fn inspect_model_at(
+    registry: &Registry,
+    path: &Path,
+    lambda: Lambda,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    let (header, model) = read_model_at(path, Some(lambda), registry)?;
+    emit(None, |out| match format {
+        OutputFormat::Json => write_json(out, &model),
+        OutputFormat::Table => write_model(out, path, &header, &model),
     })
 }
 

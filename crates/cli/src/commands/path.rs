@@ -17,6 +17,7 @@ use crate::messages::{methods, step};
 use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::classes::{ClassesDocument, ClassesFitDocument, ClassesPathDocument};
 use crate::output::data::DataDocument;
+use crate::output::duals::{OfProblem, written_duals_of_path};
 use crate::output::files::{check_files, emit, inputs, output, report};
 use crate::output::fits::{FitDocument, PathDocument, PathStep, path_table};
 use crate::output::limit::{LimitDocument, describe_limit};
@@ -35,6 +36,7 @@ pub(super) fn path(
     check_files(
         inputs("--data", common.data.file.files())
             .chain([output("--out", arguments.output.out())])
+            .chain([output("--duals", arguments.duals.path())])
             .chain([output("--report", arguments.page.path())])
             .chain([output("--checkpoint", arguments.points.checkpoint.as_deref())]),
     )?;
@@ -49,6 +51,7 @@ pub(super) fn path(
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
     let mut settings = task.settings(registry, regularisation)?;
     settings.options.solver = arguments.stop.of(settings.options.solver);
+    settings.options.keep_duals = arguments.duals.path().is_some();
     settings.checkpoint.clone_from(checkpoint);
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     if let Some(scheme) = arguments.multi_class {
@@ -90,9 +93,12 @@ fn fit<Y: ClassLabels>(
     if let Some(file) = arguments.output.out() {
         save_path(&path.models(&settings)?, file)?;
     }
+    let duals = match arguments.duals.path() {
+        Some(file) => written_duals_of_path(file, &path, &settings, &table.classes)?,
+        None => Vec::new(),
+    };
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
-    let outputs = [arguments.output.out(), arguments.page.path()];
-    let norms = path.norms(&settings)?;
+    let outputs = [arguments.output.out(), arguments.duals.path(), arguments.page.path()];
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
         let name = common.data.name();
@@ -113,7 +119,7 @@ fn fit<Y: ClassLabels>(
         warnings,
         |report| {
             report.duals = Profile::spread(&path.duals(&settings)?.unwrap_or_default());
-            fill(report, &path, &norms, &rows)
+            fill(report, &path, &settings, &rows)
         },
     )?;
     match arguments.output.format() {
@@ -125,7 +131,7 @@ fn fit<Y: ClassLabels>(
                 data: ClassesDocument::new(common.data.name(), &table),
                 training: task.document(loss.clone(), kernel.clone()),
                 scheme: path.scheme().to_string(),
-                fits: documents_of_classes(&path, &names)?,
+                fits: documents_of_classes(&path, &names, &duals)?,
             };
             report(outputs, |out| write_json(out, &document))
         }
@@ -135,13 +141,13 @@ fn fit<Y: ClassLabels>(
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss.clone(), kernel.clone()),
-                fits: documents(&path),
+                fits: documents(&path, &settings, &duals)?,
                 platt: None,
             };
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let table = path_table(&path, &norms)?;
+            let table = path_table(&path, &PathStep::all(&path, &settings)?);
             report(outputs, |out| {
                 facts(out, &lines())?;
                 writeln!(out)?;
@@ -177,21 +183,34 @@ fn limit(
 }
 
 /// Returns the documents on the fits of a path, one per lambda.
-fn documents(path: &Path) -> Vec<FitDocument<'_>> {
+fn documents<'p>(
+    path: &'p Path,
+    settings: &ClassifierSettings,
+    duals: &[Vec<OfProblem>],
+) -> Result<Vec<FitDocument<'p>>, Failure> {
     let exact = |at: usize| path.exact.as_ref().map(|exact| &exact[at][0]);
     let fits = path.fits.iter().flatten().enumerate();
-    fits.map(|(at, fit)| FitDocument::new(fit, exact(at))).collect()
+    let document = |(at, fit): (usize, &'p Fit)| {
+        let location = path.margin_location(settings, at)?;
+        let solution = duals.get(at).map(|problems| &problems[0].1);
+        Ok(FitDocument::new(fit, exact(at)).with_location(location).with_duals(solution))
+    };
+    fits.map(document).collect()
 }
 
 /// Returns the documents on the classifiers of several classes along a path, by members of these names.
 fn documents_of_classes<'p>(
     path: &'p Path,
     names: &'p [String],
+    duals: &[Vec<OfProblem>],
 ) -> Result<Vec<ClassesFitDocument<'p>>, Failure> {
     let is_joint = path.scheme().is_joint();
     let document = |(at, fits): (usize, &'p Vec<Fit>)| {
         let exact = path.exact.as_ref().map(|exact| &exact[at][..]);
-        Ok(ClassesFitDocument::of_fits(names, fits, exact, is_joint, path.training_error(at)?))
+        let error = path.training_error(at)?;
+        let mut found = ClassesFitDocument::of_fits(names, fits, exact, is_joint, error);
+        found.add_duals(duals.get(at).into_iter().flatten().map(|(_, solution)| solution));
+        Ok(found)
     };
     path.fits.iter().enumerate().map(document).collect()
 }
@@ -221,7 +240,7 @@ fn along_features(fits: &[Fit]) -> Vec<f64> {
 fn fill<Y: ClassLabels>(
     report: &mut Report,
     path: &Path,
-    norms: &[Vec<f64>],
+    settings: &ClassifierSettings,
     rows: &Rows<Y>,
 ) -> Result<(), Failure> {
     report.data.extend(rows.in_memory().map(|data| DataSummary::of("training rows", data)));
@@ -234,7 +253,7 @@ fn fill<Y: ClassLabels>(
         let of_norms = "of a feature, the norm of its coefficients in all members".to_owned();
         report.add_facts(several.then_some(("coefficients along the path", of_norms)));
     }
-    let steps = PathStep::all(path, norms)?;
+    let steps = PathStep::all(path, settings)?;
     let certified = steps.iter().filter(|step| step.status == Status::Converged).count();
     report.add_facts([("certified", format!("{certified} of {} lambdas", steps.len()))]);
     report.path.extend(steps.iter().map(|step| PathPoint {
@@ -244,6 +263,7 @@ fn fill<Y: ClassLabels>(
         converged: step.status == Status::Converged,
         norm: step.norm,
         training_error: step.training_error,
+        margin_location: step.margin_location,
     }));
     Ok(())
 }

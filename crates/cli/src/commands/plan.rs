@@ -1,7 +1,7 @@
 //! The command that prints the numbers of the theorems on the maximal loss.
 
 use margins::boost::bounds::{TypicalAndRare, subsample_failure};
-use margins::boost::{Error, Horizon, Subsample};
+use margins::boost::{Error, Horizon, Slack, Subsample};
 
 use crate::arguments::plan::PlanArguments;
 use crate::arguments::values::OutputFormat;
@@ -32,17 +32,21 @@ fn game(arguments: &PlanArguments) -> Result<Option<GamePlan>, Error> {
     let Some(rows) = arguments.game.rows else { return Ok(None) };
     let epsilon = arguments.epsilon.unwrap_or(CLASSIFICATION);
     let mistakes = arguments.game.mistakes.unwrap_or(rows as f64);
-    let theory = Horizon::theorem_1(rows, epsilon, arguments.delta, mistakes)?;
+    let slack = arguments.game.slack;
+    let regret = Slack::regret(slack)?;
+    let theory = Horizon::with_regret(rows, epsilon, arguments.delta, mistakes, regret)?;
     let (steps, outputs) = (arguments.game.steps, arguments.game.outputs);
     let limits = (steps.is_some() || outputs.is_some()).then(|| {
         Horizon::new(steps.unwrap_or(theory.rounds()), outputs.unwrap_or(theory.outputs()))
     });
-    let failure = |horizon: Horizon| horizon.failure(rows, epsilon, mistakes);
+    let losses = |horizon: &Horizon| mistakes + regret * (horizon.rounds() as f64).sqrt();
+    let failure = |horizon: Horizon| horizon.failure(rows, epsilon, losses(&horizon));
     let failure = limits.transpose()?.map(failure).transpose()?;
     let (theory_steps, theory_outputs) = (theory.rounds(), theory.outputs());
     Ok(Some(GamePlan {
         rows,
         mistakes,
+        slack,
         epsilon,
         steps: theory_steps,
         outputs: theory_outputs,

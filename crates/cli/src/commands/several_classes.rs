@@ -2,6 +2,7 @@
 //! more.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use margins::Scheme;
 use margins::data::digits::percent;
@@ -23,6 +24,7 @@ use crate::output::cross_validation::{
     describe_cv, kernel_documents, loss_documents, summarise_cv, write_tables,
 };
 use crate::output::data::{ClassDocument, size};
+use crate::output::duals::written_duals;
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{describe_certificate, summarise_certificate};
 use crate::output::model::save;
@@ -39,9 +41,11 @@ pub(super) fn fit(
     to: &ModelArguments,
     page: Page<'_>,
     selection: Option<String>,
+    duals: Option<&Path>,
 ) -> Result<(), Failure> {
     check_files(
-        inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
+        inputs("--data", task.arguments.data.file.files())
+            .chain([output("--out", to.out()), output("--duals", duals)]),
     )?;
     let mut rows = task.rows_of_classes(selection.is_some())?;
     if let (true, Some(data)) = (selection.is_some(), rows.in_memory()) {
@@ -69,6 +73,10 @@ pub(super) fn fit(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
+    let solutions = match duals {
+        Some(file) => written_duals(file, &fitted, &settings)?,
+        None => Vec::new(),
+    };
     /// The share of a time limit that the training error may take after the fits.
     const SHARE: f64 = 0.1;
     let training_error = match settings.time_limit {
@@ -90,11 +98,12 @@ pub(super) fn fit(
             page.describe_fitted(report, &fitted, &settings, rows.in_memory())
         },
     )?;
-    let outputs = [to.out(), page.path];
+    let outputs = [to.out(), duals, page.path];
     match to.format() {
         OutputFormat::Json => {
             let names = fitted.model.scheme().member_names(fitted.model.classes());
-            let document = document(task, &fitted, &names, &table, training_error, selection);
+            let mut document = document(task, &fitted, &names, &table, training_error, selection);
+            document.fit.add_duals(solutions.iter().map(|(_, solution)| solution));
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => report(outputs, |out| {

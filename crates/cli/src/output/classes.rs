@@ -4,12 +4,14 @@ use margins::MemberReport;
 use margins::data::digits::gap;
 use margins::estimators::regularised::{DataSummary, FittedClassifier};
 use margins::model::Member;
+use margins::optim::certificate::DualSolution;
 use margins::optim::{Certificate, Fit, Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::cross_validation::{CandidateDocument, kernel_documents, loss_documents};
 use super::data::ClassDocument;
+use super::duals::ConstrainedDocument;
 use super::fits::{ExactDocument, state};
 use super::table::{MOST_LISTED, Table, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
@@ -73,6 +75,7 @@ impl<'a> ClassesFitDocument<'a> {
             intercept: fit.intercept,
             coef: &fit.coef,
             platt: None,
+            constrained: None,
         };
         ClassesFitDocument {
             lambda: fits[0].lambda.get(),
@@ -80,6 +83,13 @@ impl<'a> ClassesFitDocument<'a> {
             all_certified: fits.iter().all(|fit| fit.report.converged()),
             certificate: is_joint.then(|| certificate(0)),
             members: names.iter().zip(fits).enumerate().map(member).collect(),
+        }
+    }
+
+    /// Adds the constrained forms of dual variables, one per member, if there are any.
+    pub(crate) fn add_duals<'d>(&mut self, solutions: impl Iterator<Item = &'d DualSolution>) {
+        for (member, solution) in self.members.iter_mut().zip(solutions) {
+            member.constrained = ConstrainedDocument::new(solution);
         }
     }
 }
@@ -153,6 +163,9 @@ pub(crate) struct MemberDocument<'a> {
     pub(crate) coef: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) platt: Option<PlattDocument>,
+    /// The constrained form, where the dual variables are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constrained: Option<ConstrainedDocument>,
 }
 
 impl<'a> MemberDocument<'a> {
@@ -168,6 +181,7 @@ impl<'a> MemberDocument<'a> {
             intercept: member.intercept,
             coef: &member.coef,
             platt: member.platt.as_ref().map(PlattDocument::from),
+            constrained: None,
         }
     }
 }

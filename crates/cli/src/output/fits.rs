@@ -118,6 +118,11 @@ impl FitDocument<'_> {
         FitDocument { margin_location, scale, leave_one_out, ..self }
     }
 
+    /// Adds the location of the training margins.
+    pub(crate) fn with_location(self, margin_location: Option<MarginLocation>) -> Self {
+        FitDocument { margin_location, ..self }
+    }
+
     /// Adds the best intercepts.
     pub(crate) fn with_intercepts(self, best: Option<Interval>) -> Self {
         FitDocument { best_intercepts: best.map(|best| [best.lower, best.upper]), ..self }
@@ -158,7 +163,12 @@ impl OfMargins {
             ("leave-one-out error", text)
         });
         let scale = self.scale.map(scale_line);
-        scale.into_iter().chain(location_line(self.location)).chain(bounds).collect()
+        scale.into_iter().chain(self.location_line()).chain(bounds).collect()
+    }
+
+    /// Returns the line on the location of the margins, if there is one.
+    pub(crate) fn location_line(&self) -> Option<(&'static str, String)> {
+        location_line(self.location)
     }
 }
 
@@ -173,16 +183,21 @@ fn scale_line(found: ScaleReport) -> (&'static str, String) {
 }
 
 /// Returns the line on the location of the training margins, if there is one.
-fn location_line(location: Option<MarginLocation>) -> Option<(&'static str, String)> {
+pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'static str, String)> {
     let found = location?;
     let verb = if found.attained { "attains" } else { "does not attain" };
     let text = format!(
-        "{}, which {verb} gamma {} (mean {}, variance {}, skewness {})",
+        "{}, which {verb} gamma {} (mean {}, variance {}, skewness {}{})",
         number(found.estimate),
         number(found.gamma),
         number(found.mean),
         number(found.variance),
-        number(found.skewness)
+        number(found.skewness),
+        found.interval.map_or_else(String::new, |[lower, upper]| format!(
+            "; 95 % interval {} to {} if the classifier had not seen these rows",
+            number(lower),
+            number(upper)
+        ))
     );
     Some(("margin location", text))
 }
@@ -289,15 +304,22 @@ pub(crate) struct PathStep {
     /// The norm of all coefficients.
     pub(crate) norm: f64,
     pub(crate) training_error: f64,
+    /// The location of the training margins, for a loss that aims at a level.
+    pub(crate) margin_location: Option<MarginLocation>,
     /// The end of the first problem without a certificate, if there is one.
     pub(crate) status: Status,
 }
 
 impl PathStep {
     /// Returns the steps of a path, largest lambda first.
-    pub(crate) fn all(path: &regularised::Path, norms: &[Vec<f64>]) -> Result<Vec<Self>, Failure> {
-        let steps = path.problems().zip(norms).enumerate();
-        steps.map(|(at, (fits, norms))| Self::new(path, at, fits, norms)).collect()
+    pub(crate) fn all(
+        path: &regularised::Path,
+        settings: &ClassifierSettings,
+    ) -> Result<Vec<Self>, Failure> {
+        let norms = path.norms(settings)?;
+        let steps = path.problems().zip(&norms).enumerate();
+        let location = |at| path.margin_location(settings, at);
+        steps.map(|(at, (fits, norms))| Self::new(path, at, fits, norms, location(at)?)).collect()
     }
 
     fn new(
@@ -305,6 +327,7 @@ impl PathStep {
         at: usize,
         fits: &[Fit],
         norms: &[f64],
+        margin_location: Option<MarginLocation>,
     ) -> Result<Self, Failure> {
         let reports = || fits.iter().map(|fit| &fit.report);
         let most = |of: fn(&Report) -> usize| reports().map(of).max().unwrap_or(0);
@@ -319,13 +342,14 @@ impl PathStep {
             rounds: most(|report| report.rounds),
             norm: norms.iter().copied().fold(0.0, f64::hypot),
             training_error: path.training_error(at)?,
+            margin_location,
             status: ends.find(|&end| end != Status::Converged).unwrap_or(Status::Converged),
         })
     }
 }
 
 /// Returns the table of the fits along a path.
-pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result<Table, Failure> {
+pub(crate) fn path_table(path: &regularised::Path, steps: &[PathStep]) -> Table {
     let mut header = vec![
         "lambda",
         "objective",
@@ -336,7 +360,9 @@ pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result
         "error %",
         "",
     ];
-    let steps = PathStep::all(path, norms)?;
+    if steps.iter().any(|step| step.margin_location.is_some()) {
+        header.insert(7, "margin location");
+    }
     let has_rounds = steps.iter().any(|step| step.rounds > 0);
     if has_rounds {
         header.insert(5, "rounds");
@@ -356,6 +382,9 @@ pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result
             percent(step.training_error),
             state(step.status),
         ];
+        if let Some(location) = step.margin_location {
+            row.insert(7, number(location.estimate));
+        }
         if has_rounds {
             row.insert(5, step.rounds.to_string());
         }
@@ -364,7 +393,7 @@ pub(crate) fn path_table(path: &regularised::Path, norms: &[Vec<f64>]) -> Result
         }
         table.row(row);
     }
-    Ok(table)
+    table
 }
 
 /// Writes a CSV file with a row for every iteration of a fit to that many rows of data.

@@ -18,6 +18,8 @@ pub(crate) struct LimitDocument<'a> {
     loss: String,
     exponent: f64,
     first_lambda: f64,
+    first_size: f64,
+    power: f64,
     least_margin: f64,
     criterion: f64,
     relative_gap: f64,
@@ -39,6 +41,8 @@ impl<'a> LimitDocument<'a> {
             loss,
             exponent: found.exponent,
             first_lambda: found.first_lambda,
+            first_size: found.first_size(),
+            power: found.power(),
             least_margin: found.least_margin,
             criterion: found.criterion,
             relative_gap: found.relative_gap,
@@ -55,6 +59,15 @@ pub(crate) fn describe_limit(loss: String, found: &SeparableLimit) -> Lines {
         ("loss", loss),
         ("penalty", format!("lambda * sum |w|^{}", number(found.exponent))),
         ("first lambda", number(found.first_lambda)),
+        (
+            "minimiser",
+            format!(
+                "{} * ({}/lambda)^{} * coefficient, for lambda up to the first",
+                number(found.first_size()),
+                number(found.first_lambda),
+                number(found.power())
+            ),
+        ),
         ("least margin", number(found.least_margin)),
         ("criterion", number(found.criterion)),
         ("relative gap", gap(found.relative_gap)),

@@ -222,6 +222,8 @@ pub(crate) struct CutPlanDocument {
     pub(crate) held_out_rows: usize,
     /// The rows of all calls and those held out.
     pub(crate) rows_needed: usize,
+    /// The predicted seconds of all calls, from calls on the data in memory.
+    pub(crate) seconds: Option<f64>,
     /// The number of rows of the data.
     pub(crate) rows: usize,
     /// The number of calls that these rows are enough for.
@@ -231,7 +233,9 @@ pub(crate) struct CutPlanDocument {
 impl CutPlanDocument {
     pub(crate) fn lines(&self) -> Lines {
         let (error, probability) = (self.eta + self.epsilon, 1.0 - self.delta);
-        vec![
+        let of_rows = format!("{}, enough for {} calls", self.rows, self.calls_of_rows);
+        let time = |seconds| ("time", format!("at most about {} s for the calls", number(seconds)));
+        let lines = vec![
             ("noise", format!("eta {}", number(self.eta))),
             ("margin", format!("gamma {}", number(self.gamma))),
             ("target", format!("error {} with probability {}", number(error), number(probability))),
@@ -241,8 +245,8 @@ impl CutPlanDocument {
             ("rows per call", self.rows_per_call.to_string()),
             ("held-out rows", self.held_out_rows.to_string()),
             ("rows needed", self.rows_needed.to_string()),
-            ("rows", format!("{}, enough for {} calls", self.rows, self.calls_of_rows)),
-        ]
+        ];
+        lines.into_iter().chain(self.seconds.map(time)).chain([("rows", of_rows)]).collect()
     }
 }
 

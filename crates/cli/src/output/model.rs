@@ -54,6 +54,16 @@ pub(crate) fn write_page(
             models.steps().flat_map(|members| problems(model.scheme(), members)).collect();
         return member_table(&members).write(out);
     }
+    write_model(out, path, header, model)
+}
+
+/// Writes the page on a model.
+pub(crate) fn write_model(
+    out: &mut dyn Write,
+    path: &Path,
+    header: &Header,
+    model: &Model,
+) -> std::io::Result<()> {
     facts(out, &lines(path, header, model))?;
     match model.members() {
         _ if model.scheme().scores_together() => Ok(()),

@@ -23,6 +23,8 @@ pub(crate) struct PlanDocument {
 pub(crate) struct GamePlan {
     pub(crate) rows: usize,
     pub(crate) mistakes: f64,
+    /// The budget K of Euclidean slack.
+    pub(crate) slack: f64,
     pub(crate) epsilon: f64,
     pub(crate) steps: u64,
     pub(crate) outputs: usize,
@@ -64,11 +66,15 @@ impl PlanDocument {
         if let Some(game) = &self.theorem_1 {
             let GamePlan { steps, outputs, .. } = game;
             let (mistakes, epsilon) = (number(game.mistakes), number(game.epsilon));
+            let (losses, mistakes) = match game.slack {
+                0.0 => ("losses", mistakes),
+                slack => ("losses left", format!("{mistakes} + 1.07 sqrt({} T)", number(slack))),
+            };
             let rows = Counted(game.rows, "row");
             lines.extend([
                 ("theorem 1", format!("{steps} steps, {outputs} classifiers")),
                 ("", format!("mean loss of each of {rows} at most {epsilon}, if the learner's")),
-                ("", format!("losses sum to at most {mistakes}; failure probability {delta}")),
+                ("", format!("{losses} sum to at most {mistakes}; failure probability {delta}")),
             ]);
             let (steps, outputs) = game.limits;
             lines.extend(game.failure.map(|failure| {

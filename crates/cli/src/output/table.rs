@@ -66,6 +66,15 @@ pub(crate) fn two_classes(positive: &str, negative: &str) -> String {
     format!("'{}' positive, '{}' negative", name_cell(positive), name_cell(negative))
 }
 
+/// Returns a text as a cell of a CSV file, in quotes if it needs them.
+pub(crate) fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
 /// Returns a text whose control characters, which would break a line, are escaped.
 fn escaped(text: impl Iterator<Item = char>) -> String {
     let mut line = String::new();

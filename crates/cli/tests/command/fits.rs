@@ -42,6 +42,7 @@ fn dual_variables_are_written_and_reported() {
         assert!((number(&form["norm_by_duals"]) / norm - 1.0).abs() < 1e-3);
         assert!(workshop.output(&options).contains("constrained"), "the line of the report");
     }
+    duals_of_other_fits_are_those_of_their_problems(&workshop);
     for (other, named) in [
         (&["--lambda", "0", "--loss", "logistic"][..], "--lambda 0"),
         (&["--lambda", "1", "--objective", "catoni"], "--objective catoni"),
@@ -52,6 +53,50 @@ fn dual_variables_are_written_and_reported() {
         assert_eq!(refused.status.code(), Some(2));
         let message = text(&refused.stderr);
         assert!(message.contains("--duals") && message.contains(named), "{message}");
+    }
+}
+
+/// Cross-validation, a path and several classes have the files and forms of single fits.
+fn duals_of_other_fits_are_those_of_their_problems(workshop: &Workshop) {
+    let written = |options: &[&str]| {
+        let document =
+            workshop.json(&[options, &["--duals", "duals.csv", "--tol", "1e-10"]].concat());
+        (document, std::fs::read_to_string(workshop.path("duals.csv")).expect("written"))
+    };
+    let data = ["--data", "data.csv"];
+    let (fit, of_fit) = written(&[&["fit"], &data[..], &["--lambda", "0.02"]].concat());
+    let grid = ["--lambdas", "0.02", "--folds", "3"];
+    let (cv, of_cv) = written(&[&["cv"], &data[..], &grid].concat());
+    let (path, of_path) = written(&[&["path"], &data[..], &grid[..1], &["0.2,0.02"]].concat());
+    let norm = |document: &Value| number(&document["constrained"]["norm"]);
+    let expected = norm(&fit["fits"][0]);
+    for found in [norm(&cv["fit"]), norm(&path["fits"][1])] {
+        assert!((found / expected - 1.0).abs() < 1e-4, "{found} {expected}");
+    }
+    assert_eq!(of_cv.lines().next(), of_fit.lines().next());
+    let rows: Vec<&str> = of_path.lines().collect();
+    let header = of_fit.lines().next().expect("a header");
+    assert_eq!((rows.len(), rows[0]), (25, &*format!("lambda,{header}")));
+    assert!(rows[1..13].iter().all(|row| row.starts_with("0.2,")));
+    assert!(rows[13..].iter().all(|row| row.starts_with("0.02,")));
+
+    workshop.write("three.csv", b"x,label\n-3,a\n-2,a\n-1,a\n0,\"b,c\"\n1,\"b,c\"\n2,d\n3,d\n");
+    let three = ["--data", "three.csv", "--multi-class"];
+    let (ovr, members) = written(&[&["fit"], &three[..], &["ovr", "--lambda", "0.1"]].concat());
+    let rows: Vec<&str> = members.lines().collect();
+    assert_eq!((rows.len(), rows[0]), (22, &*format!("class,{header}")));
+    assert!(rows[1].starts_with("a,1,1,") && rows[8].starts_with("\"b,c\",-1,1,"), "{members}");
+    let forms = ovr["members"].as_array().expect("members");
+    assert!(forms.iter().all(|member| number(&member["constrained"]["norm"]) > 0.0));
+    let ovr_path = [&["path"], &three[..], &["ovr", "--lambdas", "0.2,0.1"]].concat();
+    let (ovr_path, members) = written(&ovr_path);
+    assert_eq!(members.lines().count(), 43);
+    assert!(number(&ovr_path["fits"][1]["members"][2]["constrained"]["norm"]) > 0.0);
+    for scheme in ["ovo", "joint"] {
+        let refused = ["fit", "--lambda", "0.1", "--duals", "none.csv"];
+        let refused = workshop.run(&[&refused[..], &three, &[scheme]].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains("--duals"), "{}", text(&refused.stderr));
     }
 }
 
@@ -73,6 +118,9 @@ fn the_limit_of_separable_classes_is_the_direction_of_fits() {
         for fit in fits["fits"].as_array().expect("fits") {
             let coef: Vec<f64> = (0..2).map(|j| number(&fit["coef"][j])).collect();
             let size = coef[0].hypot(coef[1]);
+            let grown = (first / number(&fit["lambda"])).powf(number(&limit["power"]));
+            let expected = number(&limit["first_size"]) * grown;
+            assert!((size / expected - 1.0).abs() < 1e-5, "{loss}: {size} {expected}");
             assert!((coef[0] / size - direction[0]).abs() < 1e-5, "{loss} {coef:?} {direction:?}");
         }
     }
@@ -421,9 +469,32 @@ fn margin_pursuit_prints_where_the_margins_are() {
     assert!(beside * number(&found["skewness"]) > 0.0 && found["attained"] == false);
     let line = workshop.output(&words);
     assert!(line.contains("margin location") && line.contains("attain"), "{line}");
-    let cv = ["cv", "--data", "data.csv", "--folds", "3", "--lambdas", "0.1,0.01"];
+    let cv = ["cv", "--data", "data.csv", "--folds", "3", "--lambdas", "0.1,0.001"];
     let cv = [&cv[..], &["--loss", "margin-pursuit:gamma=1,scale=0.5"]].concat();
     assert!(workshop.json(&cv)["fit"]["margin_location"]["attained"].is_boolean());
+    assert!(workshop.output(&cv).contains("margin location"));
+    // A path has it at every lambda, the last of which is that of the fit.
+    let path = [&["path"], &cv[1..3], &cv[5..]].concat();
+    let last = &workshop.json(&path)["fits"][1]["margin_location"];
+    assert!((number(&last["estimate"]) / number(&found["estimate"]) - 1.0).abs() < 1e-2);
+    assert!(workshop.output(&path).contains("margin location"));
+    // So has a stochastic fit of margin pursuit to rows in memory.
+    let stream = ["stream", "--data", "data.csv", "--lambda", "0.001", "--epochs", "200", "--loss"];
+    let stream = [&stream[..], &["margin-pursuit:gamma=1,scale=2"]].concat();
+    let location = &workshop.json(&stream)["fits"][0]["margin_location"];
+    assert_eq!(number(&location["scale"]), 2.0);
+    assert!(workshop.output(&stream).contains("which"), "{location}");
+    // At a large scale there is an interval, for a classifier that has not seen the rows.
+    let wide = [&fit[..], &["margin-pursuit:gamma=1,scale=9"]].concat();
+    let (estimate, interval) = {
+        let document = workshop.json(&wide);
+        let location = &document["fits"][0]["margin_location"];
+        (number(&location["estimate"]), location["interval"].clone())
+    };
+    if let [lower, upper] = &interval.as_array().expect("an interval")[..] {
+        assert!(number(lower) < estimate && estimate < number(upper));
+    }
+    assert!(workshop.output(&wide).contains("if the classifier had not seen these rows"));
     let other = [&fit[..], &["logistic"]].concat();
     assert!(workshop.json(&other)["fits"][0].get("margin_location").is_none());
 }

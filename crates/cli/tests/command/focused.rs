@@ -389,6 +389,17 @@ fn the_theorems_are_calculated_without_data() {
         assert_eq!(found["theorem_1"][field], game["theorem"][field], "{field}");
     }
     assert!(found["theorem_2"].is_null() && found["theorem_3"].is_null());
+    // Slack for K outliers adds 3/(2 sqrt 2) sqrt(K T) to the losses of the learner.
+    let slack = |more: &str| plan(&format!("--rows 100 --mistakes 50 --slack 8{more}"));
+    let theorem = slack("")["theorem_1"].clone();
+    let (steps, outputs) = (number(&theorem["steps"]), number(&theorem["outputs"]));
+    assert_eq!(number(&theorem["slack"]), 8.0);
+    let losses = 50.0 + 3.0 * steps.sqrt();
+    let without = plan(&format!("--rows 100 --mistakes {losses}"));
+    assert!((number(&without["theorem_1"]["steps"]) / steps - 1.0).abs() < 1e-4, "{without}");
+    let failure = slack(&format!(" --steps {steps} --outputs {outputs}"));
+    let failure = number(&failure["theorem_1"]["failure"]);
+    assert!(0.009 < failure && failure <= 0.01, "{failure}");
 
     let typical = "--dimension 10 --epsilon 0.01 --rare-share 0.05 --delta 0.05";
     let (naive, reduced) =
@@ -414,6 +425,7 @@ fn the_theorems_are_calculated_without_data() {
         "--rows 0",
         "--rows 9 --epsilon 2",
         "--mistakes 3",
+        "--rows 9 --slack=-1",
     ] {
         let words: Vec<&str> = ["plan"].into_iter().chain(options.split_whitespace()).collect();
         assert_eq!(workshop.run(&words).status.code(), Some(2), "{options}");

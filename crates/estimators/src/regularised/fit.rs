@@ -63,6 +63,7 @@ impl ClassifierSettings {
         self.on_threads(|| {
             let limit = self.time_limit.map(TimeLimit::new);
             let contests = self.contests(data)?;
+            self.check_dual_solutions(&contests)?;
             let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
             let here = Box::new(InMemory { contests, prepared });

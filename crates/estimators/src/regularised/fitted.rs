@@ -58,7 +58,7 @@ pub struct Path {
     /// The certificates of the fits for the kernel that their features approximate, if they were
     /// asked for.
     pub exact: Option<Vec<Vec<Certificate>>>,
-    training_data: TrainingData,
+    pub(super) training_data: TrainingData,
 }
 
 /// Data in memory, in the space of the functions of the fits.
@@ -189,15 +189,7 @@ impl FittedClassifier {
     /// # Errors
     /// Kernel values or scores that are not finite.
     pub fn margin_location(&self) -> Result<Option<MarginLocation>, Error> {
-        let Some(SpecialCase::MarginPursuit { gamma, scale }) = self.loss.special_case() else {
-            return Ok(None);
-        };
-        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
-        let InMemory { contests, prepared } = &**here;
-        let weights = contests.classes().own_weights();
-        let margins = contests.margins(prepared, &self.fits)?;
-        let of = |margins: Vec<f64>| MarginLocation::new(&margins, weights, gamma, scale);
-        Ok(margins.map(of).transpose()?)
+        self.training_data.margin_location(&*self.loss, &self.fits)
     }
 
     /// Returns [bounds](leave_one_out_bounds) on the leave-one-out error, with the scales, the encoding
@@ -306,10 +298,27 @@ impl Path {
         Ok(self.training_data.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
+    /// Returns the location of the training margins at the lambda of an index, as
+    /// [`FittedClassifier::margin_location`] does. `settings` are the settings of the path.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such lambda.
+    pub fn margin_location(
+        &self,
+        settings: &ClassifierSettings,
+        at: usize,
+    ) -> Result<Option<MarginLocation>, Error> {
+        self.training_data.margin_location(&*settings.loss, &self.fits[at])
+    }
+
     /// Returns the duals of the samples at every lambda, `s_i = -L'(u_i)` at the minimum: as
     /// `2 n lambda y_i a_i/c_i` for the coefficients `a_i`, which grow as `1/lambda`. For the leaky hockey
     /// stick they are in [0, 1]: 1 up to the margin 1, and one over the margin beyond. 0 for a sample of
-    /// weight 0. `None` unless the coefficients are those of kernel sections at the samples of two classes.
+    /// weight 0. `None` unless the classes are two, and the coefficients are those of kernel sections at the
+    /// samples or the fits [keep the duals](margins_optim::Options::keep_duals).
     /// `settings` are the settings of the path.
     ///
     /// Source: Kwon and Zou, *Leaky hockey stick loss*, JMLR 24 (2023), (18).
@@ -319,9 +328,12 @@ impl Path {
     pub fn duals(&self, settings: &ClassifierSettings) -> Result<Option<Vec<Vec<f64>>>, Error> {
         let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
         let InMemory { contests, prepared } = &**here;
-        let has_several = contests.len() > 1 || contests.first_is_decided();
-        if has_several || !prepared.is_in_sample_space() || settings.learner.is_some() {
+        if contests.len() > 1 || contests.first_is_decided() || settings.learner.is_some() {
             return Ok(None);
+        }
+        if !prepared.is_in_sample_space() {
+            let kept = |fits: &Vec<Fit>| fits[0].report.duals.clone();
+            return Ok(self.fits.iter().map(kept).collect());
         }
         let training = settings.training(contests.classes().rows(), None);
         let risk = training.risk(contests.any())?;
@@ -438,6 +450,23 @@ impl TrainingData {
                 fits.first().map_or(0, |fit| fit.coef.len() - beside)
             }
         }
+    }
+
+    /// Returns the location of the training margins for a loss that aims at a level, of two classes in
+    /// memory.
+    fn margin_location(
+        &self,
+        loss: &dyn MarginLoss,
+        fits: &[Fit],
+    ) -> Result<Option<MarginLocation>, Error> {
+        let (TrainingData::InMemory(here), Some(SpecialCase::MarginPursuit { .. })) =
+            (self, loss.special_case())
+        else {
+            return Ok(None);
+        };
+        let InMemory { contests, prepared } = &**here;
+        let Some(margins) = contests.margins(prepared, fits)? else { return Ok(None) };
+        Ok(MarginLocation::of_loss(loss, &margins, contests.classes().own_weights())?)
     }
 
     /// Returns the training error of the fits at the lambda of an index; `None` if the deadline comes

@@ -1,6 +1,8 @@
 //! What is known of minima beside the certificate: the dual variables, all best intercepts, and the limit
 //! as lambda falls to 0.
 
+use std::sync::Arc;
+
 use margins_data::Dataset;
 use margins_losses::Interval;
 use margins_model::Scheme;
@@ -9,7 +11,7 @@ use margins_optim::path::{SeparableLimit, separable_limit};
 use margins_optim::{Fit, Lambda, Objective};
 
 use super::contests::ContestData;
-use super::fitted::{FittedClassifier, InMemory, TrainingData};
+use super::fitted::{FittedClassifier, InMemory, Path, TrainingData};
 use super::settings::{ClassifierSettings, Regularisation};
 use crate::Error;
 
@@ -74,10 +76,51 @@ impl ClassifierSettings {
     }
 }
 
+impl Path {
+    /// Returns the dual variables of every member at the lambda of an index, as
+    /// [`FittedClassifier::dual_solutions`] does. `settings` are the settings of the path.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such lambda.
+    pub fn dual_solutions(
+        &self,
+        settings: &ClassifierSettings,
+        at: usize,
+    ) -> Result<Option<Vec<DualSolution>>, Error> {
+        self.training_data.dual_solutions(settings, &self.fits[at])
+    }
+}
+
+impl TrainingData {
+    /// Returns the dual variables of fits, one per member, with their constrained forms.
+    fn dual_solutions(
+        &self,
+        settings: &ClassifierSettings,
+        fits: &[Fit],
+    ) -> Result<Option<Vec<DualSolution>>, Error> {
+        let TrainingData::InMemory(here) = self else { return Ok(None) };
+        let InMemory { contests, prepared } = &**here;
+        let training = settings.training(contests.classes().rows(), None);
+        let scheme = contests.scheme();
+        if scheme.is_joint() || contests.len() > 1 && scheme == Scheme::OneVersusOne {
+            return Ok(None);
+        }
+        let solution = |(ContestData { data, .. }, fit): (ContestData, &Fit)| {
+            prepared.dual_solution(&training, &data, fit)
+        };
+        let solutions = contests.datasets()?.into_iter().zip(fits).map(solution);
+        solutions.collect::<Result<_, _>>().map(Some)
+    }
+}
+
 impl FittedClassifier {
     /// Returns the dual variables of every member with its constrained form; `None` for data that are not
-    /// in memory, and for several classes one-versus-one or in one problem. `settings` are the settings of the fit; for a loss with kinks its options have to [keep
-    /// the duals](margins_optim::Options::keep_duals).
+    /// in memory, and for several classes one-versus-one or in one problem. `settings` are the settings of
+    /// the fit; for a loss with kinks its options have to [keep the
+    /// duals](margins_optim::Options::keep_duals).
     ///
     /// ```
     /// use margins_data::generate::{Example, GaussianMixture};
@@ -101,18 +144,8 @@ impl FittedClassifier {
         &self,
         settings: &ClassifierSettings,
     ) -> Result<Option<Vec<DualSolution>>, Error> {
-        let TrainingData::InMemory(here) = &self.training_data else { return Ok(None) };
-        let InMemory { contests, prepared } = &**here;
-        let training = self.training(settings, contests.classes().rows());
-        let scheme = contests.scheme();
-        if scheme.is_joint() || contests.len() > 1 && scheme == Scheme::OneVersusOne {
-            return Ok(None);
-        }
-        let solution = |(ContestData { data, .. }, fit): (ContestData, &Fit)| {
-            prepared.dual_solution(&training, &data, fit)
-        };
-        let solutions = contests.datasets()?.into_iter().zip(&self.fits).map(solution);
-        solutions.collect::<Result<_, _>>().map(Some)
+        let settings = ClassifierSettings { loss: Arc::clone(&self.loss), ..settings.clone() };
+        self.training_data.dual_solutions(&settings, &self.fits)
     }
 
     /// Returns all intercepts that are best for the coefficients of the fit, of two classes, where there is

@@ -56,6 +56,7 @@ pub(super) const CROSS_VALIDATED: &[Setting] = &[
     APPROXIMATION,
     MEMORY,
     CERTIFY_EXACT,
+    KEEP_DUALS,
     CV,
     SCORING,
     SELECTION,
@@ -90,6 +91,11 @@ pub(super) const PATH: &[Setting] = &[
     APPROXIMATION,
     MEMORY,
     CERTIFY_EXACT,
+    Setting {
+        sentence: "Keep the dual variables of the fits of two classes",
+        python: "They are `duals_`. Kernels that are not approximated have them in any case.",
+        ..KEEP_DUALS
+    },
     ENCODE,
     FIT_INTERCEPT,
     STANDARDIZE,
@@ -346,6 +352,7 @@ const CERTIFY_EXACT: Setting = Setting {
 
 const KEEP_DUALS: Setting = Setting {
     name: "keep_duals",
+    option: Some("duals"),
     kind: Kind::Switch,
     default: "False",
     sentence: "Keep the dual variables of the fit and its constrained form",

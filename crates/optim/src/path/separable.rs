@@ -55,6 +55,18 @@ impl SeparableLimit {
         let (factor, power) = self.growth;
         (lambda.get() <= self.first_lambda).then(|| (factor / lambda.get()).powf(power))
     }
+
+    /// Returns the size of the minimiser at [`first_lambda`](Self::first_lambda): at a lambda below, it is
+    /// larger by the factor `(first_lambda/lambda)` to the [power](Self::power).
+    pub fn first_size(&self) -> f64 {
+        let (factor, power) = self.growth;
+        (factor / self.first_lambda).powf(power)
+    }
+
+    /// Returns the power `1/(q-1+d)`, by which the minimiser grows as lambda falls.
+    pub fn power(&self) -> f64 {
+        self.growth.1
+    }
 }
 
 /// Returns the limit of the path of an objective without intercept with the penalty `lambda ||w||_q^q`,

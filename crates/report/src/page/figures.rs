@@ -172,6 +172,11 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) 
         one("path-errors", "Training error", error, |point| point.training_error),
         one("path-norms", "Norm", Axis::log("norm"), |point| point.norm),
     ];
+    if last.margin_location.is_some() {
+        let estimate = |point: &PathPoint| point.margin_location.map_or(f64::NAN, |l| l.estimate);
+        let axis = Axis::new("location of the margins");
+        charts.push(one("path-locations", "Location of the margins", axis, estimate));
+    }
     charts.extend(lines_of(
         path,
         profiles,

@@ -234,16 +234,33 @@ pub(super) fn margin_locations(evaluations: &[Evaluation]) -> Option<Markup> {
     let row = |evaluation: &Evaluation| {
         let found = evaluation.location?;
         let attained = if found.attained { "yes" } else { "no" };
+        let interval = match found.interval.map(|ends| ends.map(short)) {
+            Some([lower, upper]) => format!("{lower} to {upper}"),
+            None => "none".to_owned(),
+        };
+        let variance_bound = found.variance_bound.map_or_else(|| "unknown".to_owned(), short);
         let of_moments = [found.mean, found.variance, found.skewness].map(short);
         let of_loss = [found.gamma, found.scale, found.estimate].map(short);
-        let attained = [attained.to_owned()];
+        let between = [attained.to_owned(), interval, variance_bound];
         let name = [evaluation.data.clone()];
-        Some(name.into_iter().chain(of_loss).chain(attained).chain(of_moments).collect())
+        Some(name.into_iter().chain(of_loss).chain(between).chain(of_moments).collect())
     };
     let rows: Vec<Vec<String>> = evaluations.iter().filter_map(row).collect();
-    let caption = "Location of the margins at the scale of the loss.";
-    let header =
-        ["data", "gamma", "scale", "estimate", "gamma attained", "mean", "variance", "skewness"];
+    let caption = "Location of the margins at the scale of the loss. The interval holds the mean of the \
+                   distribution of margins, if their variance is at most the bound and the classifier was \
+                   not fitted to these rows.";
+    let header = [
+        "data",
+        "gamma",
+        "scale",
+        "estimate",
+        "gamma attained",
+        "95 % interval",
+        "bound on the variance",
+        "mean",
+        "variance",
+        "skewness",
+    ];
     (!rows.is_empty()).then(|| table(caption, &header, &rows))
 }
 

@@ -82,9 +82,11 @@ pub(super) fn calculate_cuts(
     if arguments.data.file.files().is_empty() {
         return Err(Failure::usage(UNKNOWN));
     }
-    let (rows, columns, _) = size(&arguments.source())?;
+    let (rows, columns, data) = size(&arguments.source())?;
     let plan = settings.cut_plan(columns).expect("a calculation is of fresh rows");
     let learner = &arguments.learner;
+    let timed = |data: &Dataset| settings.seconds_per_row_of_a_call(data, &problem);
+    let of_row = data.map(|data| step("timing calls", || timed(&data))).transpose()?;
     let document = CutPlanDocument {
         format: "margins-massart-cut-plan",
         version: VERSION,
@@ -98,6 +100,7 @@ pub(super) fn calculate_cuts(
         rows_per_call: plan.rows_per_call,
         held_out_rows: plan.selection,
         rows_needed: plan.rows(),
+        seconds: of_row.map(|seconds| seconds * (plan.calls * plan.rows_per_call) as f64),
         rows,
         calls_of_rows: plan.calls.min(rows.saturating_sub(plan.selection) / plan.rows_per_call),
     };

@@ -3,6 +3,7 @@
 use margins::{Model, Scheme};
 
 use super::scored::Scored;
+use crate::output::table::csv_cell;
 
 /// CSV with a row per sample. With one score it has score, label and, where there is one, probability;
 /// with several the label, the scores under the names of the members, and the probabilities under
@@ -15,7 +16,7 @@ pub(super) struct CsvRows<'m> {
 
 impl<'m> CsvRows<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
-        let labels = model.classes().iter().map(|name| cell(name)).collect();
+        let labels = model.classes().iter().map(|name| csv_cell(name)).collect();
         CsvRows { model, labels }
     }
 
@@ -28,9 +29,9 @@ impl<'m> CsvRows<'m> {
             names.extend(with_probabilities.then(|| "probability".to_owned()));
         } else {
             names.push("label".to_owned());
-            names.extend(members(model).iter().map(|name| cell(&format!("score {name}"))));
+            names.extend(members(model).iter().map(|name| csv_cell(&format!("score {name}"))));
             let classes = if with_probabilities { model.classes() } else { &[] };
-            names.extend(classes.iter().map(|name| cell(&format!("probability {name}"))));
+            names.extend(classes.iter().map(|name| csv_cell(&format!("probability {name}"))));
         }
         (names.join(",") + "\n").into_bytes()
     }
@@ -97,15 +98,6 @@ fn members(model: &Model) -> Vec<String> {
             .map(|(i, j)| format!("{} against {}", classes[j], classes[i]))
             .collect(),
         _ => classes.to_vec(),
-    }
-}
-
-/// Returns a text as a cell, in quotes if it needs them.
-fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Stochastic gradient in epochs over data in memory, with a certificate.
 
+use margins::calibration::location::MarginLocation;
 use margins::data::digits::percent;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::data::{ClassLabels, Dataset};
 use margins::estimators::regularised::DataSummary;
 use margins::estimators::stream::StreamSettings;
-use margins::optim::{Fit, Status};
+use margins::optim::Status;
 use margins::{MemberReport, Prepared, Registry};
 
 use super::document;
@@ -19,7 +20,7 @@ use crate::output::classes::{
 };
 use crate::output::data::{ClassDocument, DataDocument, describe, size};
 use crate::output::files::report;
-use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
+use crate::output::fits::{FitDocument, PathDocument, describe_fit, location_line, write_history};
 use crate::output::model::save;
 use crate::output::table::{facts, number};
 use crate::output::warnings::{of_stochastic_step, refuse_contradiction, tell};
@@ -42,6 +43,10 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Res
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
+    let scores = Prepared::linear(&data).scores(fit)?;
+    let margins: Vec<f64> = scores.iter().zip(data.labels().signs()).map(|(f, y)| f * y).collect();
+    let location = MarginLocation::of_loss(&*fitted.loss, &margins, data.weights())
+        .map_err(margins::Error::from)?;
     let outputs = [to.out(), memory.history.as_deref()];
     let name = &arguments.data.name();
     match to.format() {
@@ -51,7 +56,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Res
                 version: VERSION,
                 data: DataDocument::new(name, &DataSummary::of(&data)),
                 training: document(arguments, loss),
-                fits: vec![FitDocument::new(fit, None)],
+                fits: vec![FitDocument::new(fit, None).with_location(location)],
                 platt: None,
             };
             report(outputs, |out| write_json(out, &document))
@@ -60,7 +65,8 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Res
             let data = settings.class_costs.weigh(data)?;
             let mut lines = describe(name, &DataSummary::of(&data));
             lines.push(("loss", loss));
-            lines.extend(describe_fit(fit, None, training_error(fit, &data)?));
+            lines.extend(describe_fit(fit, None, training_error(&scores, &data)?));
+            lines.extend(location_line(location));
             report(outputs, |out| facts(out, &lines))
         }
     }
@@ -147,8 +153,7 @@ pub(super) fn fit_several(
 }
 
 /// Returns the share of training samples on the wrong side, by their weights.
-fn training_error(fit: &Fit, data: &Dataset) -> Result<f64, Failure> {
-    let scores = Prepared::linear(data).scores(fit)?;
+fn training_error(scores: &[f64], data: &Dataset) -> Result<f64, Failure> {
     let signs = data.labels().signs();
     let wrong: Vec<bool> = scores.iter().zip(signs).map(|(&f, &y)| is_mistake(f, y)).collect();
     Ok(mistake_rate(&wrong, data.weights())?.rate)
