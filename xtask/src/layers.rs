@@ -15,6 +15,8 @@ use serde_json::Value;
 
 use crate::{Failure, Outcome, metadata, workspace};
 
+pub(crate) use modules::rust_files;
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// List long files and functions instead

@@ -1,12 +1,13 @@
 //! Every crate built from its package, outside of the workspace. Inside the workspace a crate has the
 //! features that any other one asks for, which hides what it lacks by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
+use crate::layers::rust_files;
 use crate::{Failure, Outcome, metadata, workspace};
 
 /// The crates whose README has a program, which its documentation tests run.
@@ -24,19 +25,22 @@ const PROGRAMS: [&str; 7] = [
 struct Package {
     name: String,
     version: String,
-    has_features: bool,
+    /// The features that its own code asks for, of which others only ask for those of other crates.
+    own_features: BTreeSet<String>,
 }
 
-/// Packs the published crates, and checks each with no and with all features, and the programs of some
-/// READMEs with the default ones.
+/// Packs the published crates, and checks each without features and with the default ones and all that
+/// its own code asks for, and the programs of some READMEs with the default ones. A feature that only
+/// asks for one of another crate is checked with that crate: to check it again would compile all crates
+/// between them again.
 pub(crate) fn check() -> Outcome {
-    let packages = published(&metadata(&["--no-deps", "--offline"])?);
+    let packages = published(&metadata(&["--no-deps", "--offline"])?)?;
     pack(&packages)?;
     let unpacked = Unpacked::new(packages)?;
     for name in unpacked.packages.keys() {
         for features in unpacked.packages[name].selections() {
-            println!("{name} {features}");
-            unpacked.check(name, &[features])?;
+            println!("{name} {}", features.join(" "));
+            unpacked.check(name, &features)?;
         }
     }
     for name in PROGRAMS {
@@ -46,11 +50,23 @@ pub(crate) fn check() -> Outcome {
     Ok(())
 }
 
+/// Returns the features that a text asks for.
+fn asked_for(text: &str) -> impl Iterator<Item = String> {
+    let names = text.split("feature = \"").skip(1);
+    names.filter_map(|rest| rest.split_once('"')).map(|(name, _)| name.to_owned())
+}
+
 /// Returns the packages of the workspace that are published, by name.
-fn published(metadata: &Value) -> BTreeMap<String, Package> {
+fn published(metadata: &Value) -> Result<BTreeMap<String, Package>, Failure> {
     let all = metadata["packages"].as_array().into_iter().flatten();
     let published = all.filter(|package| package["publish"].is_null());
-    published.map(|package| (text(&package["name"]), Package::new(package))).collect()
+    let read = |package: &Value| {
+        let manifest = PathBuf::from(text(&package["manifest_path"]));
+        let sources = rust_files(&manifest.with_file_name("src"))?;
+        let texts = sources.iter().map(std::fs::read_to_string).collect::<Result<Vec<_>, _>>()?;
+        Ok((text(&package["name"]), Package::new(package, &texts.concat())))
+    };
+    published.map(read).collect()
 }
 
 fn text(value: &Value) -> String {
@@ -58,23 +74,22 @@ fn text(value: &Value) -> String {
 }
 
 impl Package {
-    fn new(package: &Value) -> Self {
-        let mut features = package["features"].as_object().into_iter().flatten();
+    fn new(package: &Value, sources: &str) -> Self {
+        let features = package["features"].as_object();
+        let has = |name: &String| features.is_some_and(|features| features.contains_key(name));
         Package {
             name: text(&package["name"]),
             version: text(&package["version"]),
-            has_features: features.any(|(name, _)| name != "default"),
+            own_features: asked_for(sources).filter(has).collect(),
         }
     }
 
-    /// Returns the options of cargo for the selections of features that differ. The default ones, which the programs have, are
-    /// among all.
-    fn selections(&self) -> &'static [&'static str] {
-        if self.has_features {
-            &["--no-default-features", "--all-features"]
-        } else {
-            &["--no-default-features"]
-        }
+    /// Returns the options of cargo for the selections of features that differ.
+    fn selections(&self) -> Vec<Vec<String>> {
+        let none = vec!["--no-default-features".to_owned()];
+        let own: Vec<&str> = self.own_features.iter().map(String::as_str).collect();
+        let with = vec!["--features".to_owned(), own.join(",")];
+        if own.is_empty() { vec![none] } else { vec![none, with] }
     }
 }
 
@@ -146,7 +161,7 @@ impl Unpacked {
 
     /// Checks one package, with the profile of the workspace, so that what others need is built
     /// once.
-    fn check(&self, name: &str, features: &[&str]) -> Outcome {
+    fn check(&self, name: &str, features: &[String]) -> Outcome {
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(self.root.path());
         command.arg("--config").arg(workspace().join(".cargo/config.toml"));
@@ -188,23 +203,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_that_differ_are_selected() {
-        let selections = |features: Value| {
-            Package::new(
-                &serde_json::json!({"name": "a", "version": "1.0.0", "features": features}),
-            )
-            .selections()
-        };
-        assert_eq!(selections(serde_json::json!({"default": []})), ["--no-default-features"]);
-        let [none, all] = ["--no-default-features", "--all-features"];
-        assert_eq!(selections(serde_json::json!({"default": [], "a": []})), [none, all]);
+    fn features_of_its_own_code_are_selected() {
+        let package = serde_json::json!({
+            "name": "a", "version": "1.0.0", "features": {"default": [], "b": [], "c": ["d/c"]}
+        });
+        let selections = |sources| Package::new(&package, sources).selections();
+        assert_eq!(
+            selections("#[cfg(test)]"),
+            [["--no-default-features"].map(str::to_owned).to_vec()]
+        );
+        // A name of another program's, such as of a target, is no feature.
+        let sources =
+            "#[cfg(feature = \"b\")] #[cfg(all(test, feature = \"b\"))] target_feature = \"e\"";
+        let own = ["--features", "b"].map(str::to_owned).to_vec();
+        assert_eq!(selections(sources)[1], own);
+        assert_eq!(selections(sources).len(), 2);
     }
 
     /// The crates that a user of the published ones needs are published.
     #[test]
     fn published_crates_depend_on_published_crates() {
         let metadata = metadata(&["--no-deps", "--offline"]).unwrap();
-        let packages = published(&metadata);
+        let packages = published(&metadata).unwrap();
         assert!(packages.contains_key("margins-model") && !packages.contains_key("xtask"));
         for package in metadata["packages"].as_array().unwrap() {
             if !packages.contains_key(&text(&package["name"])) {

@@ -138,6 +138,10 @@ fn page(estimators: &[EstimatorSettings]) -> String {
             );
         }
     }
+    page += "\n## FocusedSampler\n\nThere is no command: it draws samples for learners of yours.\n\n\
+             | Python | type | default | meaning |\n| --- | --- | --- | --- |\n\
+             | `n` | int >= 1 | | Number of samples |\n\
+             | `random_state` | int, RandomState or None | `None` (1) | Seed of the draws |\n";
     page + &options::section(estimators)
 }
 

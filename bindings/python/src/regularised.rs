@@ -9,6 +9,7 @@ use margins::estimators::regularised::{
     ClassifierSettings, FixedParameter, IterationObserver, KernelChoice, Observer, Regularisation,
 };
 use margins::losses::LeakyHockeyStick;
+use margins::optim::certificate::DualSolution;
 use margins::optim::{Lambda, Options, Solver};
 use margins::robust::RobustLearner;
 use margins::{CrossValidation, Registry, Selection};
@@ -129,6 +130,32 @@ pub(crate) fn fit_cross_validated<'py>(
     fit(py, data, settings, given, watchers)
 }
 
+/// The dual variables along a path.
+struct Duals {
+    /// Those of every member with its constrained form, if they are kept.
+    solutions: Option<Vec<Vec<DualSolution>>>,
+    /// Those of two classes that the coefficients of a kernel give.
+    of_kernels: Option<Vec<Vec<f64>>>,
+}
+
+impl Duals {
+    /// Adds them to the result of a path.
+    fn add_to(self, result: &Bound<'_, PyDict>) -> PyResult<()> {
+        let py = result.py();
+        let Some(solutions) = self.solutions else {
+            let duals = self.of_kernels.map(|duals| PyArray2::from_vec2(py, &duals)).transpose();
+            let duals = duals.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            return result.set_item("duals", duals);
+        };
+        let of_lambdas = solutions.iter().map(|solutions| {
+            let found = PyDict::new(py);
+            report::add_duals(&found, solutions)?;
+            Ok(found)
+        });
+        result.set_item("solutions", of_lambdas.collect::<PyResult<Vec<_>>>()?)
+    }
+}
+
 /// Returns the fits at every C of a path.
 #[pyfunction]
 pub(crate) fn fit_path<'py>(
@@ -146,9 +173,17 @@ pub(crate) fn fit_path<'py>(
     let settings = ClassifierSettings { fixed_parameter, ..settings };
     let job = move |settings: &ClassifierSettings, stop: &Stop| {
         let (path, names) = data.path(settings, stop)?;
-        let duals = path.duals(settings)?;
-        let locations = (0..path.fits.len()).map(|at| path.margin_location(settings, at));
-        let locations = locations.collect::<Result<Option<Vec<_>>, _>>()?;
+        let at = 0..path.fits.len();
+        let solutions = match settings.options.keep_duals {
+            true => {
+                at.clone().map(|at| path.dual_solutions(settings, at)).collect::<Result<_, _>>()?
+            }
+            false => None,
+        };
+        let duals = if settings.options.keep_duals { None } else { path.duals(settings)? };
+        let duals = Duals { solutions, of_kernels: duals };
+        let locations = at.map(|at| path.margin_locations(settings, at));
+        let locations = locations.collect::<Result<Vec<_>, _>>()?;
         // Coefficients that overflowed at one lambda make no model, but leave the others as they are.
         let models = path.models(settings).ok();
         let separation = path.separation(settings).unwrap_or_default();
@@ -157,11 +192,11 @@ pub(crate) fn fit_path<'py>(
     let (path, models, names, duals, locations, separation) =
         solve(py, settings, given, watchers, job)?;
     let result = report::of_path(py, &path)?;
-    let duals = duals.map(|duals| PyArray2::from_vec2(py, &duals)).transpose();
-    result.set_item("duals", duals.map_err(|error| PyValueError::new_err(error.to_string()))?)?;
+    duals.add_to(&result)?;
     let of = |found: MarginLocation| calibration::of_margins(py, found);
-    let locations = locations.map(|all| all.into_iter().map(of).collect::<PyResult<Vec<_>>>());
-    result.set_item("margin_locations", locations.transpose()?)?;
+    let locations =
+        locations.into_iter().map(|of_members| of_members.into_iter().map(of).collect());
+    result.set_item("margin_locations", locations.collect::<PyResult<Vec<Vec<_>>>>()?)?;
     result.set_item("models", models.map(ModelPath::new))?;
     result.set_item("warnings", separation.into_iter().collect::<Vec<_>>())?;
     result.set_item("rows", rows)?;
@@ -269,18 +304,18 @@ fn fit<'py>(
         let keeps_duals = settings.options.keep_duals;
         let duals = if keeps_duals { fitted.dual_solutions(settings)? } else { None };
         let best_intercepts = fitted.best_intercepts(settings)?;
-        let location = fitted.margin_location()?;
-        Ok((fitted, bounds, duals, best_intercepts, location))
+        let locations = fitted.margin_locations()?;
+        Ok((fitted, bounds, duals, best_intercepts, locations))
     };
-    let (fitted, bounds, duals, best_intercepts, location) =
+    let (fitted, bounds, duals, best_intercepts, locations) =
         solve(py, settings, given, watchers, job)?;
     let certifiable = has_penalty || fitted.report.scheme.is_joint();
     let result = report::of_fit(py, fitted)?;
     result.set_item("certifiable", certifiable)?;
     result.set_item("leave_one_out_bounds", bounds.map(|bounds| (bounds.lower, bounds.upper)))?;
     result.set_item("rows", rows)?;
-    let location = location.map(|found| calibration::of_margins(py, found));
-    result.set_item("margin_location", location.transpose()?)?;
+    let locations = locations.into_iter().map(|found| calibration::of_margins(py, found));
+    result.set_item("margin_locations", locations.collect::<PyResult<Vec<_>>>()?)?;
     let ends = best_intercepts.map(|best| vec![best.lower, best.upper].into_pyarray(py));
     result.set_item("best_intercepts", ends)?;
     if let Some(solutions) = duals {

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::calibration;
 use crate::data::{Data, Samples};
 use crate::dictionary::Given;
 use crate::doorway::{Stop, run};
@@ -129,6 +130,9 @@ pub(crate) fn fit_stream<'py>(
     let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset()?))?;
     let result = report::of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
     result.set_item("certifiable", certifiable)?;
+    let locations = fitted.margin_locations.iter();
+    let locations = locations.map(|found| calibration::of_margins(py, *found));
+    result.set_item("margin_locations", locations.collect::<PyResult<Vec<_>>>()?)?;
     result.set_item("model", Model::new(fitted.model))?;
     result.set_item("state", fitted.state.map(StreamState))?;
     result.set_item("too_long_step", fitted.too_long_step)?;

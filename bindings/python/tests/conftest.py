@@ -1,12 +1,16 @@
 """Data that tests have in common, pictures without a screen, and a look at what was left out."""
 
 import os
+from importlib.util import find_spec
 
 import matplotlib
 import numpy as np
 import pytest
 
 matplotlib.use("agg")
+
+# PyTorch is 5 GB, which nobody has to install for these tests.
+collect_ignore = [] if find_spec("torch") else ["test_torch.py"]
 
 
 def clouds(rows: int, classes: int, seed: int = 1, features: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -743,7 +743,14 @@ def test_what_the_proof_needs_is_calculated():
     X = np.random.default_rng(1).normal(size=(2000, 3))
     timed, easy = ml.massart.plan(0.3, 0.05, X=X), ml.massart.plan(0, 0.9, 0.9, 0.9, X=X)
     assert plan.seconds is None and 1e-10 < timed.seconds / timed.steps < 1e-5 and easy.proven_epsilon is not None
-    cuts = ml.massart.cut_plan(0.1, 0.5, 3, 0.4, 0.1, X=X)
+    cuts = ml.massart.cut_plan(0.1, 0.5, None, 0.4, 0.1, X=X)
+    assert cuts.calls == ml.massart.cut_plan(0.1, 0.5, 4, 0.4, 0.1).calls
+    with pytest.raises(ValueError, match="features is 3, but X has 4 with an intercept"):
+        ml.massart.cut_plan(0.1, 0.5, 3, X=X)
+    with pytest.raises(ValueError, match="features is None, but must be given without X"):
+        ml.massart.cut_plan(0.1, 0.5)
+    with pytest.raises(ValueError, match="X has 1 row, but must have two or more"):
+        ml.massart.plan(0.3, 0.05, X=X[:1])
     assert 1e-10 < cuts.seconds / (cuts.calls * cuts.rows_per_call) < 1e-5
     with pytest.raises(ValueError, match="eta is 0.5, but must be at least 0"):
         ml.massart.plan(0.5, 0.05)
@@ -975,7 +982,12 @@ def test_duals_of_paths_and_searches_are_those_of_their_fits(loss):
     assert (path.duals_ * signs) @ X == pytest.approx((expected * signs) @ X, abs=1e-3)
     assert (search.duals_ * signs) @ X == pytest.approx((fits[search.best_C_].duals_ * signs) @ X, abs=1e-3)
     assert search.constrained_form_["norm"] == pytest.approx(np.linalg.norm(search.coef_))
+    norms = np.linalg.norm(path.coefs_[:, 0], axis=1)
+    assert [form["norm"] for form in path.constrained_forms_] == pytest.approx(norms)
     assert not hasattr(ml.MarginPath(loss, Cs=grid).fit(X, y), "duals_")
+    three, labels = clouds(60, 3)
+    path = ml.MarginPath(loss, Cs=grid, keep_duals=True).fit(three, labels)
+    assert path.duals_.shape == (2, 3, 60) and len(path.constrained_forms_[1]) == 3
 
 
 def test_margin_pursuit_says_where_its_margins_are():

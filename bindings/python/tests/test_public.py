@@ -69,7 +69,7 @@ GOOD = {
     "n": 100, "mistakes": 5.0, "epsilon": 0.3, "steps": 10, "outputs": 3, "reduced_dimension": 1, "gap": 0.5, "rare": 1, "outliers": 1, "size": 10,
     "mean_loss": 0.1, "typical_and_rare_samples.rare": 0.1, "alpha": 0.1, "typical": 20, "reference": X[:, 1], "reweighted_loss.y": np.sign(X[:, 0]), "reweighted_loss.gamma": 0.1, "samples": 100, "dimension": 2, "gradient_constant": 0.5, "operator_norm_moment": 2.0, "approximation_error": 0.1,
     "garg_roth_bound.margins": np.clip(X[:, 0], -1, 1), "radius": None, "log_odds": X[:, 0], "centres": 2, "sigma": 0.5, "mixture.features": 4, "point": 0.5, "count": 3, "quantity": "dual", "CoefficientPathDisplay.from_estimator.estimator": PATH, "coef_init": None, "intercept_init": None,
-    "C": None, "q": 2.0, "separable_limit.y": X[:, 0] > 0, "separable_limit.loss": "lhs", "plan": "practical", "cut_plan.gamma": 0.1, "localization": "ellipsoid", "max_calls": 9, "slack": 2.0,
+    "C": None, "q": 2.0, "separable_limit.y": X[:, 0] > 0, "separable_limit.loss": "lhs", "plan": "practical", "cut_plan.gamma": 0.1, "localization": "ellipsoid", "max_calls": 9, "slack": 2.0, "cut_plan.features": None,
 }  # fmt: skip
 
 

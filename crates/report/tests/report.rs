@@ -194,7 +194,7 @@ fn margin_pursuit_reports_where_its_margins_are() {
     let margins: Vec<f64> = scores.iter().zip(signs).map(|(f, y)| f * y).collect();
     let found = report.evaluations[0].location.unwrap();
     assert_eq!(found, MarginLocation::new(&margins, None, 1.0, 0.5).unwrap());
-    let of_fit = fitted.margin_location().unwrap().unwrap();
+    let of_fit = fitted.margin_locations().unwrap()[0];
     assert!((of_fit.estimate - found.estimate).abs() < 1e-12, "{of_fit:?} {found:?}");
     let statistics = MarginStatistics::new(scores.as_slice(), signs, None).unwrap();
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());

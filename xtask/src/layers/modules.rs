@@ -232,7 +232,7 @@ fn names(file: &Path) -> Names {
 }
 
 /// Returns the Rust files below a folder in the order of their names.
-pub(super) fn rust_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
+pub(crate) fn rust_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

@@ -9,24 +9,25 @@ const IN_PYTHON: &[(&str, &str)] = &[
     ("data", "`X` and `y`"),
     ("location --data", "`calibration.location(sample)`"),
     ("label", "`y`"),
-    ("fold-column", "`cv`, `groups`"),
+    ("fold-column", "`cv`, `groups` of `MarginClassifierCV`; `folds` of `blocks.write`"),
     ("columns", "the shape of `X`"),
     ("data-format", ""),
     ("drop-unlabelled", ""),
     ("positive", "the second of `classes_`"),
-    ("weights-column", "`sample_weight` of `fit`"),
-    ("encode", "`encode`, or a transformer of scikit-learn"),
-    ("categorical", "`encode={\"categorical\": ...}`"),
-    ("drop", "`encode={\"drop\": ...}`"),
-    ("missing", "`encode={\"missing\": ...}`"),
-    ("missing-words", "`encode={\"missing_words\": ...}`"),
-    ("unknown", "`encode={\"unknown\": ...}`"),
+    ("weights-column", "`sample_weight` of `fit` and of `blocks.write`"),
+    ("encode", "`encode`, where there is one, or a transformer of scikit-learn"),
+    ("categorical", "`encode={\"categorical\": ...}`, where there is `encode`"),
+    ("drop", "`encode={\"drop\": ...}`, where there is `encode`"),
+    ("missing", "`encode={\"missing\": ...}`, where there is `encode`"),
+    ("missing-words", "`encode={\"missing_words\": ...}`, where there is `encode`"),
+    ("unknown", "`encode={\"unknown\": ...}`, where there is `encode`"),
     ("classes", "`classes` of `partial_fit`"),
     ("training", ""),
     ("lambda", "`C`: `lambda = 1/(2 n C)`"),
     ("start", "`coef_init`, `intercept_init` of `fit`"),
     ("step", "`solver=\"gd\"` has its default"),
     ("out", "`save(path)`"),
+    ("regress --out", "`predict(X)`"),
     ("predict --out", "`predict(X)`, `decision_function(X)`"),
     ("report --out", "the displays of `display`"),
     ("convert --out", "`save(path)`"),
@@ -35,25 +36,24 @@ const IN_PYTHON: &[(&str, &str)] = &[
     ("report", "the displays of `display`"),
     ("checkpoint", ""),
     ("test", "`score(X, y)`"),
+    ("regress --test", "`predict(X)`"),
     ("history", "`callback`"),
-    ("duals", "`keep_duals`, `duals_`, `constrained_form_`"),
     ("limit", "`separable_limit(X, y, loss, q=Q)`"),
     ("or-loss", "`loss`, a list"),
     ("kernel", "`kernels`"),
-    ("or-kernel", "`kernels`"),
     ("leave-one-out", "`cv=\"leave-one-out\"`, `cv=\"one-step\"`"),
-    ("threads", "`n_jobs`"),
+    ("threads", "`n_jobs`, where there is one"),
     ("multi-class", "any labels: one-versus-rest"),
     ("stream", "`partial_fit`"),
     ("calculate", "`massart.plan`, `massart.cut_plan`"),
-    ("audit", "`massart.audit(X, y)`"),
+    ("audit", "`massart.audit(X, y, gamma)`"),
     ("model", "`load(path)`"),
     ("bound --model", "`calibration.garg_roth_bound(margins)`"),
     ("predict --lambda", "`load(path, C)`, `MarginPath.predict(X, C)`"),
     ("report --lambda", "`load(path, C)`"),
     ("inspect --lambda", "`load(path, C)`, `coefs_` of `MarginPath`"),
     ("threshold", "scikit-learn's `FixedThresholdClassifier`"),
-    ("probability", "`probability`"),
+    ("probability", "scikit-learn's `FixedThresholdClassifier(response_method=\"predict_proba\")`"),
     ("cost", "scikit-learn's `TunedThresholdClassifierCV`"),
     ("precision", "`dtype` of `blocks.write`"),
     ("blocks --rows", "`rows` of `blocks.write`"),
@@ -71,12 +71,12 @@ const IN_PYTHON: &[(&str, &str)] = &[
     ("seed", "`random_state`"),
     ("bound --standardize", "`StandardScaler` before"),
     ("radius", "`radius` of `calibration.margin_pursuit_bound_of`"),
-    ("bound --delta", "`delta` of `calibration.margin_pursuit_bound_of`"),
+    ("bound --delta", "`delta` of `calibration.margin_pursuit_bound_of` and `garg_roth_bound`"),
     ("bound --scales", "one call per scale"),
     ("plan --delta", "`delta` of the functions of `bounds`"),
-    ("epsilon", "`epsilon` of `bounds.focused_horizon` and `bounds.typical_and_rare_samples`"),
-    ("plan --rows", "`n` of `bounds.focused_horizon`"),
-    ("mistakes", "`mistakes` of `bounds.focused_horizon`"),
+    ("epsilon", "`epsilon` of the functions of `bounds`"),
+    ("plan --rows", "`n` of the functions of `bounds`"),
+    ("mistakes", "`mistakes` of `bounds.focused_horizon` and `bounds.focused_failure`"),
     ("plan --slack", "`slack` of `bounds.focused_horizon` and `bounds.focused_failure`"),
     ("steps", "`steps` of `bounds.focused_failure`"),
     ("outputs", "`outputs` of `bounds.focused_failure`"),
@@ -97,12 +97,7 @@ const OF_THE_PROGRAM: [&str; 3] = ["quiet", "verbose", "help"];
 pub(super) fn section(estimators: &[EstimatorSettings]) -> String {
     let mut rows: Vec<(CommandOption, Vec<String>)> = Vec::new();
     for option in margins_cli::options() {
-        let of_command =
-            estimators.iter().filter(|estimator| estimator.commands.contains(&&*option.command));
-        let is_setting = of_command
-            .flat_map(|estimator| estimator.settings)
-            .any(|row| row.option == Some(&*option.name));
-        if is_setting || OF_THE_PROGRAM.contains(&&*option.name) {
+        if is_setting(&option, estimators) || OF_THE_PROGRAM.contains(&&*option.name) {
             continue;
         }
         let is_same = |row: &CommandOption| {
@@ -115,8 +110,7 @@ pub(super) fn section(estimators: &[EstimatorSettings]) -> String {
         }
     }
     let mut section = "\n## Options of the commands alone\n\nOptions of the commands that are no keyword of their \
-                       estimators, and what does the same in Python. `FocusedSampler(n,\nrandom_state=None)` has no command: \
-                       n is the number of samples, and `random_state` the seed of the\ndraws.\n\n\
+                       estimators, and what does the same in Python.\n\n\
                        | option | commands | default | meaning | Python |\n\
                        | --- | --- | --- | --- | --- |\n"
         .to_owned();
@@ -136,6 +130,14 @@ pub(super) fn section(estimators: &[EstimatorSettings]) -> String {
     section
 }
 
+/// Returns true for an option of a setting of an estimator of its command.
+fn is_setting(option: &CommandOption, estimators: &[EstimatorSettings]) -> bool {
+    let of_command =
+        estimators.iter().filter(|estimator| estimator.commands.contains(&&*option.command));
+    let mut settings = of_command.flat_map(|estimator| estimator.settings);
+    settings.any(|row| row.option == Some(&*option.name))
+}
+
 /// Returns what does the same in Python as an option, if that is known.
 fn in_python(option: &CommandOption) -> Option<&'static str> {
     let of_command = format!("{} {}", option.command, option.name);
@@ -146,18 +148,16 @@ fn in_python(option: &CommandOption) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use margins::estimators::settings::ESTIMATORS;
+
     use super::*;
 
     #[test]
     fn every_option_has_its_words_for_python() {
         for option in margins_cli::options() {
             let is_known = OF_THE_PROGRAM.contains(&&*option.name) || in_python(&option).is_some();
-            let is_setting = margins::estimators::settings::ESTIMATORS
-                .iter()
-                .filter(|estimator| estimator.commands.contains(&&*option.command))
-                .flat_map(|estimator| estimator.settings)
-                .any(|row| row.option == Some(&*option.name));
-            assert!(is_known || is_setting, "{} --{}", option.command, option.name);
+            let is_known = is_known || is_setting(&option, ESTIMATORS);
+            assert!(is_known, "{} --{}", option.command, option.name);
         }
     }
 
@@ -173,10 +173,13 @@ mod tests {
                 let is_theirs = words.starts_with("scikit-learn's");
                 assert!(is_theirs || python.contains(name), "{key}: no {name} in Python");
             }
-            let is_there = options.iter().any(|option| {
+            let is_row = |option: &&CommandOption| in_python(option) == Some(*words);
+            let has_key = |option: &CommandOption| {
                 option.name == *key || format!("{} --{}", option.command, option.name) == *key
-            });
-            assert!(is_there, "{key}");
+            };
+            let rows =
+                options.iter().filter(is_row).filter(|option| !is_setting(option, ESTIMATORS));
+            assert!(rows.clone().any(has_key), "{key} makes no row");
         }
     }
 }

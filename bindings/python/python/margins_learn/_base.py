@@ -160,7 +160,7 @@ _READ_ONLY = frozenset(
         *(f"{exact}{name}{s}_" for exact in ("", "exact_") for name in EVIDENCE for s in ("", "s")),
         *("coef_", "dual_coef_", "intercept_", "thresholds_", "encoded_names_", "kernel_", "learner_", "lambda_", "auto_scale_", "fixed_moments_leave_one_out_bound_", "leave_one_out_bounds_", "margin_location_", "gradient_norm_", "status_", "n_iter_", "n_rounds_", "t_"),
         *("best_C_", "best_lambda_", "best_kernel_", "best_loss_", "path_", "paths_", "losses_", "errors_", "folds_"),
-        *("Cs_", "lambdas_", "coefs_", "duals_", "intercepts_", "margin_locations_", "statuses_"),
+        *("Cs_", "lambdas_", "coefs_", "duals_", "constrained_forms_", "intercepts_", "margin_locations_", "statuses_"),
         *("error_bound_", "held_out_error_", "training_error_", "eta_", "gamma_", "distance_", "dimensions_"),
         *("max_loss_", "mean_loss_", "seen_loss_", "loss_bound_", "theorem_", "validation_"),
         *("best_intercepts_", "constrained_form_"),
@@ -190,7 +190,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
     relative_rounding_: float | np.ndarray
     gradient_norm_: float | np.ndarray
     leave_one_out_bounds_: tuple[float, float]
-    margin_location_: dict[str, Any]
+    margin_location_: dict[str, Any] | list[dict[str, Any]]
     best_intercepts_: np.ndarray
     duals_: np.ndarray
     constrained_form_: dict[str, Any] | list[dict[str, Any] | None]
@@ -265,7 +265,8 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self._keep(**{f"{name}_": number(report[name]) if certified or name == "objective" else None for name in EVIDENCE})
         self._keep(gradient_norm_=None if certified else number(report["gradient_norm"]))
         self._keep(leave_one_out_bounds_=report.get("leave_one_out_bounds"))
-        self._keep(margin_location_=report.get("margin_location"))
+        locations = report.get("margin_locations")
+        self._keep(margin_location_=locations[0] if locations and len(locations) == 1 else locations or None)
         self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
         # The worst status: a fit that is neither certified nor ended by its rule comes first.
         status = min(report["status"], key=lambda status: {"rule-met": 1, "converged": 2}.get(status, 0))

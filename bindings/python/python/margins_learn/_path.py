@@ -68,8 +68,8 @@ class MarginPath(OneKernel):
         If True, compute the duality gap for the exact kernel as well, with the approximation `nystrom`. This takes one
         pass over the kernel matrix, which is never stored.
     keep_duals : bool, default=False
-        If True, keep the dual variables of the fits of two classes. They are `duals_`. Kernels that are not
-        approximated have them in any case.
+        If True, keep the dual variables of the fits and their constrained forms. They are `duals_` and
+        `constrained_forms_`.
     encode : bool or dict, default=False
         Encode text (one-hot) and missing values (median, indicator). A column of text becomes one feature per category,
         a column of true and false one feature. Missing values, which are empty cells and words such as NA, are replaced
@@ -151,11 +151,13 @@ class MarginPath(OneKernel):
     exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_, exact_relative_roundings_ : \
 array of shape (n_Cs, n_problems)
         The same numbers for the exact kernel, with `certify_exact`.
-    duals_ : array of shape (n_Cs, n_samples)
-        Negative slopes of the loss at the samples, `-L'(u_i)`: of two classes, with `keep_duals` or a kernel that is not
-        approximated. `display.CoefficientPathDisplay` draws them.
-    margin_locations_ : list of dict
-        Locations of the training margins, of two classes by the loss `margin-pursuit`, as `margin_location_` of
+    duals_ : array of shape (n_Cs, n_samples) or (n_Cs, n_members, n_samples)
+        Dual variables, with `keep_duals`, or of two classes by a kernel that is not approximated: negative slopes of the
+        loss at the samples, `-L'(u_i)`. `display.CoefficientPathDisplay` draws them.
+    constrained_forms_ : list
+        With `keep_duals`: the constrained form at each C, as `constrained_form_` of `MarginClassifier`.
+    margin_locations_ : list
+        Locations of the training margins at each C by the loss `margin-pursuit`, as `margin_location_` of
         `MarginClassifier`.
     statuses_ : array of shape (n_Cs, n_problems)
         Why each fit ended.
@@ -197,7 +199,8 @@ array of shape (n_Cs, n_problems)
     exact_relative_gaps_: np.ndarray
     exact_relative_roundings_: np.ndarray
     duals_: np.ndarray
-    margin_locations_: list[dict[str, Any]]
+    constrained_forms_: list[Any]
+    margin_locations_: list[Any]
     statuses_: np.ndarray
     n_iter_: int
 
@@ -289,7 +292,14 @@ array of shape (n_Cs, n_problems)
         self._keep(_models=report["models"])
         self._keep(lambdas_=report["lambdas"], Cs_=Cs_of(report["lambdas"], report["rows"], self.Cs))
         self._keep(**{f"{name}s_": report[name] for name in ("coef", "intercept", *EVIDENCE)})
-        self._keep(duals_=report["duals"], margin_locations_=report["margin_locations"])
+        duals, forms = report.get("duals"), None
+        if "solutions" in report:
+            # Of one problem the numbers alone, of several one entry for each, as in `MarginClassifier`.
+            alone = report["coef"].shape[1] == 1
+            duals = np.stack([found["duals"][0] if alone else found["duals"] for found in report["solutions"]])
+            forms = [found["constrained"][0] if alone else found["constrained"] for found in report["solutions"]]
+        locations = [found[0] if len(found) == 1 else found for found in report["margin_locations"] if found]
+        self._keep(duals_=duals, constrained_forms_=forms, margin_locations_=locations or None)
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self._keep(statuses_=np.array(report["status"]), n_iter_=max(1, int(report["iterations"].max())))
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "relative_rounding", "status", "reason")}

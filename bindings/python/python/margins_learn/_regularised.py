@@ -321,10 +321,10 @@ float or array of shape (n_members,)
     leave_one_out_bounds_ : tuple of two floats
         Lowest and highest share of the rows that the classifier can get wrong if each is left out of the fit, computed
         without refits. Set for two classes with `fit_intercept=False` if every feature has a penalty.
-    margin_location_ : dict
+    margin_location_ : dict or list of dict
         Location of the training margins at the scale of the loss `margin-pursuit`, with its interval and whether it
-        attains gamma: the attributes of `calibration.MarginLocation`. Set for that loss and two classes.
-        `calibration.margin_location` is for other samples.
+        attains gamma: the attributes of `calibration.MarginLocation`. Set for that loss, with one entry per member for
+        several classes (`"ovr"` or `"ovo"`). `calibration.margin_location` is for other samples.
     gradient_norm_ : float or array of shape (n_members,)
         Norm of the gradient of the objective, set instead of a gap if C is infinite.
     status_ : str

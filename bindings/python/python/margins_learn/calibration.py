@@ -304,11 +304,11 @@ class MarginLocation:
         Whether the estimate is within `gamma/10` of gamma (Holland 2019, remark 1).
     variance_bound : float or None
         The bound on the variance of the margins that the interval has, estimated: twice the median, over blocks, of the
-        mean of `(u_i - u_j)^2/2` over pairs. None if it cannot be estimated.
+        mean of `(u_i - u_j)^2/2` over pairs. None if it cannot be estimated, and where weights differ.
     interval : tuple of float or None
         The interval of confidence 95 % for the mean of the distribution of margins, if its variance is at most
-        `variance_bound` and the classifier does not depend on these samples (remark 7). None if the scale is too small
-        for that variance, or the margins are too few.
+        `variance_bound` and the classifier does not depend on these samples (remark 7). None without that bound, if the
+        scale is too small for it, or the margins are too few.
     mean, variance, skewness : float
         The moments of the margins, by weight.
     """

@@ -95,15 +95,24 @@ def plan(
         samples = _num_samples(X)
     count = None if samples is None else count_of(samples, "samples", most=LARGEST_COUNT)
     found = Plan(**_native.massart_plan(problem, text_of(plan, "plan"), count))
-    return found if X is None else replace(found, seconds=found.steps * _seconds(X, problem, of_calls=False))
+    return found if X is None else replace(found, seconds=found.steps * _Measured(X).seconds(problem, of_calls=False))
 
 
-def _seconds(X: Any, problem: list[float], *, of_calls: bool) -> float:
-    """Returns the seconds of a step on these samples, or of a call of the oracle for each of its samples."""
-    as_fitted = MassartClassifier()
-    # Labels take part in the work, not in the time.
-    data = as_fitted._data(X, np.arange(_num_samples(X)) % 2, None)
-    return _native.massart_seconds(data, as_fitted._settings(), problem, of_calls)
+class _Measured:
+    """Samples to measure the work of learners on."""
+
+    def __init__(self, X: Any) -> None:
+        rows = _num_samples(X)
+        if rows < 2:
+            raise ValueError(f"X has {rows} row{'s' * (rows != 1)}, but must have two or more to measure.")
+        self._as_fitted = MassartClassifier()
+        # Labels take part in the work, not in the time.
+        self._data = self._as_fitted._data(X, np.arange(rows) % 2, None)
+        self.features = self._as_fitted.n_features_in_
+
+    def seconds(self, problem: list[float], *, of_calls: bool) -> float:
+        """Returns the seconds of a step, or of a call of the oracle for each of its samples."""
+        return _native.massart_seconds(self._data, self._as_fitted._settings(), problem, of_calls)
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,7 @@ class CutPlan:
 def cut_plan(
     eta: float,
     gamma: float,
-    features: int,
+    features: int | None = None,
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
@@ -152,8 +161,8 @@ def cut_plan(
         Noise rate: upper bound on the probability of a flipped label.
     gamma : float in (0, 1)
         Margin of the best halfspace on samples of norm at most 1.
-    features : int >= 1
-        Number of features; an intercept counts as one.
+    features : int >= 1 or None, default=None
+        Number of features; an intercept counts as one. Default: that of X with an intercept.
     epsilon : float in (0, 1), default=0.05
         Target excess of the error over eta.
     delta : float in (0, 1), default=0.05
@@ -179,10 +188,16 @@ def cut_plan(
     named = {"eta": eta, "gamma": gamma, "epsilon": epsilon, "delta": delta}
     problem = [number_of(value, name) for name, value in named.items()]
     calls = None if max_calls is None else count_of(max_calls, "max_calls", 2, LARGEST_COUNT)
-    count = count_of(features, "features", most=LARGEST_COUNT)
+    measured = None if X is None else _Measured(X)
+    of_samples = None if measured is None else measured.features + 1
+    if features is None and of_samples is None:
+        raise ValueError("features is None, but must be given without X.")
+    count = count_of(of_samples if features is None else features, "features", most=LARGEST_COUNT)
+    if of_samples not in (None, count):
+        raise ValueError(f"features is {count}, but X has {of_samples} with an intercept. Leave features out.")
     found = CutPlan(**_native.massart_cut_plan(problem, count, text_of(localization, "localization"), calls))
     rows = found.calls * found.rows_per_call
-    return found if X is None else replace(found, seconds=rows * _seconds(X, problem, of_calls=True))
+    return found if measured is None else replace(found, seconds=rows * measured.seconds(problem, of_calls=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,8 +80,8 @@ pub fn confidence_interval_at(
     let location = catoni_location(sample, scale)?;
     scale::check_positive("variance", variance_bound)?;
     scale::check_delta(delta)?;
-    let draws = sample.len() as f64;
-    let (published_half_width, half_width) = half_width_at(scale, variance_bound, draws, delta);
+    let (published_half_width, half_width) =
+        half_width_at(scale, variance_bound, sample.len(), delta);
     Ok(ConfidenceInterval { location, scale, half_width, published_half_width })
 }
 
@@ -90,10 +90,10 @@ pub fn confidence_interval_at(
 pub(super) fn half_width_at(
     scale: f64,
     variance_bound: f64,
-    draws: f64,
+    values: usize,
     delta: f64,
 ) -> (f64, Option<f64>) {
-    let share = 2.0 * scale::log_two_over(delta) / draws;
+    let share = 2.0 * scale::log_two_over(delta) / values as f64;
     let spread = variance_bound.sqrt() / scale;
     let published = scale * (spread * spread + share);
     let rest = 1.0 - spread * spread - share;

@@ -1,8 +1,7 @@
 //! The location of margins at the scale of the loss that they were fitted by.
 
 use super::interval::half_width_at;
-use super::median_of_means::weighted_variance_bound;
-use super::weighted_roots;
+use super::{variance_bound, weighted_roots};
 use crate::Error;
 use margins_losses::{MarginLoss, OutOfRange, SpecialCase};
 
@@ -17,9 +16,8 @@ const SEED: u64 = 1;
 /// The minimum of the margin-pursuit loss puts the estimate at the scale of the loss near gamma if the
 /// functions allow it, and farther away if they do not.
 ///
-/// The interval at the scale s has the half width of [`confidence_interval_at`] with
-/// `N = sum c_i/max c_i` in place of n. Catoni's argument holds with weights in [0, 1]: because
-/// `(1 + z)^c <= 1 + c z`, the mean of `exp(c psi(u))` is at most `1 + E[c u] + E[c u^2]/2`.
+/// The interval at the scale s is that of [`confidence_interval_at`], with a bound on the variance that
+/// is estimated from the same margins.
 ///
 /// Source: Holland, *Classification using margin pursuit* (2019), remarks 1 and 7, equation (6).
 ///
@@ -35,11 +33,12 @@ pub struct MarginLocation {
     pub estimate: f64,
     /// True if the estimate is within gamma/10 of gamma.
     pub attained: bool,
-    /// The bound on the variance of the margins that the interval has, estimated as by
-    /// [`variance_bound`](super::variance_bound); `None` if it cannot be estimated.
+    /// The [bound](variance_bound) on the variance of the margins that the interval has, estimated; `None`
+    /// if it cannot be estimated, and where weights differ: few heavy margins say too little about it.
     pub variance_bound: Option<f64>,
     /// The interval of confidence 95 % for the mean of the distribution of margins, if its variance is at
-    /// most `variance_bound`; `None` if the scale is too small for that variance, or the margins too few.
+    /// most `variance_bound`; `None` without that bound, if the scale is too small for it, and for too few
+    /// margins.
     ///
     /// It holds for margins of a classifier that does not depend on them (remark 7), as those of new
     /// samples: a fit makes the margins of its own samples larger than those of others.
@@ -87,9 +86,12 @@ impl MarginLocation {
         let estimate = roots.estimate();
         let [mean, variance, skewness] = moments(&pairs);
         let attained = (estimate - gamma).abs() <= gamma / 10.0;
-        let variance_bound = weighted_variance_bound(&pairs, DELTA, SEED).ok();
-        let draws: f64 = pairs.iter().map(|(_, c)| c).sum();
-        let half_width = variance_bound.and_then(|v| half_width_at(scale, v, draws, DELTA).1);
+        let are_equal = pairs.iter().all(|(_, c)| *c == 1.0);
+        let counted: Vec<f64> = pairs.iter().map(|(u, _)| *u).collect();
+        let bound = || variance_bound(&counted, DELTA, SEED).ok();
+        let variance_bound = are_equal.then(bound).flatten();
+        let half_width =
+            variance_bound.and_then(|v| half_width_at(scale, v, counted.len(), DELTA).1);
         let interval = half_width.map(|half| [estimate - half, estimate + half]);
         Ok(MarginLocation {
             gamma,

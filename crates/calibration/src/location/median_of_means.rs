@@ -75,7 +75,7 @@ fn check_blocks(blocks: usize, values: usize) -> Result<(), Error> {
 }
 
 /// Returns the values in random order.
-pub(crate) fn shuffled<T: Copy>(sample: &[T], seed: u64) -> Vec<T> {
+pub(crate) fn shuffled(sample: &[f64], seed: u64) -> Vec<f64> {
     let mut sample = sample.to_vec();
     sample.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     sample
@@ -108,28 +108,15 @@ fn of_blocks(sample: &[f64], blocks: usize) -> MedianOfMeans {
 /// sample of which most values are equal, or infinite.
 pub fn variance_bound(sample: &[f64], delta: f64, seed: u64) -> Result<f64, Error> {
     Error::check_sample("sample", sample)?;
-    let pairs: Vec<(f64, f64)> = sample.iter().map(|&x| (x, 1.0)).collect();
-    weighted_variance_bound(&pairs, delta, seed)
-}
-
-/// Returns the [`variance_bound`] of values with weights, given as pairs `(x, c)` of c > 0.
-///
-/// For independent pairs, `c c' (x - x')^2/2` has the mean `E[c]^2 v`, v the variance by weight.
-pub(super) fn weighted_variance_bound(
-    sample: &[(f64, f64)],
-    delta: f64,
-    seed: u64,
-) -> Result<f64, Error> {
-    let values = sample.len();
+    let pairs = sample.len() / 2;
     let requirement = "at least 2 to estimate a variance";
-    OutOfRange::check("the number of values", values as f64, requirement, |n| n >= 2.0)?;
-    let blocks = blocks_of_confidence(delta)?.min(values / 2);
-    let mean_weight = sample.iter().map(|(_, c)| c / values as f64).sum::<f64>();
+    OutOfRange::check("the number of values", sample.len() as f64, requirement, |n| n >= 2.0)?;
+    let blocks = blocks_of_confidence(delta)?.min(pairs);
     let halves: Vec<f64> = shuffled(sample, seed)
         .chunks_exact(2)
         .map(|pair| {
-            let [(x, c), (y, d)] = [pair[0], pair[1]];
-            0.5 * (c / mean_weight) * (d / mean_weight) * (x - y) * (x - y)
+            let distance = pair[0] - pair[1];
+            0.5 * distance * distance
         })
         .collect();
     let bound = 2.0 * of_blocks(&halves, blocks).estimate;

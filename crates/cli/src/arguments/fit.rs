@@ -64,9 +64,9 @@ pub(crate) struct DualsArguments {
     /// CSV file to write, with the dual variables of every row; - writes to standard output
     ///
     /// The columns are sign, weight, margin, dual and multiplier, and distance and slack for the leaky
-    /// hockey stick; before them lambda, of a path, and class, of several classes one-versus-rest. The
-    /// report, or the JSON document, then has the constrained form, in which the norm of the coefficients
-    /// is bounded instead of penalised.
+    /// hockey stick; before them lambda, of a path, and class, of several classes one-versus-rest. JSON
+    /// then has the constrained form, in which the norm of the coefficients is bounded instead of
+    /// penalised, and so have fit and cv --verbose for two classes.
     #[arg(long, value_name = "FILE", conflicts_with = "penalty_factor", hide_short_help = true)]
     pub(crate) duals: Option<PathBuf>,
 }

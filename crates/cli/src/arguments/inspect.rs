@@ -29,6 +29,7 @@ pub(crate) struct InspectArguments {
         value_name = "LAMBDA",
         value_parser = parse_lambda,
         requires = "model",
+        conflicts_with = "data",
         help_heading = "Model"
     )]
     pub(crate) lambda: Option<Lambda>,

@@ -22,7 +22,7 @@ use crate::output::cross_validation::{
     summarise_cv, write_tables,
 };
 use crate::output::data::DataDocument;
-use crate::output::duals::{constrained_line, written_duals};
+use crate::output::duals::{constrained_line, write_duals};
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{FitDocument, OfMargins, describe_fit, summarise_fit};
 use crate::output::model::save;
@@ -65,9 +65,9 @@ pub(super) fn cv(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let solution = match duals {
-        Some(file) => written_duals(file, &fitted, &settings)?.into_iter().next(),
-        None => None,
+    let forms = match duals {
+        Some(file) => write_duals(file, &fitted, &settings)?,
+        None => Vec::new(),
     };
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
@@ -76,7 +76,7 @@ pub(super) fn cv(
     let found = || -> Result<Lines, Failure> {
         let mut found = describe_found(&fitted, tolerance)?;
         found.extend(margins.lines());
-        found.extend(solution.as_ref().map(|(_, solution)| constrained_line(solution)));
+        found.extend(forms.iter().map(|form| constrained_line(form.as_ref())));
         Ok(found)
     };
     let about = || {
@@ -94,7 +94,7 @@ pub(super) fn cv(
         OutputFormat::Json => {
             let mut document = document(task, arguments, &table, &fitted, &kernels)?;
             document.fit = document.fit.with_margins(&margins);
-            document.fit = document.fit.with_duals(solution.as_ref().map(|(_, solution)| solution));
+            document.fit = document.fit.with_form(forms.first().cloned().flatten());
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {

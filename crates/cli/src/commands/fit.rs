@@ -17,7 +17,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{methods, step};
 use crate::output::data::DataDocument;
-use crate::output::duals::{constrained_line, written_duals};
+use crate::output::duals::{constrained_line, write_duals};
 use crate::output::files::{check_files, input, inputs, output, report};
 use crate::output::fits::{
     FitDocument, OfMargins, PathDocument, describe_fit, intercepts_line, write_history,
@@ -65,9 +65,9 @@ pub(super) fn fit(
     }
     let best_intercepts = fitted.best_intercepts(&settings)?;
     let duals = arguments.duals.path();
-    let solution = match duals {
-        Some(file) => written_duals(file, &fitted, &settings)?.into_iter().next(),
-        None => None,
+    let forms = match duals {
+        Some(file) => write_duals(file, &fitted, &settings)?,
+        None => Vec::new(),
     };
     let mut warnings = task.warnings([&fitted.fits[..]].into_iter());
     warnings.add(of_step(arguments.step, fit.report.converged()));
@@ -82,7 +82,7 @@ pub(super) fn fit(
         let mut found = describe_fit(fit, exact, fitted.training_error()?);
         found.extend(margins.lines());
         found.extend(intercepts_line(best_intercepts));
-        found.extend(solution.as_ref().map(|(_, solution)| constrained_line(solution)));
+        found.extend(forms.iter().map(|form| constrained_line(form.as_ref())));
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
@@ -94,7 +94,7 @@ pub(super) fn fit(
         OutputFormat::Json => {
             let document = FitDocument::new(fit, exact).with_margins(&margins);
             let document = document.with_intercepts(best_intercepts);
-            let document = document.with_duals(solution.as_ref().map(|(_, solution)| solution));
+            let document = document.with_form(forms.first().cloned().flatten());
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,

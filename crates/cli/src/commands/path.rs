@@ -17,9 +17,9 @@ use crate::messages::{methods, step};
 use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::classes::{ClassesDocument, ClassesFitDocument, ClassesPathDocument};
 use crate::output::data::DataDocument;
-use crate::output::duals::{OfProblem, written_duals_of_path};
+use crate::output::duals::{Forms, write_duals_of_path};
 use crate::output::files::{check_files, emit, inputs, output, report};
-use crate::output::fits::{FitDocument, PathDocument, PathStep, path_table};
+use crate::output::fits::{FitDocument, PathDocument, PathStep, one_of, path_table};
 use crate::output::limit::{LimitDocument, describe_limit};
 use crate::output::model::{coefficients, save_path};
 use crate::output::table::facts;
@@ -93,8 +93,8 @@ fn fit<Y: ClassLabels>(
     if let Some(file) = arguments.output.out() {
         save_path(&path.models(&settings)?, file)?;
     }
-    let duals = match arguments.duals.path() {
-        Some(file) => written_duals_of_path(file, &path, &settings, &table.classes)?,
+    let forms = match arguments.duals.path() {
+        Some(file) => write_duals_of_path(file, &path, &settings, &table.classes)?,
         None => Vec::new(),
     };
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
@@ -131,7 +131,7 @@ fn fit<Y: ClassLabels>(
                 data: ClassesDocument::new(common.data.name(), &table),
                 training: task.document(loss.clone(), kernel.clone()),
                 scheme: path.scheme().to_string(),
-                fits: documents_of_classes(&path, &names, &duals)?,
+                fits: documents_of_classes(&path, &settings, &names, &forms)?,
             };
             report(outputs, |out| write_json(out, &document))
         }
@@ -141,7 +141,7 @@ fn fit<Y: ClassLabels>(
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss.clone(), kernel.clone()),
-                fits: documents(&path, &settings, &duals)?,
+                fits: documents(&path, &settings, &forms)?,
                 platt: None,
             };
             report(outputs, |out| write_json(out, &document))
@@ -186,14 +186,14 @@ fn limit(
 fn documents<'p>(
     path: &'p Path,
     settings: &ClassifierSettings,
-    duals: &[Vec<OfProblem>],
+    forms: &[Forms],
 ) -> Result<Vec<FitDocument<'p>>, Failure> {
     let exact = |at: usize| path.exact.as_ref().map(|exact| &exact[at][0]);
     let fits = path.fits.iter().flatten().enumerate();
     let document = |(at, fit): (usize, &'p Fit)| {
-        let location = path.margin_location(settings, at)?;
-        let solution = duals.get(at).map(|problems| &problems[0].1);
-        Ok(FitDocument::new(fit, exact(at)).with_location(location).with_duals(solution))
+        let location = one_of(&path.margin_locations(settings, at)?);
+        let form = forms.get(at).and_then(|forms| forms[0].clone());
+        Ok(FitDocument::new(fit, exact(at)).with_location(location).with_form(form))
     };
     fits.map(document).collect()
 }
@@ -201,15 +201,19 @@ fn documents<'p>(
 /// Returns the documents on the classifiers of several classes along a path, by members of these names.
 fn documents_of_classes<'p>(
     path: &'p Path,
+    settings: &ClassifierSettings,
     names: &'p [String],
-    duals: &[Vec<OfProblem>],
+    forms: &[Forms],
 ) -> Result<Vec<ClassesFitDocument<'p>>, Failure> {
     let is_joint = path.scheme().is_joint();
     let document = |(at, fits): (usize, &'p Vec<Fit>)| {
         let exact = path.exact.as_ref().map(|exact| &exact[at][..]);
         let error = path.training_error(at)?;
         let mut found = ClassesFitDocument::of_fits(names, fits, exact, is_joint, error);
-        found.add_duals(duals.get(at).into_iter().flatten().map(|(_, solution)| solution));
+        if let Some(forms) = forms.get(at) {
+            found.add_forms(forms);
+        }
+        found.add_locations(&path.margin_locations(settings, at)?);
         Ok(found)
     };
     path.fits.iter().enumerate().map(document).collect()

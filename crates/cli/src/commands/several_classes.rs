@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use margins::Scheme;
+use margins::calibration::location::MarginLocation;
 use margins::data::digits::percent;
 use margins::data::{ClassLabels, Classes};
 use margins::estimators::regularised::{ClassifierSettings, DataSummary, FittedClassifier};
-use margins::optim::Status;
+use margins::optim::{Lambda, Status};
 
 use super::page::{Page, chosen, classifier_of, title};
 use super::regularised::{Task, progress};
@@ -24,7 +25,7 @@ use crate::output::cross_validation::{
     describe_cv, kernel_documents, loss_documents, summarise_cv, write_tables,
 };
 use crate::output::data::{ClassDocument, size};
-use crate::output::duals::written_duals;
+use crate::output::duals::write_duals;
 use crate::output::files::{check_files, inputs, output, report};
 use crate::output::fits::{describe_certificate, summarise_certificate};
 use crate::output::model::save;
@@ -66,6 +67,10 @@ pub(super) fn fit(
     let curve = summary.curve.as_ref();
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
     refuse_contradiction(&summary.loss, &ends)?;
+    // Without a penalty a small gradient is all the evidence that there is.
+    let is_stationary =
+        |end: &Status| lambda_of(&fitted) == Lambda::NONE.get() && *end == Status::RuleMet;
+    let ends: Vec<Status> = ends.into_iter().filter(|end| !is_stationary(end)).collect();
     let certified = curve.into_iter().flat_map(ends_of);
     warnings.add(of_gaps(certified, None, &ends, task.arguments));
     warnings.add(of_members(&ends, task.arguments));
@@ -73,8 +78,9 @@ pub(super) fn fit(
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let solutions = match duals {
-        Some(file) => written_duals(file, &fitted, &settings)?,
+    let locations = fitted.margin_locations()?;
+    let forms = match duals {
+        Some(file) => write_duals(file, &fitted, &settings)?,
         None => Vec::new(),
     };
     /// The share of a time limit that the training error may take after the fits.
@@ -103,7 +109,8 @@ pub(super) fn fit(
         OutputFormat::Json => {
             let names = fitted.model.scheme().member_names(fitted.model.classes());
             let mut document = document(task, &fitted, &names, &table, training_error, selection);
-            document.fit.add_duals(solutions.iter().map(|(_, solution)| solution));
+            document.fit.add_forms(&forms);
+            document.fit.add_locations(&locations);
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => report(outputs, |out| {
@@ -112,7 +119,7 @@ pub(super) fn fit(
             if curve.is_some() && !is_verbose() {
                 return facts(out, &summarise(task, &fitted, training_error, to));
             }
-            write_details(out, task, &fitted)?;
+            write_details(out, task, &fitted, &locations)?;
             let certificate = joint_certificate(&fitted).unwrap_or_default();
             facts(out, &[certificate, chosen_lambda(&fitted, training_error)].concat())
         }),
@@ -121,7 +128,12 @@ pub(super) fn fit(
 
 /// Writes the tables of a cross-validation, if there was one, and of the members that have their own
 /// certificates.
-fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier) -> io::Result<()> {
+fn write_details(
+    out: &mut dyn Write,
+    task: Task<'_>,
+    fitted: &FittedClassifier,
+    locations: &[MarginLocation],
+) -> io::Result<()> {
     let summary = &fitted.report;
     if let Some(curve) = &summary.curve {
         write_tables(out, &loss_documents(summary), &kernel_documents(summary), curve)?;
@@ -131,7 +143,7 @@ fn write_details(out: &mut dyn Write, task: Task<'_>, fitted: &FittedClassifier)
     if summary.scheme.is_joint() {
         return Ok(());
     }
-    member_table(&summary.members).write(out)?;
+    member_table(&summary.members, locations).write(out)?;
     if summary.members.len() > MOST_LISTED {
         writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
     }

@@ -1,17 +1,17 @@
 //! Classifiers of several classes.
 
 use margins::MemberReport;
+use margins::calibration::location::MarginLocation;
 use margins::data::digits::gap;
 use margins::estimators::regularised::{DataSummary, FittedClassifier};
 use margins::model::Member;
-use margins::optim::certificate::DualSolution;
 use margins::optim::{Certificate, Fit, Report, Status};
 use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::cross_validation::{CandidateDocument, kernel_documents, loss_documents};
 use super::data::ClassDocument;
-use super::duals::ConstrainedDocument;
+use super::duals::{ConstrainedDocument, Forms};
 use super::fits::{ExactDocument, state};
 use super::table::{MOST_LISTED, Table, name_cell, number};
 use super::training::{PlattDocument, TrainingDocument};
@@ -76,6 +76,7 @@ impl<'a> ClassesFitDocument<'a> {
             coef: &fit.coef,
             platt: None,
             constrained: None,
+            margin_location: None,
         };
         ClassesFitDocument {
             lambda: fits[0].lambda.get(),
@@ -86,10 +87,17 @@ impl<'a> ClassesFitDocument<'a> {
         }
     }
 
+    /// Adds the locations of the training margins, one per member, if there are any.
+    pub(crate) fn add_locations(&mut self, locations: &[MarginLocation]) {
+        for (member, location) in self.members.iter_mut().zip(locations) {
+            member.margin_location = Some(*location);
+        }
+    }
+
     /// Adds the constrained forms of dual variables, one per member, if there are any.
-    pub(crate) fn add_duals<'d>(&mut self, solutions: impl Iterator<Item = &'d DualSolution>) {
-        for (member, solution) in self.members.iter_mut().zip(solutions) {
-            member.constrained = ConstrainedDocument::new(solution);
+    pub(crate) fn add_forms(&mut self, forms: &Forms) {
+        for (member, form) in self.members.iter_mut().zip(forms) {
+            member.constrained.clone_from(form);
         }
     }
 }
@@ -112,6 +120,7 @@ pub(crate) struct CertificateDocument {
     relative_gap: Option<f64>,
     rounding: Option<f64>,
     relative_rounding: Option<f64>,
+    gradient_norm: Option<f64>,
     converged: bool,
     status: &'static str,
     /// The certificate for the kernel that features approximate, if it was asked for.
@@ -127,6 +136,7 @@ impl CertificateDocument {
             relative_gap: Some(report.relative_gap),
             rounding: Some(report.rounding),
             relative_rounding: Some(report.relative_rounding()),
+            gradient_norm: Some(report.gradient_norm),
             converged: report.converged(),
             status: report.status.name(),
             exact: None,
@@ -141,6 +151,7 @@ impl CertificateDocument {
             relative_gap: problem.summary.relative_gap,
             rounding: problem.report.as_ref().map(|report| report.rounding),
             relative_rounding: rounding_of(problem),
+            gradient_norm: problem.report.as_ref().map(|report| report.gradient_norm),
             converged: problem.summary.converged,
             status: status_of(problem).map_or("", Status::name),
             exact: None,
@@ -166,6 +177,9 @@ pub(crate) struct MemberDocument<'a> {
     /// The constrained form, where the dual variables are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     constrained: Option<ConstrainedDocument>,
+    /// The location of the training margins, for a loss that aims at a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin_location: Option<MarginLocation>,
 }
 
 impl<'a> MemberDocument<'a> {
@@ -182,6 +196,7 @@ impl<'a> MemberDocument<'a> {
             coef: &member.coef,
             platt: member.platt.as_ref().map(PlattDocument::from),
             constrained: None,
+            margin_location: None,
         }
     }
 }
@@ -246,16 +261,33 @@ fn rounding_of(member: &MemberReport) -> Option<f64> {
 }
 
 /// Returns the table of the first members.
-pub(crate) fn member_table(members: &[MemberReport]) -> Table {
-    let mut table = Table::new(&["member", "objective", "relative gap", "rounding", ""]);
-    for member in members.iter().take(MOST_LISTED) {
-        table.row(vec![
-            name_cell(&member.name),
-            member.summary.objective.map(number).unwrap_or_default(),
-            member.summary.relative_gap.map(gap).unwrap_or_default(),
-            rounding_of(member).map(gap).unwrap_or_default(),
-            status_of(member).map(state).unwrap_or_default(),
-        ]);
+pub(crate) fn member_table(members: &[MemberReport], locations: &[MarginLocation]) -> Table {
+    // Without a penalty there is no gap.
+    let has_penalty = members.iter().all(|member| member.lambda != Some(0.0));
+    let mut header = match has_penalty {
+        true => vec!["member", "objective", "relative gap", "rounding", ""],
+        false => vec!["member", "objective", "gradient norm", ""],
+    };
+    if !locations.is_empty() {
+        header.insert(header.len() - 1, "margin location");
+    }
+    let mut table = Table::new(&header);
+    for (at, member) in members.iter().enumerate().take(MOST_LISTED) {
+        let objective = member.summary.objective.map(number).unwrap_or_default();
+        let gradient = member.report.as_ref().map(|report| number(report.gradient_norm));
+        let evidence = match has_penalty {
+            true => [member.summary.relative_gap.map(gap), rounding_of(member).map(gap)].to_vec(),
+            false => vec![gradient],
+        };
+        let is_stationary = !has_penalty && status_of(member) == Some(Status::RuleMet);
+        let end = status_of(member).filter(|_| !is_stationary).map(state).unwrap_or_default();
+        let mut row = vec![name_cell(&member.name), objective];
+        row.extend(evidence.into_iter().map(Option::unwrap_or_default));
+        row.push(end);
+        if let Some(location) = locations.get(at) {
+            row.insert(row.len() - 1, number(location.estimate));
+        }
+        table.row(row);
     }
     table
 }

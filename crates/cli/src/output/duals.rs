@@ -1,9 +1,12 @@
 //! The dual variables of a fit, with its constrained form.
 
+use std::io::Write;
 use std::path::Path;
 
 use margins::data::digits::gap;
 use margins::estimators::regularised::{self, ClassifierSettings, FittedClassifier};
+use margins::losses::{MarginLoss, SpecialCase};
+use margins::optim::Lambda;
 use margins::optim::certificate::DualSolution;
 use serde::Serialize;
 
@@ -12,7 +15,7 @@ use super::table::{csv_cell, number};
 use crate::failure::Failure;
 
 /// The constrained form of a fit.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct ConstrainedDocument {
     norm: f64,
     intercept: f64,
@@ -27,14 +30,14 @@ pub(crate) struct ConstrainedDocument {
     hulls: Option<HullsDocument>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct ViolationsDocument {
     balance: f64,
     direction: f64,
     slackness: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct HullsDocument {
     total: f64,
     distance: f64,
@@ -43,7 +46,7 @@ struct HullsDocument {
 
 impl ConstrainedDocument {
     /// Returns the document on the constrained form, which coefficients of 0 do not have.
-    pub(crate) fn new(solution: &DualSolution) -> Option<Self> {
+    fn new(solution: &DualSolution) -> Option<Self> {
         let form = solution.constrained.as_ref()?;
         let violations = form.violations;
         Some(ConstrainedDocument {
@@ -68,9 +71,9 @@ impl ConstrainedDocument {
     }
 }
 
-/// Returns the line on the constrained form.
-pub(crate) fn constrained_line(solution: &DualSolution) -> (&'static str, String) {
-    let text = match &solution.constrained {
+/// Returns the line on the constrained form, which coefficients of 0 do not have.
+pub(crate) fn constrained_line(form: Option<&ConstrainedDocument>) -> (&'static str, String) {
+    let text = match form {
         None => "none, because all coefficients are 0".to_owned(),
         Some(form) => format!(
             "C {}, primal {}, dual {}, gap {}",
@@ -83,49 +86,68 @@ pub(crate) fn constrained_line(solution: &DualSolution) -> (&'static str, String
     ("constrained", text)
 }
 
-/// The dual variables of one of several problems, with the cells that name it in a file.
-pub(crate) type OfProblem = (Vec<String>, DualSolution);
+/// The constrained forms of a fit, one a class against the rest or that of two classes.
+pub(crate) type Forms = Vec<Option<ConstrainedDocument>>;
 
-/// Writes the dual variables of a fit, by class if there are several, and returns them.
-pub(crate) fn written_duals(
+/// Writes the dual variables of a fit, by class if there are several, and returns its constrained forms.
+pub(crate) fn write_duals(
     path: &Path,
     fitted: &FittedClassifier,
     settings: &ClassifierSettings,
-) -> Result<Vec<OfProblem>, Failure> {
+) -> Result<Forms, Failure> {
     let solutions = in_memory(fitted.dual_solutions(settings)?)?;
-    let problems = named(fitted.model.classes(), solutions);
-    let names: &[&str] = if problems.len() > 1 { &["class"] } else { &[] };
-    write_duals(path, names, &problems.iter().collect::<Vec<_>>())?;
-    Ok(problems)
+    let classes = names_of(fitted.model.classes());
+    let mut forms = Vec::new();
+    let columns = Columns { lambda: false, classes, slacks: has_slacks(&*fitted.loss) };
+    emit(Some(path), |out| {
+        columns.write_header(out)?;
+        forms = columns.write(out, None, &solutions)?;
+        Ok(())
+    })?;
+    Ok(forms)
 }
 
-/// Writes the dual variables at every lambda of a path, by class if there are several, and returns them.
-pub(crate) fn written_duals_of_path(
+/// Writes the dual variables at every lambda of a path, by class if there are several, and returns its
+/// constrained forms. There are the dual variables of one lambda in memory at a time.
+pub(crate) fn write_duals_of_path(
     file: &Path,
     path: &regularised::Path,
     settings: &ClassifierSettings,
     classes: &[String],
-) -> Result<Vec<Vec<OfProblem>>, Failure> {
-    let at = |at: usize| {
-        let solutions = in_memory(path.dual_solutions(settings, at)?)?;
-        let lambda = path.fits[at][0].lambda.get().to_string();
-        let mut problems = named(classes, solutions);
-        problems.iter_mut().for_each(|(names, _)| names.insert(0, lambda.clone()));
-        Ok(problems)
-    };
-    let problems = (0..path.fits.len()).map(at).collect::<Result<Vec<_>, Failure>>()?;
-    let is_one = problems.iter().all(|problems| problems.len() == 1);
-    let names: &[&str] = if is_one { &["lambda"] } else { &["lambda", "class"] };
-    write_duals(file, names, &problems.iter().flatten().collect::<Vec<_>>())?;
-    Ok(problems)
+) -> Result<Vec<Forms>, Failure> {
+    let columns =
+        Columns { lambda: true, classes: names_of(classes), slacks: has_slacks(&*settings.loss) };
+    let (mut forms, mut failure) = (Vec::new(), None);
+    let written = emit(Some(file), |out| {
+        columns.write_header(out)?;
+        for (at, fits) in path.fits.iter().enumerate() {
+            let solutions = path.dual_solutions(settings, at).map_err(Failure::from);
+            match solutions.and_then(in_memory) {
+                Ok(solutions) => {
+                    forms.push(columns.write(out, Some(fits[0].lambda), &solutions)?)
+                }
+                Err(reason) => {
+                    failure = Some(reason);
+                    return Err(std::io::ErrorKind::Other.into());
+                }
+            }
+        }
+        Ok(())
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => written.map(|()| forms),
+    }
 }
 
-/// Returns the dual variables of each class against the rest with its name, and those of two classes
-/// without.
-fn named(classes: &[String], solutions: Vec<DualSolution>) -> Vec<OfProblem> {
-    let is_one = solutions.len() == 1;
-    let name = |class: &String| if is_one { Vec::new() } else { vec![class.clone()] };
-    classes.iter().map(name).zip(solutions).collect()
+/// Returns the names of the classes by which problems differ, none for two.
+fn names_of(classes: &[String]) -> &[String] {
+    if classes.len() > 2 { classes } else { &[] }
+}
+
+/// Returns true for the loss whose constrained form has slacks.
+fn has_slacks(loss: &dyn MarginLoss) -> bool {
+    loss.special_case() == Some(SpecialCase::LeakyHockeyStick)
 }
 
 /// Refuses dual variables of rows that are not in memory.
@@ -134,37 +156,50 @@ fn in_memory(solutions: Option<Vec<DualSolution>>) -> Result<Vec<DualSolution>, 
     solutions.ok_or_else(|| Failure::usage(reason))
 }
 
-/// Writes a CSV file with the dual variables of every row of every problem, behind the cells that name
-/// it.
-fn write_duals(path: &Path, names: &[&str], problems: &[&OfProblem]) -> Result<(), Failure> {
-    let forms = || problems.iter().filter_map(|(_, solution)| solution.constrained.as_ref());
-    let (has_forms, has_slacks) =
-        (forms().next().is_some(), forms().any(|form| form.slacks.is_some()));
-    emit(Some(path), |out| {
-        let header = names.iter().copied().chain(["sign", "weight", "margin", "dual"]);
-        let header = header.chain(has_forms.then_some("multiplier"));
-        let of_slacks: &[&str] = if has_slacks { &["distance", "slack"] } else { &[] };
-        writeln!(out, "{}", header.chain(of_slacks.iter().copied()).collect::<Vec<_>>().join(","))?;
-        for (names_of, solution) in problems {
+/// The columns of a CSV file of dual variables.
+struct Columns<'a> {
+    /// True for those of a path.
+    lambda: bool,
+    /// The classes against the rest, if there are several.
+    classes: &'a [String],
+    /// True if the constrained form has slacks.
+    slacks: bool,
+}
+
+impl Columns<'_> {
+    fn write_header(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let lambda = if self.lambda { "lambda," } else { "" };
+        let class = if self.classes.is_empty() { "" } else { "class," };
+        let slacks = if self.slacks { ",distance,slack" } else { "" };
+        writeln!(out, "{lambda}{class}sign,weight,margin,dual,multiplier{slacks}")
+    }
+
+    /// Writes the dual variables of every problem, and returns the constrained forms.
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        lambda: Option<Lambda>,
+        solutions: &[DualSolution],
+    ) -> std::io::Result<Forms> {
+        let lambda = lambda.map(|lambda| format!("{},", lambda.get())).unwrap_or_default();
+        for (k, solution) in solutions.iter().enumerate() {
+            let class = self.classes.get(k).map(|name| format!("{},", csv_cell(name)));
+            let before = lambda.clone() + &class.unwrap_or_default();
             let form = solution.constrained.as_ref();
             let slacks = form.and_then(|form| form.slacks.as_ref());
-            let before: String =
-                names_of.iter().map(|name| format!("{},", csv_cell(name))).collect();
             for (i, row) in solution.samples.iter().enumerate() {
-                write!(out, "{before}{},{},{},{}", row.sign, row.weight, row.margin, row.dual)?;
-                match form {
-                    Some(form) => write!(out, ",{}", form.multipliers[i])?,
-                    None if has_forms => write!(out, ",")?,
-                    None => {}
+                write!(out, "{before}{},{},{},{},", row.sign, row.weight, row.margin, row.dual)?;
+                if let Some(form) = form {
+                    write!(out, "{}", form.multipliers[i])?;
                 }
                 match slacks {
                     Some(slacks) => write!(out, ",{},{}", slacks[i].0, slacks[i].1)?,
-                    None if has_slacks => write!(out, ",,")?,
+                    None if self.slacks => write!(out, ",,")?,
                     None => {}
                 }
                 writeln!(out)?;
             }
         }
-        Ok(())
-    })
+        Ok(solutions.iter().map(ConstrainedDocument::new).collect())
+    }
 }

@@ -7,7 +7,6 @@ use margins::calibration::location::MarginLocation;
 use margins::data::digits::{self, gap, percent};
 use margins::estimators::regularised::{self, ClassifierSettings, FittedClassifier};
 use margins::losses::Interval;
-use margins::optim::certificate::DualSolution;
 use margins::optim::{Certificate, Fit, Lambda, LeaveOneOutBounds, Report, Status};
 use serde::Serialize;
 
@@ -129,8 +128,8 @@ impl FitDocument<'_> {
     }
 
     /// Adds the constrained form of the dual variables, if there are any.
-    pub(crate) fn with_duals(self, solution: Option<&DualSolution>) -> Self {
-        FitDocument { constrained: solution.and_then(ConstrainedDocument::new), ..self }
+    pub(crate) fn with_form(self, constrained: Option<ConstrainedDocument>) -> Self {
+        FitDocument { constrained, ..self }
     }
 }
 
@@ -152,7 +151,7 @@ impl OfMargins {
     ) -> Result<Self, Failure> {
         Ok(OfMargins {
             scale: fitted.report.scale,
-            location: fitted.margin_location()?,
+            location: fitted.margin_locations()?.first().copied(),
             leave_one_out: fitted.leave_one_out_bounds(settings)?,
         })
     }
@@ -193,13 +192,25 @@ pub(crate) fn location_line(location: Option<MarginLocation>) -> Option<(&'stati
         number(found.mean),
         number(found.variance),
         number(found.skewness),
-        found.interval.map_or_else(String::new, |[lower, upper]| format!(
-            "; 95 % interval {} to {} if the classifier had not seen these rows",
-            number(lower),
-            number(upper)
-        ))
+        interval_of(&found)
     );
     Some(("margin location", text))
+}
+
+/// Returns the only one of the locations, for tables of two classes.
+pub(crate) fn one_of(locations: &[MarginLocation]) -> Option<MarginLocation> {
+    if let [one] = locations { Some(*one) } else { None }
+}
+
+/// Returns the words on the interval of the location of margins, if there is one.
+fn interval_of(found: &MarginLocation) -> String {
+    let (Some([lower, upper]), Some(v)) = (found.interval, found.variance_bound) else {
+        return String::new();
+    };
+    let [lower, upper, v] = [lower, upper, v].map(number);
+    format!(
+        "; 95 % interval {lower} to {upper} for a variance up to {v} and new rows, which these are not"
+    )
 }
 
 /// Returns the line on the best intercepts, if there are several.
@@ -318,7 +329,7 @@ impl PathStep {
     ) -> Result<Vec<Self>, Failure> {
         let norms = path.norms(settings)?;
         let steps = path.problems().zip(&norms).enumerate();
-        let location = |at| path.margin_location(settings, at);
+        let location = |at| Ok::<_, Failure>(one_of(&path.margin_locations(settings, at)?));
         steps.map(|(at, (fits, norms))| Self::new(path, at, fits, norms, location(at)?)).collect()
     }
 

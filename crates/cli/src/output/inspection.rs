@@ -189,7 +189,12 @@ impl InspectionDocument<'_> {
             ("Bayes error", with_error(100.0 * bayes.rate, 100.0 * bayes.error, " %"))
         }));
         if let Some(least) = &self.least_risk {
+            /// The largest relative error of an estimate that is worth printing.
+            const MOST: f64 = 0.1;
             let risk = match least.risk.is_finite() {
+                true if least.error > MOST * least.risk.abs() && least.error > MOST => {
+                    "finite, but few rows have nearly all of it: no estimate".to_owned()
+                }
                 true => with_error(least.risk, least.error, ""),
                 false => "minus infinity".to_owned(),
             };

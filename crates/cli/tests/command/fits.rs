@@ -494,9 +494,36 @@ fn margin_pursuit_prints_where_the_margins_are() {
     if let [lower, upper] = &interval.as_array().expect("an interval")[..] {
         assert!(number(lower) < estimate && estimate < number(upper));
     }
-    assert!(workshop.output(&wide).contains("if the classifier had not seen these rows"));
+    assert!(workshop.output(&wide).contains("for a variance up to"));
     let other = [&fit[..], &["logistic"]].concat();
     assert!(workshop.json(&other)["fits"][0].get("margin_location").is_none());
+    // Of several classes every member has its own, in a fit, along a path and of a stream.
+    workshop.write("three.csv", b"x,label\n-3,a\n-2,a\n-1,a\n0,b\n1,b\n2,d\n3,d\n");
+    let loss = ["--data", "three.csv", "--loss", "margin-pursuit:gamma=1,scale=2", "--multi-class"];
+    for scheme in ["ovr", "ovo"] {
+        let fit = [&["fit"], &loss[..], &[scheme, "--lambda", "0.01"]].concat();
+        let document = workshop.json(&fit);
+        let members = document["members"].as_array().expect("members");
+        let estimates: Vec<f64> =
+            members.iter().map(|member| number(&member["margin_location"]["estimate"])).collect();
+        assert!(estimates.iter().all(|estimate| *estimate > 0.0), "{scheme}: {estimates:?}");
+        assert!(workshop.output(&fit).contains("margin location"), "{scheme}");
+        let path = [&["path"], &loss[..], &[scheme, "--lambdas", "0.1,0.01"]].concat();
+        let document = workshop.json(&path);
+        let last = &document["fits"][1]["members"][2]["margin_location"]["estimate"];
+        assert!((number(last) / estimates[2] - 1.0).abs() < 1e-2, "{last} {estimates:?}");
+    }
+    // Without a penalty the evidence of a member is its gradient, and nothing is missed.
+    workshop.write("mixed.csv", b"x,label\n-1,a\n1,a\n0,a\n0,b\n2,b\n1,d\n3,d\n-1,d\n");
+    let unpenalised = ["fit", "--data", "mixed.csv", "--multi-class", "ovr", "--lambda", "0"];
+    let unpenalised = [&unpenalised[..], &loss[2..4]].concat();
+    assert!(workshop.output(&unpenalised).contains("gradient norm"), "and no warning");
+    let member = workshop.json(&unpenalised)["members"][0].clone();
+    assert!(number(&member["gradient_norm"]) < 1e-5 && member["status"] == "rule-met", "{member}");
+    let stream = ["ovr", "--lambda", "0.01", "--epochs", "20"];
+    let stream = [&["stream"], &loss[..], &stream].concat();
+    assert_eq!(number(&workshop.json(&stream)["members"][0]["margin_location"]["scale"]), 2.0);
+    assert!(workshop.output(&stream).contains("margin location"));
 }
 
 /// A mixture has a Bayes error, a lowest risk and a share of rows with hardly any label noise; data of

@@ -113,6 +113,12 @@ fn a_path_predicts_at_each_lambda_as_its_fit_does() {
         assert_eq!(output.status.code(), Some(1));
         text(&output.stderr)
     };
+    let one = ["inspect", "--model", "p.mgn", "--lambda", "0.1"];
+    assert!(workshop.output(&one).contains("rows trained on"), "the page of one model");
+    let members = workshop.json(&one)["members"].as_array().expect("members").clone();
+    assert!(members.len() == 1 && number(&members[0]["lambda"]) == 0.1);
+    let mixed = workshop.run(&["inspect", "--data", "data.csv", "--lambda", "0.1"]);
+    assert_eq!(mixed.status.code(), Some(2));
     let inspected = workshop.output(&["inspect", "--model", "p.mgn"]);
     let page = [inspected, refused(&[]), refused(&["--lambda", "0.03"])].join("\n");
     without_versions().bind(|| insta::assert_snapshot!(page));

@@ -310,8 +310,8 @@ impl ClassifierSettings {
         let refused = [
             (
                 matches!(self.regularisation, Regularisation::CrossValidated(_)),
-                "cross_validation",
-                "cross-validation selects among fits of the regularised risk: give a lambda or a path",
+                "cross-validation",
+                "it selects among fits of the regularised risk: give a lambda or a path",
             ),
             (
                 self.probabilities != Probabilities::OfTheLoss,

@@ -79,6 +79,23 @@ impl Contest {
     }
 }
 
+/// Returns the margins of some samples by the first of the fits.
+fn margins_of(
+    data: &Dataset,
+    rows: &[usize],
+    prepared: &Prepared<'_>,
+    fits: &[Fit],
+) -> Result<Vec<f64>, Error> {
+    let (signs, scorer) = (data.labels().signs(), prepared.scorer(fits));
+    let blocks: Vec<&[usize]> = rows.chunks(BLOCK).collect();
+    let margins = parallel::try_map(0..blocks.len(), |block| {
+        let scores = scorer.scores_of(blocks[block])?;
+        let margin = |(score, &row): (&f64, &usize)| score * signs[row];
+        Ok::<_, Error>(scores[0].iter().zip(blocks[block]).map(margin).collect::<Vec<f64>>())
+    })?;
+    Ok(margins.concat())
+}
+
 impl Contests {
     pub(super) fn new(
         scheme: Scheme,
@@ -186,15 +203,22 @@ impl Contests {
         if self.len() > 1 {
             return Ok(None);
         }
-        let (n, signs) = (self.first.rows(), self.first.labels().signs());
-        let scorer = prepared.scorer(fits);
-        let margins = parallel::try_map(0..n.div_ceil(BLOCK), |block| {
-            let rows: Vec<usize> = (block * BLOCK..n.min((block + 1) * BLOCK)).collect();
-            let scores = scorer.scores_of(&rows)?;
-            let margin = |(score, &row): (&f64, &usize)| score * signs[row];
-            Ok::<_, Error>(scores[0].iter().zip(&rows).map(margin).collect::<Vec<f64>>())
-        })?;
-        Ok(Some(margins.concat()))
+        let rows: Vec<usize> = (0..self.first.rows()).collect();
+        margins_of(&self.first, &rows, prepared, fits).map(Some)
+    }
+
+    /// Returns for every contest the margins of the samples that take part, with their rows.
+    pub(super) fn margins_of_members(
+        &self,
+        prepared: &Prepared<'_>,
+        fits: &[Fit],
+    ) -> Result<Vec<(Vec<usize>, Vec<f64>)>, Error> {
+        let of = |(ContestData { data, rows }, fit): (ContestData, &Fit)| {
+            let rows = rows.unwrap_or_else(|| (0..data.rows()).collect());
+            let margins = margins_of(&data, &rows, prepared, std::slice::from_ref(fit))?;
+            Ok((rows, margins))
+        };
+        self.datasets()?.into_iter().zip(fits).map(of).collect()
     }
 
     /// Returns the share of samples whose class the fits, one per contest, together do not decide, by

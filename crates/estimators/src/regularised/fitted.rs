@@ -183,13 +183,14 @@ impl FittedClassifier {
         self.training_data.training_error(0, &self.fits, Instant::now().checked_add(time))
     }
 
-    /// Returns the location of the margins of the training samples beside the level that margin pursuit
-    /// aims at; `None` for another loss, several classes, or data that are not in memory.
+    /// Returns for every member the location of the margins of its training samples beside the level that
+    /// margin pursuit aims at; none for another loss, several classes in one problem, and data that are not
+    /// in memory.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
-    pub fn margin_location(&self) -> Result<Option<MarginLocation>, Error> {
-        self.training_data.margin_location(&*self.loss, &self.fits)
+    pub fn margin_locations(&self) -> Result<Vec<MarginLocation>, Error> {
+        self.training_data.margin_locations(&*self.loss, &self.fits)
     }
 
     /// Returns [bounds](leave_one_out_bounds) on the leave-one-out error, with the scales, the encoding
@@ -298,27 +299,27 @@ impl Path {
         Ok(self.training_data.training_error(at, &self.fits[at], None)?.unwrap_or(f64::NAN))
     }
 
-    /// Returns the location of the training margins at the lambda of an index, as
-    /// [`FittedClassifier::margin_location`] does. `settings` are the settings of the path.
+    /// Returns the locations of the training margins at the lambda of an index, as
+    /// [`FittedClassifier::margin_locations`] does. `settings` are the settings of the path.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
     ///
     /// # Panics
     /// If there is no such lambda.
-    pub fn margin_location(
+    pub fn margin_locations(
         &self,
         settings: &ClassifierSettings,
         at: usize,
-    ) -> Result<Option<MarginLocation>, Error> {
-        self.training_data.margin_location(&*settings.loss, &self.fits[at])
+    ) -> Result<Vec<MarginLocation>, Error> {
+        self.training_data.margin_locations(&*settings.loss, &self.fits[at])
     }
 
     /// Returns the duals of the samples at every lambda, `s_i = -L'(u_i)` at the minimum: as
     /// `2 n lambda y_i a_i/c_i` for the coefficients `a_i`, which grow as `1/lambda`. For the leaky hockey
-    /// stick they are in [0, 1]: 1 up to the margin 1, and one over the margin beyond. 0 for a sample of
-    /// weight 0. `None` unless the classes are two, and the coefficients are those of kernel sections at the
-    /// samples or the fits [keep the duals](margins_optim::Options::keep_duals).
+    /// stick they are in [0, 1]: 1 up to the margin 1, and one over the margin beyond. `None` unless the
+    /// classes are two, and the fits [keep the duals](margins_optim::Options::keep_duals) or the coefficients
+    /// are those of kernel sections at the samples, which give 0 for a sample of weight 0.
     /// `settings` are the settings of the path.
     ///
     /// Source: Kwon and Zou, *Leaky hockey stick loss*, JMLR 24 (2023), (18).
@@ -331,9 +332,10 @@ impl Path {
         if contests.len() > 1 || contests.first_is_decided() || settings.learner.is_some() {
             return Ok(None);
         }
-        if !prepared.is_in_sample_space() {
-            let kept = |fits: &Vec<Fit>| fits[0].report.duals.clone();
-            return Ok(self.fits.iter().map(kept).collect());
+        let kept = |fits: &Vec<Fit>| fits[0].report.duals.clone();
+        let kept: Option<Vec<_>> = self.fits.iter().map(kept).collect();
+        if kept.is_some() || !prepared.is_in_sample_space() {
+            return Ok(kept);
         }
         let training = settings.training(contests.classes().rows(), None);
         let risk = training.risk(contests.any())?;
@@ -452,21 +454,29 @@ impl TrainingData {
         }
     }
 
-    /// Returns the location of the training margins for a loss that aims at a level, of two classes in
-    /// memory.
-    fn margin_location(
+    /// Returns the locations of the training margins, one a member, for a loss that aims at a level.
+    fn margin_locations(
         &self,
         loss: &dyn MarginLoss,
         fits: &[Fit],
-    ) -> Result<Option<MarginLocation>, Error> {
+    ) -> Result<Vec<MarginLocation>, Error> {
         let (TrainingData::InMemory(here), Some(SpecialCase::MarginPursuit { .. })) =
             (self, loss.special_case())
         else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let InMemory { contests, prepared } = &**here;
-        let Some(margins) = contests.margins(prepared, fits)? else { return Ok(None) };
-        Ok(MarginLocation::of_loss(loss, &margins, contests.classes().own_weights())?)
+        if contests.scheme().is_joint() {
+            return Ok(Vec::new());
+        }
+        let weights = contests.classes().own_weights();
+        let mut found = Vec::with_capacity(fits.len());
+        for (rows, margins) in contests.margins_of_members(prepared, fits)? {
+            let weights: Option<Vec<f64>> =
+                weights.map(|weights| rows.iter().map(|&row| weights[row]).collect());
+            found.extend(MarginLocation::of_loss(loss, &margins, weights.as_deref())?);
+        }
+        Ok(found)
     }
 
     /// Returns the training error of the fits at the lambda of an index; `None` if the deadline comes

@@ -191,7 +191,7 @@ impl Regularisation {
         match self {
             Regularisation::Single(lambda) => format!("lambda {lambda}"),
             Regularisation::Path { lambdas, .. } => format!("a path of {} lambdas", lambdas.len()),
-            Regularisation::CrossValidated(_) => "cross_validation".to_owned(),
+            Regularisation::CrossValidated(_) => "cross-validation".to_owned(),
         }
     }
 

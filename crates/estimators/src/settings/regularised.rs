@@ -92,8 +92,8 @@ pub(super) const PATH: &[Setting] = &[
     MEMORY,
     CERTIFY_EXACT,
     Setting {
-        sentence: "Keep the dual variables of the fits of two classes",
-        python: "They are `duals_`. Kernels that are not approximated have them in any case.",
+        sentence: "Keep the dual variables of the fits and their constrained forms",
+        python: "They are `duals_` and `constrained_forms_`.",
         ..KEEP_DUALS
     },
     ENCODE,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use margins_calibration::location::MarginLocation;
 use margins_data::metrics::MistakeTally;
 use margins_data::read::{Chunk, Stream};
 use margins_data::split::balanced_subsample;
@@ -43,6 +44,9 @@ pub struct FittedStream {
     /// The length of the first step if it was given and may be too long: the objective of a fit is above
     /// that of w = 0.
     pub too_long_step: Option<f64>,
+    /// For every member the location of the margins of the samples beside the level that margin pursuit aims
+    /// at; none for another loss.
+    pub margin_locations: Vec<MarginLocation>,
 }
 
 /// A classifier learned from a stream by stochastic gradient.
@@ -74,6 +78,25 @@ struct Solved {
     fit: Fit,
     loss: Arc<dyn MarginLoss>,
     state: Option<stochastic::StochasticLearner<()>>,
+}
+
+/// Returns for every fit the location of the margins of all samples, for a loss that aims at a level.
+fn margin_locations(
+    data: &Dataset<Classes>,
+    loss: &dyn MarginLoss,
+    fits: &[Fit],
+) -> Result<Vec<MarginLocation>, Error> {
+    if margin_pursuit(loss).is_none() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::with_capacity(fits.len());
+    for (member, fit) in fits.iter().enumerate() {
+        let side = side(data.labels(), member);
+        let scores = fit.decision_function(data.design());
+        let margins: Vec<f64> = scores.iter().zip(side.signs()).map(|(f, y)| f * y).collect();
+        found.extend(MarginLocation::of_loss(loss, &margins, data.own_weights())?);
+    }
+    Ok(found)
 }
 
 impl StreamSettings {
@@ -149,7 +172,8 @@ impl StreamSettings {
         let has_grown =
             |fit: &Fit| fit.report.objective.is_nan() || fit.report.objective > at_origin;
         let too_long_step = self.given_step().filter(|_| fits.iter().any(has_grown));
-        Ok(FittedStream { model, evidence, fits, loss, state, too_long_step })
+        let margin_locations = margin_locations(&data, &*loss, &fits)?;
+        Ok(FittedStream { model, evidence, fits, loss, state, too_long_step, margin_locations })
     }
 
     /// Returns the fit of a member with what it leaves. Where one of the two sides has no weight, it

@@ -217,7 +217,7 @@ fn a_scale_from_the_data_is_that_of_the_rule() {
         assert_eq!(values.load(Ordering::Relaxed), computed);
         assert_eq!(given.model, fitted.model);
         assert_eq!(given.report.scale, None);
-        let location = fitted.margin_location().unwrap().unwrap();
+        let location = fitted.margin_locations().unwrap()[0];
         assert_eq!((location.gamma, location.scale), (gamma, found.scale));
         assert!(fitted.report.to_string().contains("from the data: k"));
     }
@@ -279,7 +279,7 @@ fn a_scale_from_the_data_is_refused_where_it_is_not_defined() {
     let base = || base.clone();
     let validated = Regularisation::CrossValidated(folds());
     for (regularisation, told) in
-        [(validated, "scale=auto cannot be combined with cross_validation"), (path, "a path of 3")]
+        [(validated, "scale=auto cannot be combined with cross-validation"), (path, "a path of 3")]
     {
         check(ClassifierSettings { regularisation, ..base() }, told);
     }

@@ -286,7 +286,7 @@ fn what_no_fit_can_use_is_refused() {
         (ClassifierSettings { kernels: kernels(&["linear", "gaussian"]), ..at(0.1) }, "2 kernels"),
         (
             ClassifierSettings { learner: machine, ..validated(CrossValidation::default()) },
-            "cross_validation",
+            "cross-validation",
         ),
         (
             ClassifierSettings { probabilities: Probabilities::Platt { folds: None }, ..hinge() },

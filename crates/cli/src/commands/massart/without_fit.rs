@@ -100,7 +100,7 @@ pub(super) fn calculate_cuts(
         rows_per_call: plan.rows_per_call,
         held_out_rows: plan.selection,
         rows_needed: plan.rows(),
-        seconds: of_row.map(|seconds| seconds * (plan.calls * plan.rows_per_call) as f64),
+        seconds: of_row.map(|seconds| seconds * plan.calls as f64 * plan.rows_per_call as f64),
         rows,
         calls_of_rows: plan.calls.min(rows.saturating_sub(plan.selection) / plan.rows_per_call),
     };

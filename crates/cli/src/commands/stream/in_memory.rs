@@ -1,6 +1,5 @@
 //! Stochastic gradient in epochs over data in memory, with a certificate.
 
-use margins::calibration::location::MarginLocation;
 use margins::data::digits::percent;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::data::{ClassLabels, Dataset};
@@ -44,9 +43,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &StreamSettings) -> Res
         save(&fitted.model, path)?;
     }
     let scores = Prepared::linear(&data).scores(fit)?;
-    let margins: Vec<f64> = scores.iter().zip(data.labels().signs()).map(|(f, y)| f * y).collect();
-    let location = MarginLocation::of_loss(&*fitted.loss, &margins, data.weights())
-        .map_err(margins::Error::from)?;
+    let location = fitted.margin_locations.first().copied();
     let outputs = [to.out(), memory.history.as_deref()];
     let name = &arguments.data.name();
     match to.format() {
@@ -119,7 +116,7 @@ pub(super) fn fit_several(
                 let certificate = CertificateDocument::of_problem(report);
                 MemberDocument::new(&report.name, Some(certificate), member)
             });
-            let document = MulticlassDocument {
+            let mut document = MulticlassDocument {
                 format: "margins-multiclass",
                 version: VERSION,
                 data: ClassesDocument::new(arguments.data.name(), &table),
@@ -134,6 +131,7 @@ pub(super) fn fit_several(
                 },
                 cv: None,
             };
+            document.fit.add_locations(&fitted.margin_locations);
             write_json(out, &document)
         }
         OutputFormat::Table => {
@@ -147,7 +145,7 @@ pub(super) fn fit_several(
             ];
             facts(out, &lines)?;
             writeln!(out)?;
-            member_table(&reports).write(out)
+            member_table(&reports, &fitted.margin_locations).write(out)
         }
     })
 }
