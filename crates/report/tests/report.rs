@@ -206,6 +206,23 @@ fn margin_pursuit_reports_where_its_margins_are() {
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["evaluations"][0]["location"]["gamma"], 1.0);
     assert!(report.page().contains("Location of the margins at the scale of the loss"));
+    // Along a path the locations are beside gamma, with the intervals that there are.
+    let point = |lambda: f64, interval| PathPoint {
+        lambda,
+        objective: 0.5,
+        relative_gap: 1e-7,
+        converged: true,
+        norm: 1.0,
+        training_error: 0.1,
+        margin_location: Some(MarginLocation { interval, ..found }),
+    };
+    let mut along = Report::new("margins along a path", Origin::default());
+    along.path = vec![point(0.1, None), point(0.01, None)];
+    let has = |page: String, words: &str| page.contains(words);
+    assert!(has(along.page(), "Location of the margins along the path"));
+    assert!(!has(along.page(), "upper end"));
+    along.path[1] = point(0.01, Some([0.5, 0.9]));
+    assert!(has(along.page(), "upper end"));
 
     // Equal weights change no estimate; another loss has no level.
     let weights = vec![3.0; 200];

@@ -124,7 +124,7 @@ pub(crate) fn write_duals_of_path(
             let solutions = path.dual_solutions(settings, at).map_err(Failure::from);
             match solutions.and_then(in_memory) {
                 Ok(solutions) => {
-                    forms.push(columns.write(out, Some(fits[0].lambda), &solutions)?)
+                    forms.push(columns.write(out, Some(fits[0].lambda), &solutions)?);
                 }
                 Err(reason) => {
                     failure = Some(reason);

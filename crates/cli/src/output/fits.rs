@@ -372,7 +372,7 @@ pub(crate) fn path_table(path: &regularised::Path, steps: &[PathStep]) -> Table 
         "",
     ];
     if steps.iter().any(|step| step.margin_location.is_some()) {
-        header.insert(7, "margin location");
+        header.splice(7..7, ["margin location", "gamma attained"]);
     }
     let has_rounds = steps.iter().any(|step| step.rounds > 0);
     if has_rounds {
@@ -394,7 +394,8 @@ pub(crate) fn path_table(path: &regularised::Path, steps: &[PathStep]) -> Table 
             state(step.status),
         ];
         if let Some(location) = step.margin_location {
-            row.insert(7, number(location.estimate));
+            let attained = if location.attained { "yes" } else { "no" };
+            row.splice(7..7, [number(location.estimate), attained.to_owned()]);
         }
         if has_rounds {
             row.insert(5, step.rounds.to_string());

@@ -38,6 +38,12 @@ pub(super) struct ContestData {
     pub(super) rows: Option<Vec<usize>>,
 }
 
+/// The margins of the samples that take part in a contest, with their rows.
+pub(super) struct MemberMargins {
+    pub(super) rows: Vec<usize>,
+    pub(super) margins: Vec<f64>,
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Contest {
     /// A class against all others.
@@ -207,16 +213,16 @@ impl Contests {
         margins_of(&self.first, &rows, prepared, fits).map(Some)
     }
 
-    /// Returns for every contest the margins of the samples that take part, with their rows.
+    /// Returns the margins of every contest.
     pub(super) fn margins_of_members(
         &self,
         prepared: &Prepared<'_>,
         fits: &[Fit],
-    ) -> Result<Vec<(Vec<usize>, Vec<f64>)>, Error> {
+    ) -> Result<Vec<MemberMargins>, Error> {
         let of = |(ContestData { data, rows }, fit): (ContestData, &Fit)| {
             let rows = rows.unwrap_or_else(|| (0..data.rows()).collect());
             let margins = margins_of(&data, &rows, prepared, std::slice::from_ref(fit))?;
-            Ok((rows, margins))
+            Ok(MemberMargins { rows, margins })
         };
         self.datasets()?.into_iter().zip(fits).map(of).collect()
     }

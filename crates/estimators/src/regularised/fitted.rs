@@ -14,7 +14,7 @@ use margins_optim::{
 use nalgebra::DMatrix;
 
 use super::constant_decisions::of_constant_decisions;
-use super::contests::{Contests, Fitting};
+use super::contests::{Contests, Fitting, MemberMargins};
 use super::cross_validation::Folds;
 use super::data_summary::DataSummary;
 use super::landmarks::LandmarkFeatures;
@@ -471,7 +471,7 @@ impl TrainingData {
         }
         let weights = contests.classes().own_weights();
         let mut found = Vec::with_capacity(fits.len());
-        for (rows, margins) in contests.margins_of_members(prepared, fits)? {
+        for MemberMargins { rows, margins } in contests.margins_of_members(prepared, fits)? {
             let weights: Option<Vec<f64>> =
                 weights.map(|weights| rows.iter().map(|&row| weights[row]).collect());
             found.extend(MarginLocation::of_loss(loss, &margins, weights.as_deref())?);

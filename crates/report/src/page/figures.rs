@@ -172,10 +172,12 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) 
         one("path-errors", "Training error", error, |point| point.training_error),
         one("path-norms", "Norm", Axis::log("norm"), |point| point.norm),
     ];
-    if last.margin_location.is_some() {
+    if let Some(location) = last.margin_location {
         let estimate = |point: &PathPoint| point.margin_location.map_or(f64::NAN, |l| l.estimate);
         let axis = Axis::new("location of the margins");
-        charts.push(one("path-locations", "Location of the margins", axis, estimate));
+        let mut chart = one("path-locations", "Location of the margins", axis, estimate);
+        chart.series.extend(beside_locations(path, location.gamma));
+        charts.push(chart);
     }
     charts.extend(lines_of(
         path,
@@ -185,6 +187,24 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) 
     charts.extend(lines_of(path, duals, ["path-duals", "Duals of samples", "dual"]));
     charts.push(gap_chart("path-gaps", along(|point| point.relative_gap), certified));
     charts.iter().map(Chart::figure).collect()
+}
+
+/// Returns the lines beside the locations of the margins along a path: the level that they aim at, and the
+/// ends of their intervals where there are some.
+fn beside_locations(path: &[PathPoint], gamma: f64) -> Vec<Series> {
+    let level = path.iter().map(|point| (point.lambda, gamma)).collect();
+    let end = |k: usize| -> Vec<(f64, f64)> {
+        let end = |point: &PathPoint| {
+            let interval = point.margin_location?.interval?;
+            Some((point.lambda, interval[k]))
+        };
+        path.iter().filter_map(end).collect()
+    };
+    let ends = ["lower end of the 95 % interval, for new rows", "upper end"];
+    let ends = ends.into_iter().enumerate().map(|(k, name)| (name, end(k)));
+    let ends = ends.filter(|(_, points)| !points.is_empty());
+    let ends = ends.map(|(name, points)| Series::line(name, points));
+    std::iter::once(Series::line("gamma", level)).chain(ends).collect()
 }
 
 /// Returns the chart of coefficients or duals along a path, if there are any, with its key, title and
