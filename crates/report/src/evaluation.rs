@@ -3,7 +3,7 @@
 use margins_calibration::location::MarginLocation;
 use margins_data::metrics::mistake_rate;
 use margins_losses::MarginLoss;
-use margins_model::Model;
+use margins_model::{Model, Scheme};
 use nalgebra::DMatrix;
 use serde::Serialize;
 
@@ -31,10 +31,22 @@ pub struct Evaluation {
     pub margins: Vec<f64>,
     /// The location of the margins beside gamma, of two classes by the margin-pursuit loss.
     pub location: Option<MarginLocation>,
+    /// The same of every member, of several classes one against the rest or in pairs.
+    pub locations: Vec<MemberLocation>,
     /// Each class against the rest.
     pub classes: Vec<ClassEvaluation>,
     /// The samples of the smallest margins, the smallest first.
     pub hardest: Vec<HardSample>,
+}
+
+/// The location of the margins of a member, of the samples of its classes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemberLocation {
+    /// The classes that the member distinguishes, in words.
+    pub member: String,
+    /// The location.
+    #[serde(flatten)]
+    pub location: MarginLocation,
 }
 
 /// The weight of the samples of each class that was decided for each: their number, where none has
@@ -89,6 +101,7 @@ impl Evaluation {
                 [_] => MarginLocation::of_loss(loss, &margins, sample.weights).unwrap_or(None),
                 _ => None,
             },
+            locations: locations(sample, model, loss, scores),
             classes: Vec::with_capacity(model.classes().len()),
             hardest: hardest(sample, model, &decided, &margins, probabilities.as_ref()),
         };
@@ -111,6 +124,38 @@ impl Evaluation {
         }
         Ok(evaluation)
     }
+}
+
+/// Returns the location of the margins of every member, of several classes one against the rest or in
+/// pairs, for a loss that aims at a level.
+fn locations(
+    sample: &Labelled<'_>,
+    model: &Model,
+    loss: &dyn MarginLoss,
+    scores: &DMatrix<f64>,
+) -> Vec<MemberLocation> {
+    let count = model.classes().len();
+    // The positive and the negative class of every member; all others are negative without one.
+    let sides: Vec<(usize, Option<usize>)> = match model.scheme() {
+        Scheme::OneVersusRest => (0..count).map(|class| (class, None)).collect(),
+        Scheme::OneVersusOne => Scheme::pairs(count).map(|(i, j)| (j, Some(i))).collect(),
+        _ => return Vec::new(),
+    };
+    let names = model.scheme().member_names(model.classes()).into_iter();
+    let of_member = |(at, (member, sides)): (usize, (String, (usize, Option<usize>)))| {
+        let (positive, negative) = sides;
+        let takes_part =
+            |class: usize| class == positive || negative.is_none_or(|negative| class == negative);
+        let rows = (0..scores.nrows()).filter(|&row| takes_part(sample.classes[row]));
+        let margin = |row: usize| {
+            let sign = if sample.classes[row] == positive { 1.0 } else { -1.0 };
+            (sign * scores[(row, at)], sample.weights.map_or(1.0, |weights| weights[row]))
+        };
+        let (margins, weights): (Vec<f64>, Vec<f64>) = rows.map(margin).unzip();
+        let location = MarginLocation::of_loss(loss, &margins, Some(&weights)).ok()??;
+        Some(MemberLocation { member, location })
+    };
+    names.zip(sides).enumerate().filter_map(of_member).collect()
 }
 
 /// Returns the probability of every class, one per column; `None` if the model has none.

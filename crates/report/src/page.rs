@@ -70,7 +70,7 @@ impl Report {
         let raw_columns = self.data.iter().filter_map(tables::raw_columns);
         add("Data", self.data.iter().map(tables::data).chain(raw_columns).collect());
         add("Choice of lambda", self.selection.iter().flat_map(figures::selection).collect());
-        add("Path", figures::path(&self.path, &self.profiles, &self.duals));
+        add("Path", figures::path(self));
         add("Game", self.game.iter().flat_map(figures::game).collect());
         add("Certificates", tables::certificates(&self.certificates()).into_iter().collect());
         add("Decisions", self.evaluations.iter().map(tables::decisions).collect());

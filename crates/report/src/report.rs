@@ -42,6 +42,9 @@ pub struct Report {
     pub profiles: Vec<Profile>,
     /// The duals of some samples along the path, of a kernel classifier.
     pub duals: Vec<Profile>,
+    /// The locations of the training margins of every member along the path, of several classes by the
+    /// margin-pursuit loss.
+    pub locations: Vec<Profile>,
     /// The end of a game of focused online learning.
     pub game: Option<Game>,
     /// The certificate of one problem for all classes; the members then have none of their own.
@@ -141,6 +144,7 @@ impl Report {
             path: Vec::new(),
             profiles: Vec::new(),
             duals: Vec::new(),
+            locations: Vec::new(),
             game: None,
             certificate: None,
             members: Vec::new(),

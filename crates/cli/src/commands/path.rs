@@ -27,6 +27,9 @@ use crate::output::warnings::{of_end, refuse_contradiction};
 use crate::output::{VERSION, write_json};
 use crate::rows::Rows;
 
+/// The most members whose locations of margins are drawn along a path.
+const MOST_DRAWN: usize = 7;
+
 pub(super) fn path(
     registry: &Registry,
     arguments: &PathArguments,
@@ -240,6 +243,24 @@ fn along_features(fits: &[Fit]) -> Vec<f64> {
     }
 }
 
+/// Returns the locations of the margins of every member along a path, of several classes, with gamma.
+fn locations_of_members(
+    path: &Path,
+    settings: &ClassifierSettings,
+    classes: &[String],
+) -> Result<Vec<Profile>, Failure> {
+    let found = (0..path.fits.len()).map(|at| path.margin_locations(settings, at));
+    let found = found.collect::<Result<Vec<_>, _>>()?;
+    let Some(first) = found.first().filter(|first| first.len() > 1) else { return Ok(Vec::new()) };
+    let names = path.scheme().member_names(classes).into_iter().take(MOST_DRAWN).enumerate();
+    let of_member = |(k, name): (usize, String)| {
+        let coef = found.iter().map(|of_members| of_members[k].estimate).collect();
+        Profile { name, coef }
+    };
+    let gamma = Profile { name: "gamma".to_owned(), coef: vec![first[0].gamma; found.len()] };
+    Ok(std::iter::once(gamma).chain(names.map(of_member)).collect())
+}
+
 /// Adds the data and the fits of a path to a report, with their coefficients where those are of features.
 fn fill<Y: ClassLabels>(
     report: &mut Report,
@@ -257,6 +278,7 @@ fn fill<Y: ClassLabels>(
         let of_norms = "of a feature, the norm of its coefficients in all members".to_owned();
         report.add_facts(several.then_some(("coefficients along the path", of_norms)));
     }
+    report.locations = locations_of_members(path, settings, &rows.summary().classes)?;
     let steps = PathStep::all(path, settings)?;
     let certified = steps.iter().filter(|step| step.status == Status::Converged).count();
     report.add_facts([("certified", format!("{certified} of {} lambdas", steps.len()))]);

@@ -510,6 +510,20 @@ fn margin_pursuit_prints_where_the_margins_are() {
         assert!(workshop.output(&fit).contains("margin location"), "{scheme}");
         let path = [&["path"], &loss[..], &[scheme, "--lambdas", "0.1,0.01"]].concat();
         let document = workshop.json(&path);
+        let page = [&path[..], &["--report", "path.html"]].concat();
+        assert!(workshop.run(&page).status.success());
+        let page = std::fs::read_to_string(workshop.path("path.html")).expect("a page");
+        assert!(page.contains("Location of the margins along the path"), "{scheme}");
+        // So has a report on rows, with the members of the fit.
+        workshop.output(&[&fit[..], &["--out", "three.json"]].concat());
+        let report = ["report", "--model", "three.json", "--data", "three.csv"];
+        let report = workshop.run(&[&report[..], &["--format", "json"]].concat());
+        let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+        let locations = report["evaluations"][0]["locations"].as_array().expect("locations");
+        for (location, estimate) in locations.iter().zip(&estimates) {
+            assert!((number(&location["estimate"]) / estimate - 1.0).abs() < 1e-9, "{location}");
+        }
+        assert_eq!(locations.len(), estimates.len());
         let last = &document["fits"][1]["members"][2]["margin_location"]["estimate"];
         assert!((number(last) / estimates[2] - 1.0).abs() < 1e-2, "{last} {estimates:?}");
     }

@@ -11,7 +11,7 @@ use crate::game::Game;
 use crate::measured::Measured;
 use crate::points::distribution;
 use crate::profile::Profile;
-use crate::report::{CandidateChoice, PathPoint};
+use crate::report::{CandidateChoice, PathPoint, Report};
 use crate::selection::{LambdaError, Selection};
 
 const LAMBDA: &str = "lambda";
@@ -142,7 +142,8 @@ fn kernels(selection: &Selection) -> Markup {
     }
 }
 
-pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) -> Vec<Markup> {
+pub(super) fn path(report: &Report) -> Vec<Markup> {
+    let Report { path, profiles, duals, locations, .. } = report;
     if path.len() < 2 {
         return Vec::new();
     }
@@ -185,6 +186,8 @@ pub(super) fn path(path: &[PathPoint], profiles: &[Profile], duals: &[Profile]) 
         ["path-coefficients", "Largest coefficients", "coefficient"],
     ));
     charts.extend(lines_of(path, duals, ["path-duals", "Duals of samples", "dual"]));
+    let words = ["path-locations", "Location of the margins", "location of the margins"];
+    charts.extend(lines_of(path, locations, words));
     charts.push(gap_chart("path-gaps", along(|point| point.relative_gap), certified));
     charts.iter().map(Chart::figure).collect()
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use margins_calibration::location::MarginLocation;
 use margins_data::{Counted, Listed};
 
 use super::number::{percent, short, with_error};
@@ -231,8 +232,7 @@ pub(super) fn hardest(evaluation: &Evaluation) -> Markup {
 
 /// Returns where the margins of each data set are, for a loss that aims at a level.
 pub(super) fn margin_locations(evaluations: &[Evaluation]) -> Option<Markup> {
-    let row = |evaluation: &Evaluation| {
-        let found = evaluation.location?;
+    let row = |(name, found): (String, &MarginLocation)| -> Vec<String> {
         let attained = if found.attained { "yes" } else { "no" };
         let interval = match found.interval.map(|ends| ends.map(short)) {
             Some([lower, upper]) => format!("{lower} to {upper}"),
@@ -242,10 +242,17 @@ pub(super) fn margin_locations(evaluations: &[Evaluation]) -> Option<Markup> {
         let of_moments = [found.mean, found.variance, found.skewness].map(short);
         let of_loss = [found.gamma, found.scale, found.estimate].map(short);
         let between = [attained.to_owned(), interval, variance_bound];
-        let name = [evaluation.data.clone()];
-        Some(name.into_iter().chain(of_loss).chain(between).chain(of_moments).collect())
+        std::iter::once(name).chain(of_loss).chain(between).chain(of_moments).collect()
     };
-    let rows: Vec<Vec<String>> = evaluations.iter().filter_map(row).collect();
+    let of_evaluation = |evaluation: &'_ Evaluation| -> Vec<Vec<String>> {
+        let data = &evaluation.data;
+        let of_two = evaluation.location.iter().map(|location| (data.clone(), location));
+        let of_members = evaluation.locations.iter();
+        let of_members =
+            of_members.map(|found| (format!("{data}, {}", found.member), &found.location));
+        of_two.chain(of_members).map(row).collect()
+    };
+    let rows: Vec<Vec<String>> = evaluations.iter().flat_map(of_evaluation).collect();
     let caption = "Location of the margins at the scale of the loss. The interval holds the mean of the \
                    distribution of margins, if their variance is at most the bound and the classifier was \
                    not fitted to these rows.";
