@@ -14,7 +14,7 @@ const IN_PYTHON: &[(&str, &str)] = &[
     ("data-format", ""),
     ("drop-unlabelled", ""),
     ("positive", "the second of `classes_`"),
-    ("weights-column", "`sample_weight` of `fit` and of `blocks.write`"),
+    ("weights-column", "`sample_weight` of `fit`, `score` and `blocks.write`"),
     ("encode", "`encode`, where there is one, or a transformer of scikit-learn"),
     ("categorical", "`encode={\"categorical\": ...}`, where there is `encode`"),
     ("drop", "`encode={\"drop\": ...}`, where there is `encode`"),
@@ -110,7 +110,8 @@ pub(super) fn section(estimators: &[EstimatorSettings]) -> String {
         }
     }
     let mut section = "\n## Options of the commands alone\n\nOptions of the commands that are no keyword of their \
-                       estimators, and what does the same in Python.\n\n\
+                       estimators, and what does the same in Python.\nEvery command has `--quiet`, `--verbose` and `--help` \
+                       as well.\n\n\
                        | option | commands | default | meaning | Python |\n\
                        | --- | --- | --- | --- | --- |\n"
         .to_owned();
