@@ -212,7 +212,7 @@ mod tests {
             selections("#[cfg(test)]"),
             [["--no-default-features"].map(str::to_owned).to_vec()]
         );
-        // A name of another program's, such as of a target, is no feature.
+        // What `target_feature` names is no feature of the crate.
         let sources =
             "#[cfg(feature = \"b\")] #[cfg(all(test, feature = \"b\"))] target_feature = \"e\"";
         let own = ["--features", "b"].map(str::to_owned).to_vec();

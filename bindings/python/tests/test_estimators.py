@@ -739,19 +739,20 @@ def test_what_the_proof_needs_is_calculated():
     assert ml.massart.plan(0.3, 0.05, samples=plan.rows - 1).proven_epsilon > 0.05
     assert ml.massart.plan(0.3, 0.05, plan="practical").steps == 119_830
     assert ml.massart.plan(0.3, 0.05, samples=1000).proven_epsilon is None
-    # A step, or a row of a call, takes between a tenth of a nanosecond and ten microseconds.
     X = np.random.default_rng(1).normal(size=(2000, 3))
     timed, easy = ml.massart.plan(0.3, 0.05, X=X), ml.massart.plan(0, 0.9, 0.9, 0.9, X=X)
-    assert plan.seconds is None and 1e-10 < timed.seconds / timed.steps < 1e-5 and easy.proven_epsilon is not None
+    assert plan.seconds is None and timed.seconds > 0
+    # The samples that are measured are those available.
+    assert easy.proven_epsilon == ml.massart.plan(0, 0.9, 0.9, 0.9, samples=len(X)).proven_epsilon > 0
     cuts = ml.massart.cut_plan(0.1, 0.5, None, 0.4, 0.1, X=X)
     assert cuts.calls == ml.massart.cut_plan(0.1, 0.5, 4, 0.4, 0.1).calls
     with pytest.raises(ValueError, match="features is 3, but X has 4 with an intercept"):
         ml.massart.cut_plan(0.1, 0.5, 3, X=X)
-    with pytest.raises(ValueError, match="features is None, but must be given without X"):
+    with pytest.raises(ValueError, match="Pass features, or X to take their number from"):
         ml.massart.cut_plan(0.1, 0.5)
     with pytest.raises(ValueError, match="X has 1 row, but must have two or more"):
         ml.massart.plan(0.3, 0.05, X=X[:1])
-    assert 1e-10 < cuts.seconds / (cuts.calls * cuts.rows_per_call) < 1e-5
+    assert cuts.seconds > 0
     with pytest.raises(ValueError, match="eta is 0.5, but must be at least 0"):
         ml.massart.plan(0.5, 0.05)
     with pytest.raises(ValueError, match="plan is 'best', but must be 'practical' or 'proven'"):

@@ -191,7 +191,7 @@ def cut_plan(
     measured = None if X is None else _Measured(X)
     of_samples = None if measured is None else measured.features + 1
     if features is None and of_samples is None:
-        raise ValueError("features is None, but must be given without X.")
+        raise ValueError("Pass features, or X to take their number from.")
     count = count_of(of_samples if features is None else features, "features", most=LARGEST_COUNT)
     if of_samples not in (None, count):
         raise ValueError(f"features is {count}, but X has {of_samples} with an intercept. Leave features out.")

@@ -1,9 +1,9 @@
 //! The command that fits along a path.
 
-use margins::Registry;
 use margins::data::{ClassLabels, Labels};
 use margins::estimators::regularised::{ClassifierSettings, Path, Regularisation};
 use margins::optim::{Fit, Status};
+use margins::{Registry, Scheme};
 use margins_report::{DataSummary, PathPoint, Profile, Report};
 
 use super::page::{Invocation, Page, classifier_of, title};
@@ -249,15 +249,18 @@ fn locations_of_members(
     settings: &ClassifierSettings,
     classes: &[String],
 ) -> Result<Vec<Profile>, Failure> {
+    if path.scheme() == Scheme::Binary {
+        return Ok(Vec::new());
+    }
     let found = (0..path.fits.len()).map(|at| path.margin_locations(settings, at));
     let found = found.collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = found.first().filter(|first| first.len() > 1) else { return Ok(Vec::new()) };
+    let Some([first, ..]) = found.first().map(Vec::as_slice) else { return Ok(Vec::new()) };
     let names = path.scheme().member_names(classes).into_iter().take(MOST_DRAWN).enumerate();
     let of_member = |(k, name): (usize, String)| {
         let coef = found.iter().map(|of_members| of_members[k].estimate).collect();
         Profile { name, coef }
     };
-    let gamma = Profile { name: "gamma".to_owned(), coef: vec![first[0].gamma; found.len()] };
+    let gamma = Profile { name: "gamma".to_owned(), coef: vec![first.gamma; found.len()] };
     Ok(std::iter::once(gamma).chain(names.map(of_member)).collect())
 }
 

@@ -491,9 +491,7 @@ fn margin_pursuit_prints_where_the_margins_are() {
         let location = &document["fits"][0]["margin_location"];
         (number(&location["estimate"]), location["interval"].clone())
     };
-    if let [lower, upper] = &interval.as_array().expect("an interval")[..] {
-        assert!(number(lower) < estimate && estimate < number(upper));
-    }
+    assert!(number(&interval[0]) < estimate && estimate < number(&interval[1]), "{interval}");
     assert!(workshop.output(&wide).contains("for a variance up to"));
     let other = [&fit[..], &["logistic"]].concat();
     assert!(workshop.json(&other)["fits"][0].get("margin_location").is_none());
