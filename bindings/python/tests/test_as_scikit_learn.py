@@ -43,8 +43,12 @@ def test_a_class_without_weight_stays_a_class_and_is_never_predicted(estimator, 
 
 def test_probabilities_of_a_class_without_weight_are_zero():
     X, y = clouds(90, 3)
-    fitted = ml.MarginClassifier("logistic").fit(X, y, sample_weight=(y != 1).astype(float))
-    assert (fitted.predict_proba(X)[:, 1] == 0).all()
+    weights = (y != 1).astype(float)
+    rest = ml.MarginClassifier("logistic", multi_class="ovr").fit(X, y, sample_weight=weights)
+    assert (rest.predict_proba(X)[:, 1] == 0).all()
+    # Pairs have probabilities between 1e-7 and 1 - 1e-7.
+    pairs = ml.MarginClassifier("logistic").fit(X, y, sample_weight=weights)
+    assert pairs.predict_proba(X)[:, 1].max() < 1e-6
 
 
 def test_cross_validation_and_paths_take_a_class_without_weight():
@@ -132,7 +136,7 @@ def test_what_has_no_effect_on_predictions_cannot_be_assigned(estimator, two):
 def test_the_linear_kernel_has_coefficients(approximation, standardize, three):
     X, y = three
     X = X * [1.0, 10.0, 0.1]
-    fitted = ml.MarginClassifier("logistic", kernel="linear", approximation=approximation, standardize=standardize).fit(X, y)
+    fitted = ml.MarginClassifier("logistic", kernel="linear", approximation=approximation, standardize=standardize, multi_class="ovr").fit(X, y)
     assert fitted.coef_.shape == (3, 3) and fitted.dual_coef_.shape[0] == 3
     np.testing.assert_allclose(X @ fitted.coef_.T + fitted.intercept_, fitted.decision_function(X), rtol=1e-9, atol=1e-9)
 

@@ -961,11 +961,11 @@ def test_duals_solve_the_problems_of_lemmas_1_and_2(kernel):
 
 def test_every_member_has_duals_one_versus_rest():
     X, y = clouds(60, 3)
-    fitted = ml.MarginClassifier("hinge", keep_duals=True).fit(X, y)
+    fitted = ml.MarginClassifier("hinge", multi_class="ovr", keep_duals=True).fit(X, y)
     assert fitted.duals_.shape == (3, 60) and len(fitted.constrained_form_) == 3
     assert fitted.duals_.min() >= 0 and fitted.duals_.max() <= 1
     with pytest.raises(ValueError, match="one-versus-one"):
-        ml.MarginClassifier("hinge", multi_class="ovo", keep_duals=True).fit(X, y)
+        ml.MarginClassifier("hinge", keep_duals=True).fit(X, y)
     with pytest.raises(ValueError, match="keep_duals"):
         ml.MarginClassifier("logistic", C=np.inf, keep_duals=True).fit(X, y == 0)
 
@@ -987,7 +987,7 @@ def test_duals_of_paths_and_searches_are_those_of_their_fits(loss):
     assert [form["norm"] for form in path.constrained_forms_] == pytest.approx(norms)
     assert not hasattr(ml.MarginPath(loss, Cs=grid).fit(X, y), "duals_")
     three, labels = clouds(60, 3)
-    path = ml.MarginPath(loss, Cs=grid, keep_duals=True).fit(three, labels)
+    path = ml.MarginPath(loss, Cs=grid, multi_class="ovr", keep_duals=True).fit(three, labels)
     assert path.duals_.shape == (2, 3, 60) and len(path.constrained_forms_[1]) == 3
 
 

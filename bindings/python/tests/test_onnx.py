@@ -60,7 +60,7 @@ def test_an_indefinite_kernel_agrees():
 def test_samples_that_no_class_claims_have_probabilities(loss):
     """Every score is below -1: some losses give every class the probability 0."""
     X, y = clouds(90, 3)
-    model = ml.MarginClassifier(loss, C=0.3).fit(X, y)
+    model = ml.MarginClassifier(loss, C=0.3, multi_class="ovr").fit(X, y)
     direction = np.linalg.lstsq(model.coef_, -np.ones(3), rcond=None)[0]
     unclaimed = X[:20] * 1e-3 + 40 * direction
     assert model.decision_function(unclaimed).max() < -1

@@ -67,7 +67,7 @@ def test_an_altered_ensemble_is_refused(two):
 
 
 def test_a_model_says_what_it_is(three):
-    linear = ml.MarginClassifier("logistic").fit(*three).model_
+    linear = ml.MarginClassifier("logistic", multi_class="ovr").fit(*three).model_
     assert repr(linear) == "<Model: loss='logistic', classes=3, features=3, one-versus-rest>"
     kernel = ml.MarginClassifier("hinge", kernel="linear", multi_class="ovo").fit(*three).model_
     assert repr(kernel) == f"<Model: loss='hinge', kernel='linear', functions={kernel.coef.shape[1]}, classes=3, features=3, one-versus-one>"

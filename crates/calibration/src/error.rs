@@ -59,6 +59,9 @@ pub enum Error {
     /// All labels are of one class.
     #[error("labels of both classes are needed, all {0} are of one")]
     OneClass(usize),
+    /// The scores of classifiers that decide in this way have no probabilities.
+    #[error("a {0} classifier has no probabilities")]
+    NoProbabilities(String),
 }
 
 impl Error {

@@ -14,7 +14,8 @@
 //! * [`scale`]: rules for the scale of the margin-pursuit loss.
 //! * [`projection_bound`]: the bound of Garg and Roth on the error of a linear classifier.
 //! * [`risk_bound`]: the excess risk bound of margin pursuit, term by term.
-//! * [`probability`]: Platt scaling, isotonic regression, reliability.
+//! * [`probability`]: how several classes are decided, with which probabilities, Platt scaling, isotonic
+//!   regression, reliability.
 //!
 //! ```
 //! use margins_calibration::PsiTransform;

@@ -1,7 +1,8 @@
 //! Class probabilities from the scores of any classifier, and their reliability.
 //!
 //! [`pairwise_coupling`] makes the probabilities of several classes from those of their pairs,
-//! [`joint_probabilities`] and [`softmax`] from the scores of one problem for all classes.
+//! [`joint_probabilities`] and [`softmax`] from the scores of one problem for all classes. A [`Scheme`]
+//! says which of them the scores of a classifier have, and which class they decide for.
 //!
 //! [`PlattScaling`] and [`IsotonicRegression`] are fitted on scores of samples that the classifier
 //! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with the
@@ -11,12 +12,14 @@ mod coupling;
 mod isotonic;
 mod platt;
 mod reliability;
+mod scheme;
 
 pub use coupling::pairwise_coupling;
 pub use isotonic::IsotonicRegression;
 pub use margins_losses::{joint_probabilities, softmax};
 pub use platt::PlattScaling;
 pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliability};
+pub use scheme::Scheme;
 
 use crate::Error;
 

@@ -65,13 +65,13 @@ mod predictor;
 mod probabilities;
 mod probability_table;
 mod registry;
-mod scheme;
 
 pub use basis::{Basis, Functions};
 pub use error::Error;
 pub use features::accept_features;
 #[cfg(feature = "serde")]
 pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
+pub use margins_calibration::probability::Scheme;
 pub use margins_data::{Design, write_atomically};
 pub use margins_losses::MarginLoss;
 pub use member::{Member, TrainingSummary};
@@ -80,7 +80,6 @@ pub use path::ModelPath;
 pub use predictor::Predictor;
 pub use probability_table::ProbabilityTable;
 pub use registry::Registry;
-pub use scheme::Scheme;
 
 #[cfg(all(doctest, feature = "serde"))]
 #[doc = include_str!("../README.md")]

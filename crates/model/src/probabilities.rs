@@ -1,6 +1,5 @@
 //! Probabilities of classes, from the scores of members.
 
-use margins_calibration::probability::{joint_probabilities, pairwise_coupling, softmax};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
@@ -20,13 +19,9 @@ impl Model {
     /// scores of [`decision_functions`](Self::decision_functions) and the loss that the model
     /// [names](Self::loss).
     ///
-    /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two
-    /// classes have 1 - p and p; a majority or a decision list has no probabilities. One-versus-rest:
-    /// the p of all classes are divided by their sum, or all classes have the same probability where
-    /// that is 0.
-    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). One problem for
-    /// all classes: the probabilities whose conditional risk the scores
-    /// [minimise](joint_probabilities), for the multinomial loss the [`softmax`] of the scores.
+    /// Every member gives its positive class a probability, by the loss or by Platt scaling, from which
+    /// those of all classes [follow](Scheme::probabilities); one problem for all classes gives them [by its
+    /// scores](Scheme::class_probabilities). A majority or a decision list has no probabilities.
     ///
     /// # Errors
     /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling; or the model
@@ -71,12 +66,12 @@ impl Model {
             return Err(none());
         }
         if self.scheme().is_joint() {
-            return self.scheme().of_scores(scores, loss, out).ok_or_else(none);
+            return self.scheme().class_probabilities(scores, loss, out).ok_or_else(none);
         }
         let members = self.members().iter().zip(scores);
         let of_members: Option<Vec<f64>> =
             members.map(|(member, &score)| member.probability(loss, score)).collect();
-        self.scheme().probabilities(&of_members.ok_or_else(none)?, out)
+        Ok(self.scheme().probabilities(&of_members.ok_or_else(none)?, out)?)
     }
 
     /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most
@@ -106,69 +101,6 @@ impl Model {
         }
         Ok(out)
     }
-}
-
-impl Scheme {
-    /// Writes the probability of every class from the scores of a [joint](Self::is_joint) problem; `None`
-    /// for other schemes, and where the loss has no probabilities.
-    ///
-    /// # Panics
-    /// If there are not as many scores as classes.
-    pub fn of_scores(
-        self,
-        scores: &[f64],
-        loss: &(impl MarginLoss + ?Sized),
-        out: &mut [f64],
-    ) -> Option<()> {
-        loss.probability(0.0)?;
-        match self {
-            Scheme::Joint => joint_probabilities(loss, scores, out),
-            Scheme::Multinomial => softmax(scores, out),
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// Writes the probability of every class, from the one that each member gives to its positive
-    /// class, as [`Model::class_probabilities`] does.
-    ///
-    /// # Errors
-    /// [`Error::NoProbabilities`]: a majority has none, and a joint problem those of its
-    /// [scores](Self::of_scores). A number that is not a probability.
-    ///
-    /// # Panics
-    /// If there are not as many probabilities of members as the scheme has [scores](Self::scores), or
-    /// there is no room for one per class.
-    pub fn probabilities(self, of_members: &[f64], out: &mut [f64]) -> Result<(), Error> {
-        assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
-        match self {
-            Scheme::Binary => out.copy_from_slice(&[1.0 - of_members[0], of_members[0]]),
-            Scheme::Majority
-            | Scheme::MajorityVersusRest
-            | Scheme::Plurality
-            | Scheme::DecisionList
-            | Scheme::Joint
-            | Scheme::Multinomial
-            | Scheme::CrammerSinger => {
-                return Err(Error::NoProbabilities(self.to_string()));
-            }
-            Scheme::OneVersusRest => {
-                out.copy_from_slice(of_members);
-                normalize(out);
-            }
-            Scheme::OneVersusOne => {
-                out.copy_from_slice(&pairwise_coupling(out.len(), of_members)?);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Divides the probabilities by their sum, or makes them even where that is 0.
-fn normalize(p: &mut [f64]) {
-    let sum: f64 = p.iter().sum();
-    let even = 1.0 / p.len() as f64;
-    p.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { even });
 }
 
 /// Moves the probabilities no farther than to make the class at an index the most probable one: it

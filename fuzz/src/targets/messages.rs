@@ -6,6 +6,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_data::metrics::Measure;
 use margins_losses::{LossRegistry, MarginLoss};
+use margins_model::Scheme;
 use margins_optim::problem::JointForm;
 use margins_optim::shards::{
     BinaryProblem, Block, Failure, Message, Reply, Request, Resident, Rule, Shard, Threads,
@@ -89,7 +90,9 @@ fn fit(workers: &mut dyn Workers, loss: &Loss) -> Result<(), margins_optim::Erro
     let fits = path_over_shards(workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
-    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, None, &rules)?;
+    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, (Scheme::Binary, 2), &rules)?;
+    let pair = BinaryProblem { against: Some(0), ..problem.clone() };
+    path_over_shards(workers, &training, &pair, &lambdas[..1], None)?;
     let of = (JointForm::Pairwise, 2);
     joint_path_over_shards(workers, &training, of, &problem, &lambdas[..1], None).map(drop)
 }

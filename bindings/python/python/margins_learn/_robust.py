@@ -72,7 +72,7 @@ class RobustClassifier(OneKernel, ModelClassifier):
         Class weights. `balanced` gives the two sides of a binary problem, or all classes of one problem, the same total
         weight. A number multiplies the weight of every sample of its class, also in cross-validated errors; classes not
         listed have 1. A dict maps classes to numbers.
-    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovo"
         Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
         classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
         other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
@@ -140,7 +140,7 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         tol: float = 1e-9,
         max_iter: int | None = None,
         time_limit: float | None = None,

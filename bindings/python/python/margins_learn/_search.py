@@ -124,7 +124,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         Class weights. `balanced` gives the two sides of a binary problem, or all classes of one problem, the same total
         weight. A number multiplies the weight of every sample of its class, also in cross-validated errors; classes not
         listed have 1. A dict maps classes to numbers.
-    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovr"
+    multi_class : {"ovr", "ovo", "joint", "multinomial", "crammer-singer"}, default="ovo"
         Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
         classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
         other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
@@ -252,7 +252,7 @@ margin_location_, duals_, constrained_form_, status_, n_iter_, model_, n_feature
         standardize: bool = False,
         penalty_factors: Any = None,
         class_weight: Any = None,
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         probability: str = "loss",
         solver: str = "auto",
         stop: str = "gap",

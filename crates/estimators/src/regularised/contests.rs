@@ -209,8 +209,9 @@ impl Contests {
         if self.len() > 1 {
             return Ok(None);
         }
-        let rows: Vec<usize> = (0..self.first.rows()).collect();
-        margins_of(&self.first, &rows, prepared, fits).map(Some)
+        let scores = prepared.scores(&fits[0])?;
+        let signs = self.first.labels().signs();
+        Ok(Some(scores.iter().zip(signs).map(|(score, y)| score * y).collect()))
     }
 
     /// Returns the margins of every contest.

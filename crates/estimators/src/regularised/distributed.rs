@@ -21,7 +21,7 @@ use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_unt
 use super::data_summary::DataSummary;
 use super::fit::check_time;
 use super::fitted::{Choice, DistributedData, FittedClassifier, Path, TrainingData};
-use super::landmarks::LandmarkFeatures;
+use super::landmarks::{LandmarkFeatures, scales_over};
 use super::model::model_of_functions;
 use super::prepared::constant_fits;
 use super::progress::Count;
@@ -46,6 +46,8 @@ struct Distributed<'s> {
     scheme: Scheme,
     /// The names of the problems that are solved: of one for all classes, or of the members.
     problems: Vec<String>,
+    /// The pairs of classes of the members, if these are for pairs.
+    pairs: Vec<(usize, usize)>,
     costs: Vec<f64>,
     /// True if features are scaled; what kernels see has been.
     standardize: bool,
@@ -74,7 +76,7 @@ impl ClassifierSettings {
     /// # Errors
     /// The settings ask for what needs the samples here: other kernels, learners, Platt scaling, weights
     /// that are not those of the samples, leave-one-out, another solver than Newton's
-    /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
+    /// method. A cross-validation with a number of folds for samples that have folds.
     /// A loss that is not convex. The workers fail, or a class has no samples.
     pub fn fit_distributed(
         &self,
@@ -168,7 +170,6 @@ impl ClassifierSettings {
                 "the solver",
                 "Newton's method is the one that asks for sums alone",
             ),
-            (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", hopeless),
             (how.is_some_and(|how| how.splits.is_some()), "splits", "take folds"),
@@ -232,9 +233,10 @@ impl<'s> Distributed<'s> {
             // How fast workers are with their rows is not known.
             check_time(limit, scheme, classes, 1, (0, 0))?;
         }
-        let problems = match scheme.is_joint() {
-            true => vec!["all classes".to_owned()],
-            false => scheme.member_names(&table.classes),
+        let problems = scheme.problem_names(&table.classes);
+        let pairs = match scheme {
+            Scheme::OneVersusOne => Scheme::pairs(classes).collect(),
+            _ => Vec::new(),
         };
         let total = problems.len() * settings.fits_distributed(table);
         let costs = settings.class_costs.of(&table.classes)?;
@@ -249,6 +251,7 @@ impl<'s> Distributed<'s> {
             table,
             scheme,
             problems,
+            pairs,
             costs,
             standardize: settings.standardize && !settings.has_kernel()?,
             features,
@@ -315,14 +318,23 @@ impl<'s> Distributed<'s> {
 
     /// Returns the norms of fits, one per member, as the penalty has them.
     fn norms(&mut self, path: &[Vec<Fit>]) -> Result<Vec<Vec<f64>>, Error> {
-        let scales = match self.standardize {
-            true => self.settings.scales_over(self.workers, self.table)?,
-            false => None,
-        };
         let factors = self.penalty.as_ref().map(|factors| factors.on(None, self.coefs()));
         let penalty = factors.transpose()?.unwrap_or_default();
-        let norm = |fit: &Fit| penalty.norm(&fit.coef, scales.as_deref());
-        Ok(path.iter().map(|fits| fits.iter().map(norm).collect()).collect())
+        // Pairs have rows of their own.
+        let problems: Vec<BinaryProblem> = match self.pairs.len() {
+            0 => vec![self.problem(None)],
+            pairs => (0..pairs).map(|member| self.problem_of(member, None)).collect(),
+        };
+        let mut scales = vec![None; problems.len()];
+        if self.standardize {
+            for (scales, problem) in scales.iter_mut().zip(&problems) {
+                *scales = scales_over(self.workers, &*self.settings.loss, problem)?;
+            }
+        }
+        let norm =
+            |(fit, scales): (&Fit, &Option<Vec<f64>>)| penalty.norm(&fit.coef, scales.as_deref());
+        let norms = |fits: &Vec<Fit>| fits.iter().zip(scales.iter().cycle()).map(norm).collect();
+        Ok(path.iter().map(norms).collect())
     }
 
     /// Returns the number of coefficients of a fit.
@@ -351,6 +363,19 @@ impl<'s> Distributed<'s> {
         BinaryProblem { costs: self.costs.clone(), draw, held_out, ..BinaryProblem::default() }
     }
 
+    /// Returns the problem of a member.
+    fn problem_of(&self, member: usize, held_out: Option<usize>) -> BinaryProblem {
+        let (class, against) = match self.scheme {
+            Scheme::Binary => (1, None),
+            Scheme::OneVersusOne => {
+                let (first, second) = self.pairs[member];
+                (second as u32, Some(first as u32))
+            }
+            _ => (member as u32, None),
+        };
+        BinaryProblem { class, against, ..self.problem(held_out) }
+    }
+
     /// Returns the fits at each lambda, one per member, to the rows that are not held out.
     fn paths(
         &mut self,
@@ -364,9 +389,7 @@ impl<'s> Distributed<'s> {
         }
         let count = self.problems.len();
         let of_member = |member: usize| {
-            let class = if self.scheme == Scheme::Binary { 1 } else { member as u32 };
-            let problem = BinaryProblem { class, ..self.problem(held_out) };
-            self.path(member, &problem, lambdas, deadline)
+            self.path(member, &self.problem_of(member, held_out), lambdas, deadline)
         };
         let of_members: Result<_, Error> = (0..count).map(of_member).collect();
         Ok(by_lambda(of_members?))
@@ -429,11 +452,12 @@ impl<'s> Distributed<'s> {
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
         let class = problem.class as usize;
-        let missing = match (sign, self.scheme) {
+        let missing = match (sign, problem.against) {
             ("+1", _) => Some(class),
-            (_, Scheme::Binary) => Some(0),
+            (_, Some(other)) => Some(other as usize),
+            (_, None) if self.scheme == Scheme::Binary => Some(0),
             // All samples are of the class: the other ones lack their own.
-            _ => None,
+            (_, None) => None,
         };
         let Some(fold) = problem.held_out else {
             let classes = &self.table.classes;

@@ -240,7 +240,7 @@ impl ClassifierSettings {
             (_, Some(scheme)) if scheme == Scheme::Binary || scheme.scores_together() => {
                 Err(Error::SeveralClasses(classes))
             }
-            (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),
+            (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusOne)),
         }
     }
 

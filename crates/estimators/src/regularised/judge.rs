@@ -40,20 +40,16 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
     }
 
     /// Judges a row by its scores.
-    pub(super) fn add(&mut self, row: usize, mut scores: Vec<f64>) {
+    pub(super) fn add(&mut self, row: usize, scores: &[f64]) {
         let labels = self.data.labels();
         let class = labels.index(row);
-        self.wrong.push(self.scheme.decide(labels.names().len(), &scores) != class);
+        self.wrong.push(self.scheme.decide(labels.names().len(), scores) != class);
         if self.scheme == Scheme::Binary {
             self.scores.push(scores[0]);
         }
         let Some(mut sums) = self.sums.take() else { return };
-        if self.scheme.is_joint() {
-            let of_classes = self.scheme.of_scores(&scores, self.loss, &mut sums.probabilities);
-            if of_classes.is_none() {
-                return;
-            }
-        } else if !self.probabilities_of(&mut scores, &mut sums) {
+        let of_classes = &mut sums.probabilities;
+        if self.scheme.class_probabilities(scores, self.loss, of_classes).is_none() {
             return;
         }
         let weight = self.data.weights().map_or(1.0, |weights| weights[row]);
@@ -64,16 +60,6 @@ impl<'a, L: MarginLoss + ?Sized> Judge<'a, L> {
             sums.brier += weight * of(Measure::Brier);
         }
         self.sums = Some(sums);
-    }
-
-    /// Sets the probabilities of the classes to those of the scores of members; returns false if the loss has
-    /// none.
-    fn probabilities_of(&self, scores: &mut [f64], sums: &mut Sums) -> bool {
-        for score in &mut *scores {
-            let Some(probability) = self.loss.probability(*score) else { return false };
-            *score = probability;
-        }
-        self.scheme.probabilities(scores, &mut sums.probabilities).is_ok()
     }
 
     /// Returns the outcome of the rows that have been added, which fits with these reports judge.
@@ -129,14 +115,7 @@ mod tests {
                 .collect();
             let mut probabilities = vec![0.0; 90];
             for (&row, out) in rows.iter().zip(probabilities.chunks_mut(3)) {
-                if scheme.of_scores(&of_row(row), &Logistic, out).is_some() {
-                    continue;
-                }
-                let of_members: Vec<f64> = of_row(row)
-                    .iter()
-                    .map(|&s| Logistic.probability(s).expect("logistic"))
-                    .collect();
-                scheme.probabilities(&of_members, out).expect("probabilities");
+                scheme.class_probabilities(&of_row(row), &Logistic, out).expect("logistic");
             }
             let classes: Vec<usize> = rows.iter().map(|&row| data.labels().index(row)).collect();
             let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
@@ -151,7 +130,7 @@ mod tests {
             for measure in [Measure::LogLoss, Measure::Brier, Measure::BalancedError] {
                 let training = Training { measure, ..Training::new(&Logistic) };
                 let mut judge = Judge::new(&training, scheme, &data);
-                rows.iter().for_each(|&row| judge.add(row, of_row(row)));
+                rows.iter().for_each(|&row| judge.add(row, &of_row(row)));
                 let FoldOutcome { wrong: found, measured, .. } = judge.held_out(&rows, &[]);
                 assert_eq!(found, wrong);
                 let near = |a: Option<f64>, b: Option<f64>| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_kernels::features::NystromMap;
 use margins_kernels::{Kernel, KernelRegistry};
+use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
 use margins_optim::Fit;
 use margins_optim::problem::PenaltyFactors;
@@ -198,12 +199,26 @@ impl<B: Blocks> Blocks for LandmarkBlocks<B> {
         Ok(design)
     }
 
+    fn are_in_memory(&self) -> bool {
+        self.blocks.are_in_memory() && (self.keeps || self.features.is_none())
+    }
+
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
         self.made.clear();
         let read = |landmarks| LandmarkFeatures::from_message(landmarks, &self.registry);
         self.features = landmarks.map(read).transpose()?;
         Ok(())
     }
+}
+
+/// Returns the factors by which features of samples that workers hold are scaled to unit standard
+/// deviation in a problem.
+pub(super) fn scales_over(
+    workers: &mut dyn Workers,
+    loss: &dyn MarginLoss,
+    problem: &BinaryProblem,
+) -> Result<Option<Vec<f64>>, Error> {
+    Ok(spreads_over_shards(workers, loss, problem)?.map(|spreads| spreads.factors()))
 }
 
 impl ClassifierSettings {
@@ -220,7 +235,13 @@ impl ClassifierSettings {
                 margins_kernel_functions::Error::TooFewFeatures { least: 1, found: 0 }.into()
             );
         }
-        let scales = if self.standardize { self.scales_over(workers, table)? } else { None };
+        let scales = if self.standardize {
+            let costs = self.class_costs.of(&table.classes)?;
+            let all = BinaryProblem { costs, ..BinaryProblem::default() };
+            scales_over(workers, &*self.loss, &all)?
+        } else {
+            None
+        };
         let drawn = NystromMap::rows(table.rows(), count, self.seed);
         let (features, sparse) = (table.features, table.sparse);
         let landmarks = rows_over_shards(workers, &table.partitions, &drawn, features, sparse)?;
@@ -228,19 +249,6 @@ impl ClassifierSettings {
         let factors = self.penalty_factors.as_ref().map(|factors| factors.on(names, features));
         let beside = factors.transpose()?.map_or(Vec::new(), |on| on.free().get().to_vec());
         LandmarkFeatures::on(self, &kernel, &landmarks, scales, beside).map(Some)
-    }
-
-    /// Returns the factors by which features of samples that workers hold are scaled to unit standard
-    /// deviation.
-    pub(super) fn scales_over(
-        &self,
-        workers: &mut dyn Workers,
-        table: &DataSummary,
-    ) -> Result<Option<Vec<f64>>, Error> {
-        let costs = self.class_costs.of(&table.classes)?;
-        let problem = BinaryProblem { costs, ..BinaryProblem::default() };
-        let spreads = spreads_over_shards(workers, &*self.loss, &problem)?;
-        Ok(spreads.map(|spreads| spreads.factors()))
     }
 
     /// Returns the kernel with the number of landmarks that its features have, if it is one whose

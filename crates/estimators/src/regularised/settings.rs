@@ -46,7 +46,8 @@ pub struct ClassifierSettings {
     pub regularisation: Regularisation,
     /// The parameter that is the same for problems of different numbers of rows.
     pub fixed_parameter: FixedParameter,
-    /// The scheme that reduces several classes to binary problems.
+    /// How more than two classes are fitted; by default one-versus-one, which has the best mean rank by error
+    /// and log-loss in the experiment `multi-class` on ten data sets.
     pub scheme: Option<Scheme>,
     /// True for an intercept, which is not penalised.
     pub intercept: bool,

@@ -394,7 +394,7 @@ const MULTI_CLASS: Setting = Setting {
         ("multinomial", "Multinomial logistic regression, with the logistic loss"),
         ("crammer-singer", "One problem with the largest hinge over the other classes"),
     ]),
-    default: "\"ovr\"",
+    default: "\"ovo\"",
     command_default: Some(""),
     sentence: "Scheme",
     command: "Without it, more than two classes are an error.",

@@ -104,20 +104,23 @@ fn fits_agree_with_those_in_memory() {
     let lambdas = lambda_grid(1.0, 1e-3, 8).expect("a grid");
     let crossed = CrossValidation { lambdas: lambdas.clone(), ..CrossValidation::default() };
     let path = Regularisation::path(lambdas).expect("lambdas");
-    for data in [two(), three()] {
+    let pairs = Some(Scheme::OneVersusOne);
+    for (data, scheme) in [(two(), None), (three(), None), (three(), pairs)] {
         for way in [single(), path.clone(), Regularisation::CrossValidated(crossed.clone())] {
-            assert_agree(&data, &settings(way.clone()));
-            assert_agree(&data, &ClassifierSettings { standardize: true, ..settings(way.clone()) });
-            assert_agree(
-                &data,
-                &ClassifierSettings { fixed_parameter: FixedParameter::C, ..settings(way.clone()) },
-            );
+            let plain = ClassifierSettings { scheme, ..settings(way) };
+            assert_agree(&data, &plain);
+            assert_agree(&data, &ClassifierSettings { standardize: true, ..plain.clone() });
+            let fixed_parameter = FixedParameter::C;
+            assert_agree(&data, &ClassifierSettings { fixed_parameter, ..plain.clone() });
             let class_weights = ClassWeights::Balanced;
-            assert_agree(&data, &ClassifierSettings { class_weights, ..settings(way.clone()) });
+            assert_agree(&data, &ClassifierSettings { class_weights, ..plain.clone() });
             let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
-            assert_agree(&data, &ClassifierSettings { class_costs, ..settings(way) });
+            assert_agree(&data, &ClassifierSettings { class_costs, ..plain });
         }
     }
+    let log_loss = CrossValidation { measure: Measure::LogLoss, ..crossed };
+    let by_log_loss = settings(Regularisation::CrossValidated(log_loss));
+    assert_agree(&three(), &ClassifierSettings { scheme: pairs, ..by_log_loss });
 }
 
 /// A fold that holds out all samples of a class is noted or refused as in memory.
@@ -132,7 +135,13 @@ fn folds_that_lack_a_class_are_those_in_memory() {
         data.clone().with_folds((0..300).map(of_row).collect()).expect("one per row")
     };
     let data = in_fold(&three(), 2, 4);
-    assert_agree(&data, &settings);
+    for scheme in [None, Some(Scheme::OneVersusOne)] {
+        let settings = ClassifierSettings { scheme, ..settings.clone() };
+        assert_agree(&data, &settings);
+        let notes = settings.fit(&data).expect("a fit").report.notes;
+        assert!(notes[0].starts_with("1 of 5 folds"), "{notes:?}");
+        assert_eq!(fit(&data, &settings).expect("a fit").report.notes, notes);
+    }
     let notes = settings.fit(&data).expect("a fit").report.notes;
     assert!(notes[0].starts_with("1 of 5 folds misclassify every sample of a class"), "{notes:?}");
     assert_eq!(fit(&data, &settings).expect("a fit").report.notes, notes);

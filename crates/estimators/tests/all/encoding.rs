@@ -81,7 +81,7 @@ fn cross_validation_learns_the_encoding_inside_the_folds() {
         for (found, expected) in curve.mean_error.iter().zip(&by_hand) {
             assert!((found - expected).abs() < 1e-12, "{:?} {by_hand:?}", curve.mean_error);
         }
-        let several = if classes == 2 { Scheme::Binary } else { Scheme::OneVersusRest };
+        let several = if classes == 2 { Scheme::Binary } else { Scheme::OneVersusOne };
         assert_eq!(fitted.model.scheme(), several);
         // The model has the encoding of all rows, and predicts raw rows by it.
         let encoding = fitted.model.encoding().unwrap();

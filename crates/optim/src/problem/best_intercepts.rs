@@ -9,7 +9,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// where the search begins. There are several only if the risk is flat there: no sample has curvature,
     /// and the slopes of both classes cancel. Where all margins of the leaky hockey stick are at most 1
     /// and the classes have the same weight, the interval is from the largest `-1 - f_i` of the negative
-    /// class to the smallest `1 - f_i` of the positive one. A risk without intercept has 0 alone.
+    /// class to the smallest `1 - f_i` of the positive one. A risk without intercept has 0 alone. An
+    /// interval that ends within 1e-9 on both sides of an intercept, relative to `1 + |b|`, counts as that
+    /// intercept alone.
     ///
     /// Source: Kwon and Zou, *Leaky hockey stick loss*, JMLR 24 (2023), remarks 2 and 3.
     ///
@@ -28,13 +30,16 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     pub fn best_intercepts(&mut self, scores: &[f64], intercept: f64) -> Interval {
         /// The curvature, relative to the slopes, that a flat risk does not have.
         const CURVED: f64 = 1e-14;
+        if self.risk.intercept && self.is_alone(scores, intercept) {
+            return Interval::new(intercept, intercept);
+        }
         let best = self.settle(scores, intercept);
-        if !self.risk.intercept || !self.is_level(scores, best) {
+        if !self.risk.intercept || self.side(scores, best) != 0 || self.is_alone(scores, best) {
             return Interval::new(best, best);
         }
         let mut end = |side: f64| {
             let (mut inside, mut outside, mut reach) = (best, best + side, 1.0);
-            while self.is_level(scores, outside) && outside.is_finite() {
+            while self.side(scores, outside) == 0 && outside.is_finite() {
                 reach *= 2.0;
                 (inside, outside) = (outside, best + side * reach);
             }
@@ -43,7 +48,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
                 if middle == inside || middle == outside {
                     return inside;
                 }
-                *(if self.is_level(scores, middle) { &mut inside } else { &mut outside }) = middle;
+                *(if self.side(scores, middle) == 0 { &mut inside } else { &mut outside }) = middle;
             }
         };
         let (lower, upper) = (end(-1.0), end(1.0));
@@ -55,9 +60,20 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         }
     }
 
-    /// Returns true if the risk has no slope in the intercept beyond rounding.
-    fn is_level(&mut self, scores: &[f64], intercept: f64) -> bool {
+    /// Returns true if the slope changes its sign at an intercept, and is not level near it.
+    fn is_alone(&mut self, scores: &[f64], intercept: f64) -> bool {
+        /// How far an interval reaches to one side at least, relative to `1 + |b|`.
+        const SHORTEST: f64 = 1e-9;
+        let short = SHORTEST * (1.0 + intercept.abs());
+        self.side(scores, intercept - short) < 0 && self.side(scores, intercept + short) > 0
+    }
+
+    /// Returns the sign of the slope in the intercept: 0 if there is none beyond rounding.
+    fn side(&mut self, scores: &[f64], intercept: f64) -> i8 {
         let slope = self.set(scores, intercept);
-        slope.abs() <= 2.0 * f64::EPSILON * self.total_slope()
+        match slope.abs() <= 2.0 * f64::EPSILON * self.total_slope() {
+            true => 0,
+            false => slope.signum() as i8,
+        }
     }
 }

@@ -75,8 +75,9 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
             Ask::Bent { at, radii } => return self.bent(at, radii),
             Ask::Margins(at) => return self.margins(at),
-            Ask::Errors { fold, form, rules, scores } => {
-                return Ok(Answer::Sums(self.errors((*fold, *form), rules, *scores)?));
+            Ask::Errors { fold, scheme, classes, rules, scores } => {
+                let sums = self.errors(*fold, (*scheme, *classes), rules, *scores)?;
+                return Ok(Answer::Sums(sums));
             }
             Ask::Sample { share } => return self.sample(*share),
             Ask::Rows(wanted) => return self.rows(wanted),

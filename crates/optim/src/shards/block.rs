@@ -123,6 +123,18 @@ impl Rows {
         folds
     }
 
+    /// Returns some of the samples, with their part of these folds of all.
+    pub(super) fn select(&self, chosen: &[usize], folds: Option<&[u32]>) -> Rows {
+        fn of<T: Copy>(all: &[T], chosen: &[usize]) -> Vec<T> {
+            chosen.iter().map(|&i| all[i]).collect()
+        }
+        Rows {
+            classes: of(&self.classes, chosen),
+            weights: self.weights.as_deref().map(|weights| of(weights, chosen)),
+            folds: folds.map(|folds| of(folds, chosen)),
+        }
+    }
+
     /// Returns +1 for every sample of a class and -1 for all others.
     pub fn signs(&self, class: u32) -> Vec<f64> {
         self.classes.iter().map(|&own| if own == class { 1.0 } else { -1.0 }).collect()

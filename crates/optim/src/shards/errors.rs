@@ -1,10 +1,10 @@
 //! How rules decide samples in shards.
 
+use margins_calibration::probability::Scheme;
 use margins_data::metrics::{self, Measure};
 
 use crate::Error;
 use crate::path::Measured;
-use crate::problem::JointForm;
 use crate::shards::workers::sums;
 use crate::shards::{
     Ask, BinaryProblem, FeatureSource, Message, Request, Rule, Weighting, Workers,
@@ -21,7 +21,8 @@ pub struct RuleOutcome {
 
 /// Returns the weight of the samples that a problem holds out, or of all if it holds out none, and how
 /// each rule decides them, by the weights that samples come with times the costs of the problem. The
-/// rules are for the same classes, from one problem of a form if one is given; `partitions` has the number of rows of each partition.
+/// functions of every rule decide between so many classes by a scheme; `partitions` has the number of rows
+/// of each partition.
 ///
 /// A round of messages asks for as many rules as have a million coefficients. Only the area under the
 /// curve brings numbers of single samples to the driver, four million in a round or those of one rule:
@@ -35,7 +36,7 @@ pub fn errors_over_shards(
     partitions: &[usize],
     problem: &BinaryProblem,
     measure: Measure,
-    form: Option<JointForm>,
+    (scheme, classes): (Scheme, usize),
     rules: &[Rule],
 ) -> Result<(f64, Vec<RuleOutcome>), Error> {
     const COEFFICIENTS: usize = 1 << 20;
@@ -45,7 +46,7 @@ pub fn errors_over_shards(
     let size: usize = first.0.iter().map(|(_, w)| w.len()).sum();
     let rows = if scores { partitions.iter().sum() } else { 0 };
     let most = (COEFFICIENTS / size.max(1)).min(SCORES / rows.max(1)).max(1);
-    let of_rule = 2 * first.classes() + 2;
+    let of_rule = 2 * classes + 2;
     let mut weight = 0.0;
     let mut outcomes = Vec::with_capacity(rules.len());
     for some in rules.chunks(most) {
@@ -59,7 +60,13 @@ pub fn errors_over_shards(
                 draw: problem.draw,
                 ..Weighting::default()
             },
-            ask: Ask::Errors { fold: problem.held_out, form, rules: some.to_vec(), scores },
+            ask: Ask::Errors {
+                fold: problem.held_out,
+                scheme,
+                classes,
+                rules: some.to_vec(),
+                scores,
+            },
         };
         let replies = workers.round(&Message::of(&request)).map_err(Error::Shards)?;
         let sums = sums(replies, partitions.len()).map_err(Error::Shards)?;

@@ -24,6 +24,8 @@ use crate::space::{Extent, Scores};
 pub struct BinaryProblem {
     /// The class whose samples are positive; those of all others are negative.
     pub class: u32,
+    /// The only class whose samples are negative, where those of further classes are left out.
+    pub against: Option<u32>,
     /// The costs of the classes, one each, by which the weights of their samples are multiplied; 1
     /// for classes beyond them.
     pub costs: Vec<f64>,
@@ -35,7 +37,7 @@ pub struct BinaryProblem {
 
 impl Default for BinaryProblem {
     fn default() -> Self {
-        BinaryProblem { class: 1, costs: Vec::new(), draw: None, held_out: None }
+        BinaryProblem { class: 1, against: None, costs: Vec::new(), draw: None, held_out: None }
     }
 }
 
@@ -131,7 +133,7 @@ pub fn spreads_over_shards(
 
 /// The samples of all partitions in short.
 struct Whole {
-    /// The number of rows that are not held out.
+    /// The number of rows that take part and are not held out.
     rows: usize,
     features: usize,
     /// The sums of the weights of the classes.
@@ -224,9 +226,9 @@ impl<'a> Sharded<'a> {
         training: &Training<'a, dyn MarginLoss + 'a>,
         problem: &BinaryProblem,
     ) -> Self {
-        let BinaryProblem { class, draw, held_out, .. } = *problem;
+        let BinaryProblem { class, against, draw, held_out, .. } = *problem;
         let costs = problem.costs.clone();
-        let weighting = Weighting { class, costs, draw, held_out, ..Weighting::default() };
+        let weighting = Weighting { class, against, costs, draw, held_out, ..Weighting::default() };
         Sharded {
             workers,
             loss: training.loss,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
+use crate::shards::pair::Pair;
 use crate::shards::{
     Definition, Failure, FoldDraw, Kept, ProximalStep, Request, Rows, Spot, Weighting,
 };
@@ -48,6 +49,8 @@ pub(super) struct State {
     slots: BTreeMap<u64, Vec<f64>>,
     /// The signs of the samples, with the class that is positive.
     signs: Option<(u32, Arc<Vec<f64>>)>,
+    /// The samples of the two classes that alone take part.
+    pair: Option<Arc<Pair>>,
     /// The folds that were drawn last.
     folds: Option<(FoldDraw, Arc<Vec<u32>>)>,
     /// The curvatures at the scores that were asked for last.
@@ -64,9 +67,6 @@ impl State {
         design: &mut FetchDesign<'_>,
         request: &Request,
     ) -> Result<(), Failure> {
-        if request.reset {
-            *self = State::default();
-        }
         // Duals that others follow from are dropped after these.
         let is_base = |slot: &u64| {
             request.define.iter().any(|Definition { kept, .. }| {
@@ -148,6 +148,26 @@ impl State {
                 signs
             }
         }
+    }
+
+    /// Returns the samples that take part, with their folds, if these are not all of them.
+    pub(super) fn pair(
+        &mut self,
+        rows: &Rows,
+        folds: Option<&[u32]>,
+        weighting: &Weighting,
+    ) -> Option<Arc<Pair>> {
+        let is_same = match &self.pair {
+            Some(pair) => pair.is_of(weighting),
+            None => weighting.against.is_none(),
+        };
+        if !is_same {
+            // What is kept is of other samples.
+            let of = |classes| Arc::new(Pair::new(rows, folds, classes, weighting.draw));
+            let (pair, folds) = (weighting.pair().map(of), self.folds.take());
+            *self = State { pair, folds, ..State::default() };
+        }
+        self.pair.clone()
     }
 
     pub(super) fn draw(&mut self, rows: &Rows, partition: usize, draw: FoldDraw) -> Arc<Vec<u32>> {

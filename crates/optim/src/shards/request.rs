@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use margins_calibration::probability::Scheme;
+
 use crate::problem::{BlockMove, FreePart, JointForm, Mobility};
 use crate::shards::{Landmarks, StoredRows};
 use crate::space::Extent;
@@ -113,6 +115,9 @@ pub struct ProximalStep {
 pub struct Weighting {
     /// The class whose samples are positive; those of all others are negative.
     pub class: u32,
+    /// The only class whose samples are negative: those of all further classes are left out. By default none
+    /// are.
+    pub against: Option<u32>,
     /// The factor of the positive samples, divided by n.
     pub positive: f64,
     /// The factor of the negative samples, divided by n.
@@ -155,10 +160,18 @@ pub struct FoldDraw {
     pub seed: u64,
 }
 
+impl Weighting {
+    /// Returns the two classes whose samples alone take part; `None` if all do.
+    pub(super) fn pair(&self) -> Option<(u32, u32)> {
+        Some((self.class, self.against?))
+    }
+}
+
 impl Default for Weighting {
     fn default() -> Self {
         Weighting {
             class: 1,
+            against: None,
             positive: 1.0,
             negative: 1.0,
             costs: Vec::new(),
@@ -338,10 +351,11 @@ pub enum Ask {
     Errors {
         /// The fold.
         fold: Option<u32>,
-        /// The form of the problem that the rules are of, if it is one for all classes at once, which
-        /// says how the probabilities follow from their scores.
-        form: Option<JointForm>,
-        /// The rules, all for the same classes.
+        /// How the functions of a rule decide, and which probabilities they have.
+        scheme: Scheme,
+        /// The number of classes.
+        classes: usize,
+        /// The rules.
         rules: Vec<Rule>,
         /// True to list the samples in `listed`, for rules of two classes. For each sample: its weight,
         /// negative for the first class, then its score by each rule.
@@ -359,8 +373,7 @@ pub enum Ask {
     },
 }
 
-/// A rule that decides a class by linear functions, given by intercept and coefficients: by the sign
-/// of one, or by the largest of several, one per class; of equal ones by the first.
+/// Linear functions by which a class is decided, as a [`Scheme`] says, given by intercept and coefficients.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule(pub Vec<(f64, Vec<f64>)>);
@@ -419,7 +432,7 @@ pub struct SampledRows {
 pub struct Description {
     /// The specification of the loss with which the shard was made.
     pub loss: String,
-    /// The number of rows that are not held out.
+    /// The number of rows that take part and are not held out.
     pub rows: usize,
     /// The number of features.
     pub features: usize,

@@ -25,6 +25,12 @@ pub trait Blocks {
     /// The partition cannot be read.
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure>;
 
+    /// Returns true if the features of all partitions are in memory, where those of some samples may be kept
+    /// beside them.
+    fn are_in_memory(&self) -> bool {
+        false
+    }
+
     /// Replaces the features of the samples with those of landmarks, or restores the original ones.
     ///
     /// # Errors
@@ -49,6 +55,10 @@ impl<B: Blocks + ?Sized> Blocks for &mut B {
 
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
         (**self).design(k)
+    }
+
+    fn are_in_memory(&self) -> bool {
+        (**self).are_in_memory()
     }
 
     fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
@@ -89,10 +99,15 @@ impl Blocks for Resident {
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
         Ok(Arc::clone(&self.blocks[k].design))
     }
+
+    fn are_in_memory(&self) -> bool {
+        true
+    }
 }
 
 /// Some of the partitions, with what is kept of each between requests: a vector for each slot in
-/// use, one of signs and one of curvatures, 8 bytes per row each.
+/// use, one of signs and one of curvatures, 8 bytes per row each. A problem of two classes among several
+/// keeps their samples, and their features where [those of all](Blocks::are_in_memory) are in memory.
 pub struct Shard<B, L: ?Sized> {
     loss: Arc<L>,
     blocks: B,
@@ -129,18 +144,29 @@ impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
         }
         let mut replies = Vec::with_capacity(self.blocks.partitions().len());
         for k in 0..self.blocks.partitions().len() {
-            let rows = Arc::clone(self.blocks.rows(k));
-            let partition = self.blocks.partitions()[k];
-            let state = self.states.entry(partition).or_default();
-            let mut design = || self.blocks.design(k);
-            state.prepare(&*self.loss, partition, &rows, &mut design, request)?;
-            let signs = state.signs(&rows, request.weighting.class);
-            let drawn = request.weighting.draw.map(|draw| state.draw(&rows, partition, draw));
-            let folds = drawn.as_ref().map_or(rows.folds(), |drawn| Some(drawn));
-            let number = partition;
-            let part = Part { number, rows: &rows, signs: &signs, folds, design: &mut design };
+            let all = Arc::clone(self.blocks.rows(k));
+            let number = self.blocks.partitions()[k];
+            let state = self.states.entry(number).or_default();
+            if request.reset {
+                *state = State::default();
+            }
+            let drawn = request.weighting.draw.map(|draw| state.draw(&all, number, draw));
+            let folds = drawn.as_ref().map_or(all.folds(), |drawn| Some(drawn));
+            let pair = state.pair(&all, folds, &request.weighting);
+            let (rows, folds) = match &pair {
+                Some(pair) => (pair.rows(), pair.rows().folds()),
+                None => (&all, folds),
+            };
+            let keep = self.blocks.are_in_memory();
+            let mut design = || {
+                let design = self.blocks.design(k)?;
+                Ok(pair.as_ref().map_or_else(|| Arc::clone(&design), |of| of.design(&design, keep)))
+            };
+            state.prepare(&*self.loss, number, rows, &mut design, request)?;
+            let signs = state.signs(rows, request.weighting.class);
+            let part = Part { number, rows, signs: &signs, folds, design: &mut design };
             let question = Question::new(&*self.loss, part, state, &request.weighting);
-            replies.push(Reply { partition, answer: question.answer(&request.ask)? });
+            replies.push(Reply { partition: number, answer: question.answer(&request.ask)? });
         }
         Ok(replies)
     }

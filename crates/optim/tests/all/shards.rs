@@ -2,11 +2,13 @@
 
 mod joint;
 mod merged;
+mod pairs;
 mod support;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use margins_calibration::probability::Scheme;
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::metrics::{self, Judged, Measure};
 use margins_data::{Dataset, Design, Labels, Memory};
@@ -22,6 +24,9 @@ use margins_optim::{Error, Fit, Lambda, Measured, Options, Training, lambda_grid
 use margins_test_support::{mixture, weighted};
 
 use support::{Forgetful, Loss, bits, data, loss, partitions, sparse, threads};
+
+/// How rules of two classes decide.
+const TWO: (Scheme, usize) = (Scheme::Binary, 2);
 
 fn options() -> Options<'static> {
     Options { tolerance: 1e-9, ..Options::default() }
@@ -168,8 +173,7 @@ fn errors_are_those_in_memory() {
     let (sizes, large) = (sizes(&data), [&[1 << 40][..], &sizes(&data)[1..]].concat());
     for measure in Measure::ALL {
         let mut errors = |sizes: &[usize]| {
-            errors_over_shards(&mut workers, sizes, &problem, measure, None, &rules)
-                .expect("errors")
+            errors_over_shards(&mut workers, sizes, &problem, measure, TWO, &rules).expect("errors")
         };
         let (weight, outcomes) = errors(&sizes);
         assert_eq!(outcomes, errors(&large).1);
@@ -214,14 +218,13 @@ fn several_scores_decide_by_the_largest() {
     let mut workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
     let members = vec![(0.0, vec![1.0, 0.0]), (0.0, vec![0.0, 1.0]), (0.0, vec![-1.0, -1.0])];
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
-    let all = BinaryProblem::default();
+    let (all, of) = (BinaryProblem::default(), (Scheme::OneVersusRest, 3));
     let infinite = [Rule(vec![(0.0, vec![f64::MAX; 2]); 3])];
-    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, None, &infinite);
+    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, of, &infinite);
     let refused = refused.expect_err("a score that overflows").to_string();
     assert!(refused.starts_with("partition 0, row 3: the score is -inf"), "{refused}");
     let mut errors = |measure: Measure| {
-        errors_over_shards(&mut workers, &[4], &all, measure, None, &rules)
-            .map_err(|e| e.to_string())
+        errors_over_shards(&mut workers, &[4], &all, measure, of, &rules).map_err(|e| e.to_string())
     };
     let (weight, outcomes) = errors(Measure::Error).expect("errors");
     assert_eq!((weight, outcomes[0].error, outcomes[1].error), (4.0, 0.0, 0.75));
@@ -412,6 +415,7 @@ mod bytes {
             })),
             weighting: Weighting {
                 class: 3,
+                against: Some(1),
                 positive: 0.5,
                 negative: 0.25,
                 costs: vec![1.5, 2.0],
@@ -446,7 +450,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 2"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 3"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");
@@ -469,7 +473,7 @@ fn drawn_folds_hold_out_every_sample_once() {
             let problem = BinaryProblem { draw, held_out: Some(k), ..BinaryProblem::default() };
             // Every sample is decided to be positive: the error is the share of the negative ones.
             let rules = vec![Rule(vec![(1.0, vec![0.0; data.columns()])])];
-            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, None, &rules)
+            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, TWO, &rules)
                 .expect("errors")
         };
         (0..4).map(fold).collect()

@@ -182,7 +182,7 @@ impl<'a> Fitting<'a> {
                 for (k, judge) in judges.iter_mut().enumerate() {
                     for (t, &row) in rows.iter().enumerate() {
                         let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
-                        judge.add(row, of_row);
+                        judge.add(row, &of_row);
                     }
                 }
             }

@@ -7,7 +7,6 @@ use margins_optim::{Fit, Lambda, Status};
 
 use super::{Distributed, folds};
 use crate::Error;
-use crate::regularised::contests::form_of;
 use crate::regularised::cross_validation::CrossValidation;
 use crate::regularised::prepared::approach_to;
 use crate::regularised::search::{Found, Search};
@@ -25,8 +24,8 @@ impl Distributed<'_> {
             Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
         };
         let rules: Vec<Rule> = path.iter().map(rule).collect();
-        let (partitions, form) = (&self.table.partitions, form_of(self.scheme));
-        Ok(errors_over_shards(&mut *self.workers, partitions, problem, measure, form, &rules)?)
+        let (partitions, of) = (&self.table.partitions, (self.scheme, self.table.classes.len()));
+        Ok(errors_over_shards(&mut *self.workers, partitions, problem, measure, of, &rules)?)
     }
 }
 

@@ -1,13 +1,10 @@
 //! Several classes in one problem over samples in shards.
 
-use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_losses::{MarginLoss, joint_probabilities, softmax};
+use margins_losses::MarginLoss;
 use margins_optim::path::{ClassWeights, JointFit};
 use margins_optim::problem::{JointForm, PenaltyFactors};
-use margins_optim::shards::{
-    BinaryProblem, Block, Rule, Workers, errors_over_shards, joint_path_over_shards,
-};
+use margins_optim::shards::{BinaryProblem, Block, Workers, joint_path_over_shards};
 use margins_optim::{Error, Lambda, Options, Status, Training};
 use margins_test_support::{dense, lambda};
 
@@ -16,7 +13,7 @@ use super::support::{Forgetful, Loss, in_shards, loss};
 const FORMS: [JointForm; 2] = [JointForm::Pairwise, JointForm::Multinomial];
 
 /// Returns weighted samples of four classes, of which the last has no weight.
-fn data() -> Dataset<Classes> {
+pub(crate) fn data() -> Dataset<Classes> {
     let class = |i: usize| if i.is_multiple_of(17) { 3 } else { (i * i + i / 3) % 3 };
     let entry = |i: usize, j: usize| {
         let noise = ((i * 37 + j * 101 + i * i * 13 + i * j * 7) % 199) as f64 / 99.5 - 1.0;
@@ -32,7 +29,7 @@ fn data() -> Dataset<Classes> {
 }
 
 /// Returns partitions, with folds: one without rows, one of one class alone.
-fn partitions(data: &Dataset<Classes>) -> Vec<Block> {
+pub(crate) fn partitions(data: &Dataset<Classes>) -> Vec<Block> {
     let class = |i: usize| data.labels().index(i);
     let (one, mixed): (Vec<usize>, Vec<usize>) =
         (0..data.rows()).partition(|&i| class(i) == 1 && i < 40);
@@ -149,45 +146,6 @@ fn scales_weights_and_folds_are_those_in_memory() {
                 both.for_each(|(a, b)| assert!((a - b).abs() <= 1e-3 * (1.0 + b.abs())));
             }
         }
-    }
-}
-
-/// Probabilities of rules are those of their problem.
-#[test]
-fn rules_have_the_probabilities_of_their_form() {
-    let data = data();
-    let loss = loss("logistic");
-    let functions: Vec<(f64, Vec<f64>)> = (0..4)
-        .map(|c| (0.1 * c as f64, (0..4).map(|j| ((c * j) as f64).sin()).collect()))
-        .collect();
-    let sizes: Vec<usize> = partitions(&data).iter().map(|block| block.rows().len()).collect();
-    for form in FORMS {
-        let mut workers = in_shards(partitions(&data), &loss, 2);
-        let (weight, found) = errors_over_shards(
-            &mut workers,
-            &sizes,
-            &BinaryProblem::default(),
-            Measure::LogLoss,
-            Some(form),
-            &[Rule(functions.clone())],
-        )
-        .expect("errors");
-        let (mut total, mut expected) = (0.0, 0.0);
-        for (i, c) in data.weights().expect("weights").iter().enumerate() {
-            let score = |(b, w): &(f64, Vec<f64>)| b + data.design().sample(i).dot(w);
-            let scores: Vec<f64> = functions.iter().map(score).collect();
-            let mut p = [0.0; 4];
-            match form {
-                JointForm::Pairwise => joint_probabilities(&*loss, &scores, &mut p),
-                JointForm::Multinomial => softmax(&scores, &mut p),
-                JointForm::CrammerSinger => unreachable!("workers do not take it"),
-            }
-            total += c;
-            expected -= c * p[data.labels().index(i)].ln();
-        }
-        let log_loss = found[0].measured.log_loss.expect("probabilities");
-        assert!((weight - total).abs() <= 1e-12 * total);
-        assert!((log_loss - expected / total).abs() <= 1e-12 * log_loss, "{form:?}");
     }
 }
 

@@ -1,9 +1,13 @@
-//! How binary classifiers decide between several classes.
+//! How binary classifiers decide between several classes, and which probabilities these have then.
+
+use margins_losses::{MarginLoss, joint_probabilities, softmax};
+
+use super::pairwise_coupling;
+use crate::Error;
 
 /// How binary classifiers, the members of a model, decide between k classes.
 ///
-/// The positive class of a member, for which a positive score speaks, is the later of two, as it is
-/// among [`Labels`](margins_data::Labels).
+/// The positive class of a member, for which a positive score speaks, is the later of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -38,7 +42,7 @@ pub enum Scheme {
     /// class of its largest score, the first of several: the class of the largest score, which is the
     /// share of votes for the class less that for others; of several the first.
     Plurality,
-    /// Two classes, any number of linear members with a [threshold](crate::DecisionList) each: the
+    /// Two classes, any number of linear members with a threshold each: the
     /// score is that of the first member whose score is large enough, in absolute value; the second
     /// class where it is greater than 0, else the first.
     DecisionList,
@@ -140,6 +144,76 @@ impl Scheme {
                 (1..classes).fold(0, |best, k| if tally[k] > tally[best] { k } else { best })
             }
         }
+    }
+
+    /// Writes the probability of every class from the scores of a sample, each member's by the loss; returns
+    /// `None` where the loss gives none, and for schemes whose scores have none.
+    ///
+    /// Of a [joint](Self::is_joint) problem they are those whose conditional risk the scores
+    /// [minimise](joint_probabilities), or the [`softmax`] of the scores; else [those of the
+    /// members](Self::probabilities).
+    ///
+    /// ```
+    /// use margins_calibration::probability::Scheme;
+    /// use margins_losses::Logistic;
+    ///
+    /// let mut p = [0.0; 3];
+    /// let logit = |p: f64| (p / (1.0 - p)).ln();
+    /// // Pairs (0, 1), (0, 2), (1, 2) of the probabilities 0.2, 0.3, 0.5.
+    /// let pairs = [0.3 / 0.5, 0.5 / 0.7, 0.5 / 0.8].map(logit);
+    /// Scheme::OneVersusOne.class_probabilities(&pairs, &Logistic, &mut p).expect("logistic");
+    /// assert!(p.iter().zip([0.2, 0.3, 0.5]).all(|(p, truth)| (p - truth).abs() < 1e-12));
+    /// ```
+    ///
+    /// # Panics
+    /// If there are not as many scores as [`scores`](Self::scores) says for as many classes as there is room.
+    pub fn class_probabilities<L: MarginLoss + ?Sized>(
+        self,
+        scores: &[f64],
+        loss: &L,
+        out: &mut [f64],
+    ) -> Option<()> {
+        assert_eq!(Some(scores.len()), self.scores(out.len()), "the scores of a sample");
+        loss.probability(0.0)?;
+        match self {
+            Scheme::Joint => joint_probabilities(loss, scores, out),
+            Scheme::Multinomial => softmax(scores, out),
+            Scheme::Binary | Scheme::OneVersusRest | Scheme::OneVersusOne => {
+                let of_members: Option<Vec<f64>> =
+                    scores.iter().map(|&score| loss.probability(score)).collect();
+                self.probabilities(&of_members?, out).ok()?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Writes the probability of every class, from the one that each member gives to its positive class. Two
+    /// classes have 1 - p and p. One-versus-rest: the p of all classes are divided by their sum, or all
+    /// classes have the same probability where that is 0. One-versus-one: [pairwise
+    /// coupling](pairwise_coupling) of Wu, Lin and Weng (2004).
+    ///
+    /// # Errors
+    /// [`Error::NoProbabilities`]: another scheme. [`Error::Entry`]: a number that is not a probability.
+    ///
+    /// # Panics
+    /// If there are not as many probabilities of members as the scheme has [scores](Self::scores), or
+    /// there is no room for one per class.
+    pub fn probabilities(self, of_members: &[f64], out: &mut [f64]) -> Result<(), Error> {
+        assert_eq!(Some(of_members.len()), self.scores(out.len()), "one probability a score");
+        match self {
+            Scheme::Binary => out.copy_from_slice(&[1.0 - of_members[0], of_members[0]]),
+            Scheme::OneVersusRest => {
+                let (sum, even) = (of_members.iter().sum::<f64>(), 1.0 / out.len() as f64);
+                let share = |p: &f64| if sum > 0.0 { p / sum } else { even };
+                out.iter_mut().zip(of_members).for_each(|(out, p)| *out = share(p));
+            }
+            Scheme::OneVersusOne => {
+                out.copy_from_slice(&pairwise_coupling(out.len(), of_members)?);
+            }
+            _ => return Err(Error::NoProbabilities(self.to_string())),
+        }
+        Ok(())
     }
 }
 
