@@ -21,6 +21,7 @@ mod factor;
 mod gradient_descent;
 mod growing_cholesky;
 mod lbfgs;
+mod least_squares;
 mod limited_memory;
 mod line_search;
 pub(crate) mod mm;
@@ -41,12 +42,15 @@ mod watch;
 pub(crate) use bundle::Bundle;
 pub use choice::{Choice, Coordinates, Method};
 pub use choose::Route;
-pub(crate) use choose::{OverParts, Plan, choose, coordinates_beside_free, over_parts};
+pub(crate) use choose::{
+    OverParts, Plan, choose, coordinates_beside_free, coordinates_of_classes, over_parts,
+};
 pub use conjugate_gradients::{ConjugateGradients, Exactness};
 pub use descent::{Descent, descend};
 pub(crate) use gradient_descent::GradientDescent;
 pub use growing_cholesky::GrowingCholesky;
 pub(crate) use lbfgs::{Lbfgs, READ_ONCE};
+pub use least_squares::least_squares;
 pub use limited_memory::LimitedMemory;
 pub use line_search::{Accept, search};
 pub(crate) use mm::{MajorizeMinimize, Majorizer};

@@ -2,7 +2,8 @@
 
 use margins_losses::MarginLoss;
 use margins_optim::Objective;
-use margins_optim::problem::summation::{dot, norm};
+use margins_optim::method::least_squares;
+use margins_optim::problem::summation::norm;
 
 /// Returns true if every margin of a sample that counts is positive at a point `(b, w)`.
 pub(super) fn separates<L: MarginLoss + ?Sized>(
@@ -58,6 +59,7 @@ fn orthogonal_part<L: MarginLoss + ?Sized>(
     point: &[f64],
 ) -> Option<Vec<f64>> {
     const ITERATIONS: usize = 500;
+    const TOLERANCE: f64 = 1e-15;
     const NOTHING: f64 = 1e-8;
     let design = objective.design();
     let one = f64::from(u8::from(objective.risk().has_intercept()));
@@ -72,24 +74,8 @@ fn orthogonal_part<L: MarginLoss + ?Sized>(
         }
         sum
     };
-    let mut left = point.to_vec();
-    let mut residual = products(&left);
-    let mut gradient = pulled(&residual);
-    let (mut direction, mut square) = (gradient.clone(), dot(&gradient, &gradient));
-    let enough = 1e-30 * square;
-    for _ in 0..ITERATIONS {
-        if square <= enough {
-            break;
-        }
-        let image = products(&direction);
-        let step = square / dot(&image, &image);
-        left.iter_mut().zip(&direction).for_each(|(x, d)| *x -= step * d);
-        residual.iter_mut().zip(&image).for_each(|(r, d)| *r -= step * d);
-        gradient = pulled(&residual);
-        let next = dot(&gradient, &gradient);
-        direction.iter_mut().zip(&gradient).for_each(|(d, g)| *d = g + next / square * *d);
-        square = next;
-    }
+    let span = least_squares(&products(point), products, pulled, TOLERANCE, ITERATIONS, || false);
+    let left: Vec<f64> = point.iter().zip(span).map(|(x, s)| x - s).collect();
     (norm(&left) > NOTHING * norm(point)).then_some(left)
 }
 

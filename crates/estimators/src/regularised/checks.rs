@@ -139,10 +139,7 @@ impl ClassifierSettings {
                 "without a penalty the loss must be differentiable. Use squared-hinge, or a lambda above 0",
             ),
             (
-                !matches!(
-                    self.options.solver,
-                    Solver::Auto | Solver::Lbfgs | Solver::GradientDescent { .. }
-                ),
+                !self.options.solver.takes(SpaceKind::Unpenalised),
                 "this solver",
                 "without a penalty leave the solver out, or for binary problems use lbfgs or gd",
             ),

@@ -326,7 +326,7 @@ fn landmarks(task: &Task<'_>) -> Expansions {
 
 /// Every space. That of a matrix of low rank, `held` for linear functions, is solved over a factor by
 /// the automatic method.
-pub(crate) const SPACES: [Space; 19] = {
+pub(crate) const SPACES: [Space; 21] = {
     use Functions::{Gaussian, LastFree, Linear};
     use Methods::{Columns, Computed, Features, FreeFeatures, Held, Joint, Sums};
 
@@ -360,6 +360,8 @@ pub(crate) const SPACES: [Space; 19] = {
             in_memory(task, &task.problem.rows, sparse)
         }),
         row("shards, a feature free", LastFree, Sums, |task| in_shards(task, dense)),
+        row("sparse shards, a feature free", LastFree, Sums, |task| in_shards(task, sparse)),
+        row("a file, a feature free", LastFree, Sums, in_a_file),
         row("one problem", Linear, Joint, |task| in_one_problem(task, None)),
         row("one problem, a feature free", LastFree, Joint, |task| in_one_problem(task, None)),
         row("one problem with a matrix", Gaussian, Joint, |task| {

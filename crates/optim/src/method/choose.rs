@@ -5,7 +5,8 @@
 //!   table of the choices.
 //! * [`Route`]: for a matrix of inner products of the samples, by the loss.
 //! * [`over_parts`]: for samples in the blocks of a file or on workers, and for free columns, by the
-//!   loss; [`coordinates_beside_free`]: for free columns in memory, the coordinates.
+//!   loss; [`coordinates_beside_free`]: for free columns in memory, the coordinates;
+//!   [`coordinates_of_classes`]: those of several classes in one problem.
 
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use margins_losses::{MarginLoss, SpecialCase};
 use crate::method::costs::{Shape, reflections};
 use crate::method::prediction::Problem;
 use crate::method::{Choice, Coordinates, LARGEST_DENSE_ORDER, Method, Options, SpaceKind};
-use crate::problem::Objective;
+use crate::problem::{JointForm, JointObjective, Objective};
 use crate::space::{Extent, Samples};
 use crate::{Error, Lambda, Solver};
 
@@ -187,6 +188,24 @@ pub(crate) fn coordinates_beside_free<L: MarginLoss + ?Sized>(
     let (n, p) = (design.rows(), design.columns() - free.get().len());
     let is_wide = p > n && n <= LARGEST_DENSE_ORDER;
     let in_row_space = is_wide && !risk.loss().is_differentiable();
+    if in_row_space { Coordinates::RowSpace } else { Coordinates::Features }
+}
+
+/// Returns the coordinates for several classes in one problem: of few samples with twice as many
+/// features the row space, for losses without a kink and features that all have a penalty.
+pub(crate) fn coordinates_of_classes<L: MarginLoss + ?Sized>(
+    objective: &JointObjective<'_, L>,
+) -> Coordinates {
+    /// The largest number of samples whose row space is computed, in a few seconds.
+    const MOST: usize = 1000;
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let is_smooth = match objective.form {
+        JointForm::Pairwise => objective.loss.is_differentiable(),
+        JointForm::Multinomial => true,
+        JointForm::CrammerSinger => false,
+    };
+    let is_wide = n <= MOST && p >= 2 * n;
+    let in_row_space = is_wide && is_smooth && objective.free.get().is_empty();
     if in_row_space { Coordinates::RowSpace } else { Coordinates::Features }
 }
 

@@ -137,21 +137,24 @@ impl Solver {
     /// assert_eq!(Solver::SDCA.requirements().spaces, [SpaceKind::Features]);
     /// ```
     pub fn requirements(&self) -> Requirements {
-        use SpaceKind::{Features, FreeFeatures, InnerProducts, Joint, Parts};
+        use SpaceKind::{Features, FreeFeatures, InnerProducts, Joint, Parts, Unpenalised};
         const CONVEX: &[Need] = &[Need::Convexity];
         const SMOOTH: &[Need] = &[Need::Convexity, Need::Differentiability];
         const BOUNDED: &[Need] = &[Need::Convexity, Need::Differentiability, Need::Curvature];
-        const ALL: &[SpaceKind] = &[Features, FreeFeatures, InnerProducts, Parts, Joint];
+        const ALL: &[SpaceKind] =
+            &[Features, FreeFeatures, InnerProducts, Parts, Joint, Unpenalised];
+        const PENALISED: &[SpaceKind] = &[Features, FreeFeatures, InnerProducts, Parts, Joint];
         const FEATURES: &[SpaceKind] = &[Features];
+        const DESCENT: &[SpaceKind] = &[Features, Unpenalised];
         let (loss, spaces) = match self {
             Solver::Auto => (CONVEX, ALL),
-            Solver::Newton => (SMOOTH, ALL),
+            Solver::Newton => (SMOOTH, PENALISED),
             Solver::Mm { .. } | Solver::MmPublished { .. } => {
                 (BOUNDED, &[Features, InnerProducts][..])
             }
             Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => (CONVEX, FEATURES),
-            Solver::GradientDescent { step: StepRule::Smooth } => (BOUNDED, FEATURES),
-            Solver::Lbfgs | Solver::GradientDescent { .. } => (SMOOTH, FEATURES),
+            Solver::GradientDescent { step: StepRule::Smooth } => (BOUNDED, DESCENT),
+            Solver::Lbfgs | Solver::GradientDescent { .. } => (SMOOTH, DESCENT),
         };
         Requirements { loss, spaces }
     }

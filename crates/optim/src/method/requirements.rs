@@ -28,6 +28,8 @@ pub enum SpaceKind {
     Parts,
     /// Several classes in one problem.
     Joint,
+    /// Features in memory, none with a penalty: two classes at [`Lambda::NONE`](crate::Lambda::NONE).
+    Unpenalised,
 }
 
 impl fmt::Display for SpaceKind {
@@ -38,6 +40,7 @@ impl fmt::Display for SpaceKind {
             SpaceKind::InnerProducts => "a kernel",
             SpaceKind::Parts => "samples that are not in memory",
             SpaceKind::Joint => "several classes in one problem",
+            SpaceKind::Unpenalised => "a problem without a penalty",
         })
     }
 }

@@ -4,7 +4,9 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::method::{Fit, Observer, Options, Report, SpaceKind};
+use crate::method::{
+    Coordinates, Fit, Observer, Options, Report, SpaceKind, coordinates_of_classes,
+};
 use crate::path::over::{Start, path_from, path_with_duals};
 use crate::problem::summation::dot;
 use crate::problem::{EmpiricalRisk, FreeColumns, FreePart, JointForm, JointObjective, Lambda};
@@ -97,12 +99,12 @@ pub fn joint_path<L: MarginLoss + ?Sized>(
     let extent = Extent::of(&objective.design);
     let offsets = extent.offsets().filter(|_| objective.has_intercepts);
     let fits = match &offsets {
-        None => choose(objective, &extent, lambdas, options, observer)?,
+        None => in_coordinates(objective, &extent, lambdas, options, observer)?,
         Some(offsets) => {
             let mut design = Design::clone(&objective.design);
             design.shift_columns(offsets);
             let extent = Extent::of_shifted(&design, offsets);
-            choose(&objective.over(design), &extent, lambdas, options, observer)?
+            in_coordinates(&objective.over(design), &extent, lambdas, options, observer)?
         }
     };
     let classes = objective.present();
@@ -111,26 +113,17 @@ pub fn joint_path<L: MarginLoss + ?Sized>(
     Ok(fits.into_iter().map(of).collect())
 }
 
-/// Solves in the coordinates that suit the shape of the features.
-fn choose<L: MarginLoss + ?Sized>(
+/// Solves in the coordinates that suit the problem.
+fn in_coordinates<L: MarginLoss + ?Sized>(
     objective: &JointObjective<'_, L>,
     extent: &Extent,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Solution>, Error> {
-    /// The largest number of samples whose row space is computed, in a few seconds.
-    const MOST: usize = 1000;
-    let (n, p) = (objective.design.rows(), objective.design.columns());
-    let is_smooth = match objective.form {
-        JointForm::Pairwise => objective.loss.is_differentiable(),
-        JointForm::Multinomial => true,
-        JointForm::CrammerSinger => false,
-    };
-    let is_penalised = objective.free.get().is_empty();
     let least = lambdas.iter().copied().reduce(|a, b| if b < a { b } else { a });
-    match least {
-        Some(least) if is_smooth && is_penalised && n <= MOST && p >= 2 * n => {
+    match (coordinates_of_classes(objective), least) {
+        (Coordinates::RowSpace, Some(least)) => {
             in_row_space(objective, extent, (lambdas, least), options, observer)
         }
         _ => solve(objective, extent, lambdas, Start::default(), options, observer),

@@ -1,42 +1,27 @@
-//! Least squares, by conjugate gradients on the normal equations.
+//! Least squares on a design.
 
 use margins_data::Design;
-use margins_optim::method::Limits;
+use margins_optim::method::{Limits, least_squares};
 
 /// The share of the first gradient at which the gradient counts as 0.
 const TOLERANCE: f64 = 1e-9;
 
 /// Returns the w of smallest norm that minimises `||Xw - y||^2`, to a gradient of 1e-9 of the first one, or
 /// as near as twice as many steps as X has rows or columns come, or as time allows.
-///
-/// Source: Hestenes and Stiefel (1952), section 10.
 pub(super) fn solution(design: &Design, targets: &[f64], limits: &Limits<'_>) -> Vec<f64> {
-    let columns = design.columns();
-    let square = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>();
-    let mut solution = vec![0.0; columns];
-    let mut residual = targets.to_vec();
-    let mut gradient = vec![0.0; columns];
-    design.multiply_transposed(&residual, &mut gradient);
-    let mut direction = gradient.clone();
-    let mut image = vec![0.0; design.rows()];
-    let first = square(&gradient);
-    let mut slope = first;
-    for _ in 0..2 * columns.min(design.rows()) {
-        design.multiply(&direction, &mut image);
-        let step = slope / square(&image);
-        if slope <= TOLERANCE * TOLERANCE * first || !step.is_finite() || limits.reached().is_some()
-        {
-            break;
-        }
-        solution.iter_mut().zip(&direction).for_each(|(w, d)| *w += step * d);
-        residual.iter_mut().zip(&image).for_each(|(r, q)| *r -= step * q);
-        design.multiply_transposed(&residual, &mut gradient);
-        let next = square(&gradient);
-        let share = next / slope;
-        direction.iter_mut().zip(&gradient).for_each(|(d, g)| *d = g + share * *d);
-        slope = next;
-    }
-    solution
+    let (n, p) = (design.rows(), design.columns());
+    let multiply = |w: &[f64]| {
+        let mut scores = vec![0.0; n];
+        design.multiply(w, &mut scores);
+        scores
+    };
+    let pull = |residual: &[f64]| {
+        let mut gradient = vec![0.0; p];
+        design.multiply_transposed(residual, &mut gradient);
+        gradient
+    };
+    let stop = || limits.reached().is_some();
+    least_squares(targets, multiply, pull, TOLERANCE, 2 * p.min(n), stop)
 }
 
 #[cfg(test)]
