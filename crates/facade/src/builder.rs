@@ -25,7 +25,7 @@ use crate::{Classifier, Error, Estimator};
 /// By default: a linear classifier with an intercept, the leaky hockey stick loss, features and
 /// classes as given, lambda by cross-validation over the default grid
 /// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
-/// one-versus-rest for more than two classes. Setting a value again replaces it; settings that
+/// one-versus-one for more than two classes. Setting a value again replaces it; settings that
 /// contradict each other are an error.
 #[derive(Debug, Clone, Default)]
 pub struct ClassifierBuilder {

@@ -23,7 +23,7 @@ use crate::Error;
 /// By default: a linear classifier with an intercept, the leaky hockey stick loss, features and
 /// classes as given, lambda by cross-validation over the default grid
 /// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
-/// one-versus-rest where there are more than two classes. Results do not depend on the number of
+/// one-versus-one where there are more than two classes. Results do not depend on the number of
 /// threads.
 #[derive(Debug, Clone)]
 pub struct ClassifierSettings {
