@@ -160,10 +160,10 @@ def of_sgd(peer):
 
 
 STAND_INS = [
-    (linear_model, "LogisticRegression", ml.MarginClassifier, lambda peer: common(peer) | {"loss": "log_loss"}),
-    (svm, "LinearSVC", ml.MarginClassifier, lambda peer: common(peer) | {"loss": peer.loss}),
+    (linear_model, "LogisticRegression", ml.MarginClassifier, lambda peer: common(peer) | {"loss": "log_loss", "multi_class": "ovr"}),
+    (svm, "LinearSVC", ml.MarginClassifier, lambda peer: common(peer) | {"loss": peer.loss, "multi_class": "ovr"}),
     (svm, "SVC", ml.MarginClassifier, of_svc),
-    (linear_model, "RidgeClassifier", ml.MarginClassifier, lambda peer: {"loss": "squared", "C": 1 / (2 * peer.alpha)}),
+    (linear_model, "RidgeClassifier", ml.MarginClassifier, lambda peer: {"loss": "squared", "C": 1 / (2 * peer.alpha), "multi_class": "ovr"}),
     (linear_model, "SGDClassifier", ml.StreamClassifier, of_sgd),
     (linear_model, "Perceptron", ml.StreamClassifier, of_sgd),
 ]

@@ -19,7 +19,7 @@ use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds, note_on_untrained};
 use super::data_summary::DataSummary;
-use super::fit::check_time;
+use super::fit::{bytes_of_members, check_members, check_time};
 use super::fitted::{Choice, DistributedData, FittedClassifier, Path, TrainingData};
 use super::landmarks::{LandmarkFeatures, scales_over};
 use super::model::model_of_functions;
@@ -229,6 +229,15 @@ impl<'s> Distributed<'s> {
         let classes = table.classes.len();
         let scheme = settings.scheme_for(classes)?;
         settings.check_joint(scheme)?;
+        if classes > 2 {
+            // The fits of one fold at a time, the model, and a copy of it for scores.
+            let fits = 2 + match &settings.regularisation {
+                Regularisation::CrossValidated(how) => how.lambdas.len(),
+                _ => settings.fits_distributed(table),
+            };
+            let coefs = features.as_ref().map_or(table.features, LandmarkFeatures::count);
+            check_members(scheme, classes, bytes_of_members(scheme, classes, coefs, fits))?;
+        }
         if let (3.., Some(limit)) = (classes, settings.time_limit) {
             // How fast workers are with their rows is not known.
             check_time(limit, scheme, classes, 1, (0, 0))?;

@@ -4,12 +4,14 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Memory};
 use margins_estimators::regularised::{
-    Approximation, ClassCosts, ClassifierSettings, CrossValidation, FileRows, FittedClassifier,
-    FixedParameter, IterationObserver, KernelChoice, Probabilities, Regularisation,
+    Approximation, ClassCosts, ClassifierSettings, CrossValidation, DataSummary, FileRows,
+    FittedClassifier, FixedParameter, IterationObserver, KernelChoice, Probabilities,
+    Regularisation,
 };
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
 use margins_model::{Registry, Scheme};
 use margins_optim::problem::PenaltyFactors;
+use margins_optim::shards::{Failure, Message, Reply, Workers};
 use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
 use margins_test_support::mixture;
 use std::ops::ControlFlow;
@@ -219,6 +221,25 @@ fn what_needs_the_samples_is_refused() {
     let message =
         fit(&data.with_folds(folds).expect("one per row"), &by_auc).expect_err("undefined");
     assert!(message.contains("no fold holds out samples of both classes"), "{message}");
+}
+
+#[test]
+fn pairs_of_too_many_classes_are_refused_before_any_fit() {
+    let classes: Vec<String> = (0..1_000_000).map(|class| class.to_string()).collect();
+    let (_folder, rows) = on_disk(&three());
+    let table = DataSummary { class_rows: vec![1; classes.len()], classes, ..rows.table().clone() };
+    let refused = settings(single()).fit_distributed(&mut Nobody, &table);
+    let refused = refused.expect_err("499,999,500,000 classifiers").to_string();
+    assert!(refused.contains("needs 499999500000 classifiers"), "{refused}");
+}
+
+/// Workers that nobody asks.
+struct Nobody;
+
+impl Workers for Nobody {
+    fn round(&mut self, _: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        unreachable!("no message")
+    }
 }
 
 /// The linear support vector machine has the minimum that it has in memory.

@@ -68,7 +68,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.side(scores, intercept - short) < 0 && self.side(scores, intercept + short) > 0
     }
 
-    /// Returns the sign of the slope in the intercept: 0 if there is none beyond rounding.
+    /// Returns the sign of the slope in the intercept: 0 where it is no more than rounding.
     fn side(&mut self, scores: &[f64], intercept: f64) -> i8 {
         let slope = self.set(scores, intercept);
         match slope.abs() <= 2.0 * f64::EPSILON * self.total_slope() {
