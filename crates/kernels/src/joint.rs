@@ -21,7 +21,8 @@ use crate::{Error, Gram, Kernel, PivotedCholesky, Route, combine_all, diagonal};
 /// matrix over the rows of the data: the coefficients of a class are those of the kernel sections at all
 /// rows. The matrix is taken as given, with any standardisation of its features.
 ///
-/// Coordinates are those of a pivoted Cholesky factor where the rank of K, to ten digits of its trace, is
+/// For a loss with a kink dual ascent works on the matrix itself. Otherwise, and where that is too slow,
+/// coordinates are those of a pivoted Cholesky factor where the rank of K, to ten digits of its trace, is
 /// so low that they save time, and those of the eigenspace otherwise. The gap is for K itself, as by
 /// [`joint_certificates`].
 ///
@@ -60,6 +61,22 @@ pub fn joint_path<L: MarginLoss + ?Sized>(
         let coordinates = &eigenspace.coordinates;
         path_in(training, form, data, coordinates, |w| eigenspace.lift(w), lambdas)
     };
+    let again = |fits: &mut [JointFit], status: Status| {
+        let is_open = |fit: &&mut JointFit| fit.report.status == status;
+        let open: Vec<Lambda> = fits.iter_mut().filter(is_open).map(|fit| fit.lambda).collect();
+        let has_room = is_free(bytes_of_eigenspace(found)) && !training.options.is_late();
+        if !open.is_empty() && has_room {
+            let others = in_eigenspace(&open)?;
+            fits.iter_mut().filter(is_open).zip(others).for_each(|(fit, other)| *fit = other);
+        }
+        Ok::<(), Error>(())
+    };
+    let is_for_ascent = Route::ascends(form, training.loss, training.options.solver);
+    if let Some(matrix) = gram.matrix().filter(|_| is_for_ascent) {
+        let mut fits = training.joint_path_on_matrix(form, data, matrix, lambdas)?;
+        again(&mut fits, Status::Stalled)?;
+        return Ok(fits);
+    }
     let rank = Route::SampleSpace.largest_rank(Solver::Auto, found);
     let Some(factor) = rank.and_then(|rank| gram.low_rank_factor(rank)) else {
         return in_eigenspace(lambdas);
@@ -69,13 +86,7 @@ pub fn joint_path<L: MarginLoss + ?Sized>(
     let norms = SampleNorms::new(gram.diagonal());
     let products = |pulls: &DMatrix<f64>| Ok(gram.multiply(pulls));
     certify_beyond(&mut fits, factor.coordinates(), &norms, training.options.tolerance, products)?;
-    let is_open = |fit: &JointFit| fit.report.status == Status::Truncated;
-    let open: Vec<Lambda> = fits.iter().filter(|fit| is_open(fit)).map(|fit| fit.lambda).collect();
-    if !open.is_empty() && is_free(bytes_of_eigenspace(found)) && !training.options.is_late() {
-        let others = in_eigenspace(&open)?;
-        let truncated = fits.iter_mut().filter(|fit| is_open(fit));
-        truncated.zip(others).for_each(|(fit, other)| *fit = other);
-    }
+    again(&mut fits, Status::Truncated)?;
     if !training.options.keep_duals {
         fits.iter_mut().for_each(|fit| fit.pulls = None);
     }

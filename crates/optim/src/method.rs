@@ -11,6 +11,7 @@
 //! * [`search`]: a step along a direction. [`LimitedMemory`]: directions from the steps before.
 //! * [`ConjugateGradients`]: the steps for a linear equation, with a preconditioner.
 
+mod block_ascent;
 mod bundle;
 mod choice;
 mod choose;
@@ -39,11 +40,13 @@ mod smoothing;
 mod status;
 mod watch;
 
+pub(crate) use block_ascent::{BlockAscent, OnFeatures, OnMatrix, Progress};
 pub(crate) use bundle::Bundle;
 pub use choice::{Choice, Coordinates, Method};
 pub use choose::Route;
 pub(crate) use choose::{
     OverParts, Plan, choose, coordinates_beside_free, coordinates_of_classes, over_parts,
+    suits_ascent,
 };
 pub use conjugate_gradients::{ConjugateGradients, Exactness};
 pub use descent::{Descent, descend};

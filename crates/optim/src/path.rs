@@ -4,7 +4,7 @@
 //! * [`fit`], [`path()`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`path_over`]: a path over any implementation of [`Samples`](crate::space::Samples), such as
 //!   distributed samples.
-//! * [`joint_path`]: several classes in one problem.
+//! * [`joint_path`]: several classes in one problem; [`joint_path_on_matrix`]: with a kernel matrix.
 //! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
 //! * [`separable_limit`]: the limit of a path of separable classes as lambda falls to 0.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
@@ -18,6 +18,7 @@ mod folds;
 mod follow;
 mod held_out;
 mod joint;
+mod joint_on_matrix;
 mod judge;
 mod lift;
 mod over;
@@ -57,6 +58,7 @@ pub use folds::{Advanced, Batch, HeldOut, Pace, curve_of_folds};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, FoldOutcome, Measured};
 pub use joint::{JointFit, joint_path};
+pub use joint_on_matrix::joint_path_on_matrix;
 use over::path_beside_free;
 pub use over::path_over;
 pub(crate) use over::{Start, path_from};

@@ -145,6 +145,12 @@ impl Route {
         is_tried.then(|| if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() })
     }
 
+    /// Returns true if [dual ascent](crate::path::joint_path_on_matrix) is the fastest way to the minimum of
+    /// several classes in one problem, by the matrix itself: for a loss with a kink.
+    pub fn ascends<L: MarginLoss + ?Sized>(form: JointForm, loss: &L, solver: Solver) -> bool {
+        solver == Solver::Auto && form.has_kink(loss)
+    }
+
     /// Returns true if the inner products of `rows` samples in features, so many `columns`, are a faster
     /// way to a minimum than the features themselves: for the hinge, if there are at most 64 samples per
     /// feature.
@@ -153,10 +159,16 @@ impl Route {
         solver: Solver,
         (rows, columns): (usize, usize),
     ) -> bool {
-        const MOST: usize = 64;
         let is_sequential = matches!(Route::of(loss, solver), Ok(Route::SupportVectors));
-        is_sequential && rows <= MOST * columns
+        is_sequential && suits_ascent((rows, columns))
     }
+}
+
+/// Returns true if dual ascent on the inner products of `rows` samples in so many features takes fewer seconds
+/// than Newton's method in the features, for a loss with a kink: with at most 64 samples per feature.
+pub(crate) fn suits_ascent((rows, columns): (usize, usize)) -> bool {
+    const MOST: usize = 64;
+    rows <= MOST * columns
 }
 
 /// The methods over samples of which sums alone are known.
@@ -199,13 +211,9 @@ pub(crate) fn coordinates_of_classes<L: MarginLoss + ?Sized>(
     /// The largest number of samples whose row space is computed, in a few seconds.
     const MOST: usize = 1000;
     let (n, p) = (objective.design.rows(), objective.design.columns());
-    let is_smooth = match objective.form {
-        JointForm::Pairwise => objective.loss.is_differentiable(),
-        JointForm::Multinomial => true,
-        JointForm::CrammerSinger => false,
-    };
+    let has_kink = objective.form.has_kink(objective.loss);
     let is_wide = n <= MOST && p >= 2 * n;
-    let in_row_space = is_wide && is_smooth && objective.free.get().is_empty();
+    let in_row_space = is_wide && !has_kink && objective.free.get().is_empty();
     if in_row_space { Coordinates::RowSpace } else { Coordinates::Features }
 }
 

@@ -171,6 +171,15 @@ fn solve<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<Solution>, Error> {
+    with_samples(objective, extent, |samples| follow(samples, start, lambdas, options, observer))
+}
+
+/// Calls a function with the samples of an objective.
+pub(super) fn with_samples<L: MarginLoss + ?Sized, T>(
+    objective: &JointObjective<'_, L>,
+    extent: &Extent,
+    call: impl FnOnce(JointSamples<'_>) -> T,
+) -> T {
     let JointObjective { loss, form, weights, .. } = objective;
     let free =
         FreePart { columns: objective.independent_free(), intercept: objective.has_intercepts };
@@ -180,18 +189,15 @@ fn solve<L: MarginLoss + ?Sized>(
         JointForm::Pairwise => {
             let risk = EmpiricalRisk::of_margins(*loss, Pairwise::<L>::weights(weights, rivals));
             let risk = Pairwise::new(&risk, rivals);
-            let samples = JointSamples::new(data, samples, free, risk);
-            follow(samples, start, lambdas, options, observer)
+            call(JointSamples::new(data, samples, free, risk))
         }
         JointForm::Multinomial => {
             let risk = Multinomial::new(weights, rivals);
-            let samples = JointSamples::new(data, samples, free, risk);
-            follow(samples, start, lambdas, options, observer)
+            call(JointSamples::new(data, samples, free, risk))
         }
         JointForm::CrammerSinger => {
             let risk = CrammerSinger::new(weights, rivals);
-            let samples = JointSamples::new(data, samples, free, risk);
-            follow(samples, start, lambdas, options, observer)
+            call(JointSamples::new(data, samples, free, risk))
         }
     }
 }

@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Sample, Standardizer};
 use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
 
 use super::held_out::FinishedFolds;
 use super::joint::{JointFit, joint_path};
+use super::joint_on_matrix::joint_path_on_matrix;
 use super::sensitivity::Sensitivity;
 use crate::certificate::DualSolution;
 use crate::method::{Ending, Iteration, Observed, Watch};
@@ -177,18 +179,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         };
         data.design().check_fits(data.labels().names().len(), self.copies(data.design()), 0)?;
         let (mut fits, scalings) = self.on_scaled(data, |data| {
-            let mut objective = JointObjective::of(self.loss, form, data)?;
-            if self.class_weights == ClassWeights::Balanced {
-                objective = objective.balanced()?;
-            }
-            let n = data.rows();
-            if let Some(all) = self.of_rows.filter(|&all| all != n) {
-                objective = objective.with_weights(&vec![n as f64 / all as f64; n])?;
-            }
-            if !self.intercept {
-                objective = objective.without_intercepts();
-            }
-            let objective = objective.with_free(free)?;
+            let objective = self.joint_objective(form, data)?.with_free(free)?;
             if !is_unpenalised {
                 return joint_path(&objective, lambdas, &self.options, self.observer);
             }
@@ -210,6 +201,42 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             unscale_coefficients(coef, &scalings);
         }
         Ok(fits)
+    }
+
+    /// Returns the fits of several classes in one problem in the function space of a kernel, given its matrix
+    /// over the rows of the data, which stands for the features: see [`joint_path_on_matrix`].
+    ///
+    /// # Errors
+    /// The errors of [`joint_path_on_matrix`] and [`JointObjective::of`].
+    pub fn joint_path_on_matrix(
+        &self,
+        form: JointForm,
+        data: &Dataset<Classes>,
+        matrix: &DMatrix<f64>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<JointFit>, Error> {
+        let objective = self.joint_objective(form, data)?;
+        joint_path_on_matrix(&objective, matrix, lambdas, &self.options, self.observer)
+    }
+
+    /// Returns the objective of several classes in one problem, without features that no penalty acts on.
+    fn joint_objective<'d>(
+        &self,
+        form: JointForm,
+        data: &'d Dataset<Classes>,
+    ) -> Result<JointObjective<'d, L>, Error>
+    where
+        'a: 'd,
+    {
+        let mut objective = JointObjective::of(self.loss, form, data)?;
+        if self.class_weights == ClassWeights::Balanced {
+            objective = objective.balanced()?;
+        }
+        let n = data.rows();
+        if let Some(all) = self.of_rows.filter(|&all| all != n) {
+            objective = objective.with_weights(&vec![n as f64 / all as f64; n])?;
+        }
+        Ok(if self.intercept { objective } else { objective.without_intercepts() })
     }
 
     /// Returns a fit by stochastic gradient, with coefficients for the features as given, and the

@@ -23,6 +23,17 @@ pub enum JointForm {
     CrammerSinger,
 }
 
+impl JointForm {
+    /// Returns true if the loss of a sample has a kink, given the margin loss.
+    pub fn has_kink<L: MarginLoss + ?Sized>(self, loss: &L) -> bool {
+        match self {
+            JointForm::Pairwise => !loss.is_differentiable(),
+            JointForm::Multinomial => false,
+            JointForm::CrammerSinger => true,
+        }
+    }
+}
+
 /// The objective of k classes at once, up to the choice of lambda:
 ///
 /// `F(b, w) = (1/n) sum_i c_i l(u_i) + lambda sum_c ||w_c||^2`, with scores `s_c = b_c + <w_c, x>`

@@ -15,14 +15,15 @@ use margins_data::{Design, parallel};
 use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
 
-use crate::Error;
+use crate::method::{BlockAscent, OnFeatures, is_over, suits_ascent};
 use crate::problem::summation::{dot, sum_of_blocks};
 use crate::problem::{
     Block, BlockMove, BlockSums, FenchelYoung, FreeColumns, FreePart, MarginSummary, Mobility,
     Point, Rivals, Sums, Weights, balance, weighted,
 };
 use crate::products::{multiply_all, multiply_all_transposed, weighted_gram};
-use crate::space::{Curvature, Decline, Duals, Extent, Scores, Smoothing, Space};
+use crate::space::{Curvature, Decline, Duals, Extent, MergedProblem, Scores, Smoothing, Space};
+use crate::{Error, Lambda};
 
 pub(crate) use crammer_singer::CrammerSinger;
 pub(crate) use multinomial::Multinomial;
@@ -50,6 +51,8 @@ pub(crate) struct JointSamples<'o> {
     curvatures: Vec<f64>,
     /// Memory for margins.
     margins: Vec<f64>,
+    /// The dual ascent at the last lambda.
+    ascent: Option<BlockAscent<OnFeatures<'o>>>,
 }
 
 impl<'o> JointSamples<'o> {
@@ -98,6 +101,7 @@ impl<'o> JointSamples<'o> {
             mean_square: 0.0,
             curvatures: Vec::new(),
             margins: vec![0.0; rivals.pairs()],
+            ascent: None,
         }
     }
 
@@ -115,8 +119,25 @@ impl<'o> JointSamples<'o> {
         if self.free.intercept { self.count() - 1 } else { 0 }
     }
 
+    /// Returns the risk, and the rivals and weights of the samples.
+    pub(crate) fn parts(&self) -> (&(dyn JointRisk + 'o), &'o Rivals<'o>, &'o Weights) {
+        (&*self.risk, self.rivals, self.weights)
+    }
+
+    /// Returns true if the classes have intercepts.
+    pub(crate) fn has_intercepts(&self) -> bool {
+        self.free.intercept
+    }
+
+    /// Returns the duals where all margins are the same number.
+    pub(crate) fn duals_at(&mut self, margin: f64) -> Vec<f64> {
+        self.margins.fill(margin);
+        self.risk.set(&self.margins);
+        self.risk.duals()
+    }
+
     /// Sets the margins to those of scores.
-    fn set_scores(&mut self, scores: &[f64]) {
+    pub(crate) fn set_scores(&mut self, scores: &[f64]) {
         self.rivals.margins(scores, &mut self.margins);
         self.risk.set(&self.margins);
     }
@@ -590,6 +611,37 @@ impl Smoothing for JointSamples<'_> {
             self.rivals.margins(&point.products, &mut self.margins);
         }
         self.risk.centre(at.map(|_| &self.margins[..]));
+    }
+
+    /// No sample is merged: dual ascent goes to the minimum for all of them.
+    fn widest_radius(&mut self, _about: &Point) -> Option<f64> {
+        let shape = (self.rivals.samples(), self.design.columns());
+        let has_free = !self.free.columns.get().is_empty();
+        let ascends = !has_free && self.risk.kink().is_some() && suits_ascent(shape);
+        ascends.then_some(MergedProblem::ALL)
+    }
+
+    fn solve_merged(
+        &mut self,
+        lambda: Lambda,
+        problem: &MergedProblem<'_>,
+    ) -> Option<(f64, Vec<f64>, Vec<f64>)> {
+        /// The share of the tolerance that is left for every attempt before.
+        const SHARE: f64 = 0.2;
+        let (k, design) = (self.count(), self.design);
+        let mut ascent = (self.ascent.take())
+            .unwrap_or_else(|| BlockAscent::new(self, OnFeatures::new(design, k), lambda));
+        ascent.move_to(lambda);
+        let tolerance = SHARE.powi(problem.left.len() as i32) * problem.tolerance;
+        let stop = || (problem.stop)() || is_over(problem.deadline);
+        let reached = ascent.approach(self, tolerance, &stop, |_| {});
+        ascent.settle(self);
+        let mut coef = ascent.expansion().coefs();
+        let intercepts = ascent.intercepts();
+        coef.extend((0..self.intercepts()).map(|class| intercepts[class] - intercepts[k - 1]));
+        let duals = ascent.duals().to_vec();
+        self.ascent = Some(ascent);
+        reached.then_some((0.0, coef, duals))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use margins_data::{Classes, Dataset, Design, Labels};
 use margins_losses::{Logistic, MarginLoss};
-use margins_optim::path::{JointFit, joint_path, path_over};
+use margins_optim::path::{JointFit, joint_path, joint_path_on_matrix, path_over};
 use margins_optim::problem::{FreeColumns, JointForm, JointObjective};
 use margins_optim::space::InMemory;
 use margins_optim::{Error, Lambda, Objective, Options, Solver, Status, Training, fit, path};
 use margins_test_support::{CONVEX_LOSSES, dense, lambda, loss, on_threads, sparse};
+use nalgebra::DMatrix;
 
 const FORMS: [JointForm; 2] = [JointForm::Pairwise, JointForm::Multinomial];
 
@@ -746,4 +747,103 @@ fn many_features_have_the_minimum_of_their_row_space() {
             }
         }
     }
+}
+
+/// Returns inner products of rows.
+fn products(rows: &[Vec<f64>]) -> DMatrix<f64> {
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum();
+    DMatrix::from_fn(rows.len(), rows.len(), |i, j| product(&rows[i], &rows[j]))
+}
+
+/// Newton's method in the features, of which there are few, and dual ascent on inner products have the same
+/// minimum, for losses with and without kinks, weights of which some are 0, and along a path.
+#[test]
+fn dual_ascent_on_inner_products_agrees_with_newton_in_the_features() {
+    let (n, p, k) = (210, 3, 4);
+    let (rows, y) = rows(n, p, k);
+    let (design, classes) = (dense(&rows), classes(&y, k));
+    let matrix = products(&rows);
+    let lambdas = [lambda(1.0), lambda(0.1), lambda(0.01)];
+    let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64).collect();
+    let cases = ["hinge", "leaky-relu:lambda=0.02", "squared-hinge", "lhs"];
+    let pairwise = cases.map(|case| (JointForm::Pairwise, case));
+    for (form, case) in pairwise.into_iter().chain([(JointForm::CrammerSinger, "hinge")]) {
+        let loss = loss(case);
+        for (intercepts, weighted) in [(true, false), (false, true), (true, true)] {
+            let mut objective =
+                JointObjective::new(&*loss, form, &design, &classes).expect("an objective");
+            if weighted {
+                objective = objective.with_weights(&weights).expect("weights");
+            }
+            if !intercepts {
+                objective = objective.without_intercepts();
+            }
+            let options = Options { keep_duals: true, ..options(1e-7) };
+            let fits = joint_path_on_matrix(&objective, &matrix, &lambdas, &options, &|_| {});
+            let others = joint(&objective, &lambdas, 1e-7);
+            for (one, other) in fits.expect("fits").iter().zip(&others) {
+                let what = (form, case, intercepts, weighted, one.lambda);
+                assert!(one.report.converged(), "{what:?} {:?}", one.report);
+                let (a, b) = (&one.report, &other.report);
+                assert!(a.dual_objective <= b.objective + 1e-12, "{what:?} {a:?} {b:?}");
+                assert!(b.dual_objective <= a.objective + 1e-12, "{what:?} {a:?} {b:?}");
+                // The functions are those of the duals: their values give the objective again.
+                let scores: Vec<Vec<f64>> = (one.coefs.iter().zip(&one.intercepts))
+                    .map(|(a, b)| {
+                        let f = &matrix * DMatrix::from_column_slice(n, 1, a);
+                        f.iter().map(|f| f + b).collect()
+                    })
+                    .collect();
+                let of_others = other.scores(&design);
+                let apart = scores.iter().zip(&of_others).flat_map(|(a, b)| a.iter().zip(b));
+                let farthest = apart.fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+                // Strong convexity: f is within sqrt(gap/lambda) of the minimiser, twice.
+                let radius = matrix.diagonal().max().sqrt();
+                let near = [a, b].map(|r| (r.duality_gap / one.lambda.get()).sqrt() * radius);
+                if !intercepts {
+                    assert!(farthest <= near[0] + near[1] + 1e-12, "{what:?} {farthest} {near:?}");
+                }
+                let pulls = one.pulls.as_ref().expect("kept");
+                let half = 0.5 / one.lambda.get();
+                for (pulls, coef) in pulls.iter().zip(&one.coefs) {
+                    assert!(pulls.iter().zip(coef).all(|(r, a)| half * r == *a));
+                    assert!(!intercepts || pulls.iter().sum::<f64>().abs() <= 1e-12);
+                }
+            }
+        }
+    }
+}
+
+/// What a matrix cannot stand for is refused, and a loss that falls without bound is reported as such.
+#[test]
+fn dual_ascent_refuses_and_reports() {
+    let (rows, y) = rows(40, 2, 3);
+    let (design, classes) = (dense(&rows), classes(&y, 3));
+    let loss = loss("hinge");
+    let objective = JointObjective::new(&*loss, JointForm::Pairwise, &design, &classes);
+    let objective = objective.expect("an objective");
+    let on = |matrix: &DMatrix<f64>, lambdas: &[Lambda]| {
+        joint_path_on_matrix(&objective, matrix, lambdas, &options(1e-6), &|_| {})
+    };
+    let few = products(&rows[..39]);
+    assert!(matches!(on(&few, &[lambda(1.0)]), Err(Error::Shape { found: 39, .. })));
+    let matrix = products(&rows);
+    assert!(matches!(on(&matrix, &[Lambda::NONE]), Err(Error::Lambda(0.0))));
+    assert!(matches!(on(&matrix, &[]), Err(Error::NoLambdas)));
+    let zero = DMatrix::zeros(40, 40);
+    let fits = on(&zero, &[lambda(0.5)]).expect("fits");
+    assert!(fits[0].report.converged(), "intercepts alone: {:?}", fits[0].report);
+    // Of two classes in three, no duals of this loss balance the intercepts.
+    let unequal: Vec<u32> = (0..40).map(|i| u32::from(i == 0) + 2 * u32::from(i == 1)).collect();
+    let unequal = self::classes(&unequal, 3);
+    let falls = self::loss("leaky-relu:lambda=0.4");
+    let falls = JointObjective::new(&*falls, JointForm::Pairwise, &design, &unequal);
+    let fits = joint_path_on_matrix(
+        &falls.expect("an objective"),
+        &matrix,
+        &[lambda(0.5)],
+        &options(1e-6),
+        &|_| {},
+    );
+    assert_eq!(fits.expect("a fit")[0].report.status, Status::Unbounded);
 }

@@ -181,6 +181,10 @@ impl JointRisk for CrammerSinger<'_> {
         self.simplex.laplacian(curvatures, of_sample)
     }
 
+    fn width(&self) -> usize {
+        self.simplex.rivals.count()
+    }
+
     fn duals(&self) -> Vec<f64> {
         self.duals.clone()
     }
@@ -198,6 +202,21 @@ impl JointRisk for CrammerSinger<'_> {
 
     fn pulls(&self, duals: &[f64], out: &mut [f64]) {
         self.simplex.write_pulls(duals, -1.0, out);
+    }
+
+    fn pulls_of(&self, i: usize, duals: &[f64], out: &mut [f64]) {
+        self.simplex.write_pulls_of(i, duals, out);
+    }
+
+    /// With the gains z the dual over p' is `<p', z> - (curvature/2) ||p' - p||^2`, whose maximiser is a
+    /// projection.
+    fn ascend(&self, i: usize, margins: &[f64], curvature: f64, duals: &mut [f64]) {
+        let gains = self.gains(i, margins);
+        if curvature <= 0.0 {
+            return self.write_dual(i, &gains, duals);
+        }
+        duals.iter_mut().zip(&gains).for_each(|(p, z)| *p += z / curvature);
+        project(duals);
     }
 
     fn mobilities(&self, duals: &[f64], by: Mobility) -> Vec<f64> {

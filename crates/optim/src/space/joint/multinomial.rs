@@ -116,6 +116,10 @@ impl JointRisk for Multinomial<'_> {
         self.simplex.laplacian(curvatures, of_sample)
     }
 
+    fn width(&self) -> usize {
+        self.simplex.rivals.count()
+    }
+
     fn duals(&self) -> Vec<f64> {
         self.probabilities.clone()
     }
@@ -127,6 +131,10 @@ impl JointRisk for Multinomial<'_> {
 
     fn pulls(&self, duals: &[f64], out: &mut [f64]) {
         self.simplex.write_pulls(duals, -1.0, out);
+    }
+
+    fn pulls_of(&self, i: usize, duals: &[f64], out: &mut [f64]) {
+        self.simplex.write_pulls_of(i, duals, out);
     }
 
     fn mobilities(&self, duals: &[f64], _by: Mobility) -> Vec<f64> {

@@ -59,6 +59,35 @@ pub(crate) fn has_no_flow(domain: Interval, mut totals: Vec<f64>) -> bool {
     })
 }
 
+/// Returns the root of a function that falls by at least as much as its argument rises, to ten digits of its
+/// value at 0: by the secant through the ends of the interval that it lies in, of which an end that has stayed
+/// twice counts half (the Illinois method of Dowell and Jarratt, BIT 11, 1971).
+fn falling_root(excess: impl Fn(f64) -> f64) -> f64 {
+    const STEPS: usize = 60;
+    const DIGITS: f64 = 1e-10;
+    let first = excess(0.0);
+    // Between 0 and the value there the function falls to zero.
+    let ((mut a, mut at_a), mut b) = ((0.0, first), first);
+    let mut at_b = excess(b);
+    for _ in 0..STEPS {
+        if at_a == 0.0 || a == b {
+            return a;
+        }
+        if at_b.abs() <= DIGITS * first.abs() {
+            return b;
+        }
+        let next = b - at_b * (b - a) / (at_b - at_a);
+        let at_next = excess(next);
+        if at_next * at_b < 0.0 {
+            (a, at_a) = (b, at_b);
+        } else {
+            at_a *= 0.5;
+        }
+        (b, at_b) = (next, at_next);
+    }
+    b
+}
+
 impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
     fn tail(&self) -> Option<HomogeneousTail> {
         self.risk.loss.homogeneous_tail()
@@ -146,6 +175,10 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         })
     }
 
+    fn width(&self) -> usize {
+        self.rivals.count() - 1
+    }
+
     fn duals(&self) -> Vec<f64> {
         self.margins.duals()
     }
@@ -158,6 +191,44 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
 
     fn pulls(&self, duals: &[f64], out: &mut [f64]) {
         self.rivals.pulls(|pair| weighted(self.risk.weights.get(pair), duals[pair]), out);
+    }
+
+    fn pulls_of(&self, i: usize, duals: &[f64], out: &mut [f64]) {
+        let (class, first) = (self.rivals.class(i), i * duals.len());
+        let mut own = 0.0;
+        for (a, (c, s)) in self.rivals.of(class).zip(duals).enumerate() {
+            let pull = weighted(self.risk.weights.get(first + a), *s);
+            (out[c], own) = (-pull, own + pull);
+        }
+        out[class] = own;
+    }
+
+    /// At the maximum every dual is the best one for its margin at the change t of the sum of all, and t is
+    /// the change that these make: the root of a function that falls.
+    fn ascend(&self, _i: usize, margins: &[f64], curvature: f64, duals: &mut [f64]) {
+        let loss = self.risk.loss;
+        let best = |s: f64, u: f64, t: f64| loss.dual_step(s, u + curvature * t, curvature);
+        let given = duals.to_vec();
+        let excess = |t: f64| {
+            let each = given.iter().zip(margins).map(|(s, u)| best(*s, *u, t) - s);
+            each.sum::<f64>() - t
+        };
+        let total = falling_root(excess);
+        duals.iter_mut().zip(margins).for_each(|(s, u)| *s = best(*s, *u, total));
+    }
+
+    /// A convex function that is no less in the middle of an interval than on the line through its ends is
+    /// this line.
+    fn kink(&self) -> Option<(f64, Interval)> {
+        const ROUNDING: f64 = 1e-9;
+        let domain = self.risk.domain();
+        let Interval { lower, upper } = domain;
+        let conjugate = |s: f64| self.risk.loss.conjugate(s);
+        let (low, high) = (conjugate(lower), conjugate(upper));
+        let bend = low + high - 2.0 * conjugate(0.5 * (lower + upper));
+        let size = low.abs() + high.abs();
+        let is_line = upper > lower && size.is_finite() && bend.abs() <= ROUNDING * size;
+        is_line.then(|| ((low - high) / (upper - lower), domain))
     }
 
     fn mobilities(&self, duals: &[f64], by: Mobility) -> Vec<f64> {
@@ -211,5 +282,108 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
 
     fn set_centres(&mut self, duals: Option<Vec<f64>>) {
         self.centres = duals;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use margins_losses::{Hinge, Interval, LeakyHockeyStick, LeakyRelu, Logistic, MarginLoss};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::space::joint::CrammerSinger;
+
+    fn losses() -> Vec<Box<dyn MarginLoss>> {
+        vec![
+            Box::new(Hinge),
+            Box::new(LeakyRelu::new(0.3).expect("a loss")),
+            Box::new(Logistic),
+            Box::new(LeakyHockeyStick),
+        ]
+    }
+
+    /// Returns what the dual of a sample gains by a change of its duals, but for its conjugates.
+    fn quadratic(margins: &[f64], curvature: f64, change: &[f64]) -> f64 {
+        let total: f64 = change.iter().sum();
+        let square: f64 = change.iter().map(|d| d * d).sum();
+        let linear: f64 = change.iter().zip(margins).map(|(d, u)| d * u).sum();
+        -linear - 0.5 * curvature * (square + total * total)
+    }
+
+    fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
+        a.iter().zip(b).map(|(a, b)| a - b).collect()
+    }
+
+    proptest! {
+        /// No other duals of a sample give a larger dual than those that a step leads to.
+        #[test]
+        fn steps_are_the_best_over_one_sample(
+            margins in proptest::collection::vec(-3.0..3.0f64, 3),
+            from in proptest::collection::vec(0.0..1.0f64, 3),
+            to in proptest::collection::vec(0.0..1.0f64, 4),
+            curvature in prop_oneof![Just(0.0), Just(1e-3), Just(0.7), Just(300.0)],
+        ) {
+            let rivals = Rivals::new(Cow::Owned(vec![1]), 4);
+            let weights = Weights::equal(1.0, 3);
+            for loss in losses() {
+                let risk = EmpiricalRisk::of_margins(&*loss, weights.clone());
+                let domain = risk.domain();
+                let within = |share: &f64| {
+                    let upper = domain.upper.min(domain.lower + 5.0);
+                    domain.lower + (0.01 + 0.98 * share) * (upper - domain.lower)
+                };
+                let given: Vec<f64> = from.iter().map(within).collect();
+                let pairwise = Pairwise::new(&risk, &rivals);
+                let value = |duals: &[f64]| {
+                    let conjugates: f64 = duals.iter().map(|s| loss.conjugate(*s)).sum();
+                    quadratic(&margins, curvature, &minus(duals, &given)) - conjugates
+                };
+                let mut best = given.clone();
+                pairwise.ascend(0, &margins, curvature, &mut best);
+                let other: Vec<f64> = to.iter().take(3).map(within).collect();
+                // On the way to other duals the dual does not rise.
+                for share in [1.0, 1e-2, 1e-4] {
+                    let near: Vec<f64> =
+                        best.iter().zip(&other).map(|(s, o)| s + share * (o - s)).collect();
+                    let slack = 1e-9 * (1.0 + value(&best).abs());
+                    prop_assert!(
+                        value(&near) <= value(&best) + slack,
+                        "{} {best:?} {near:?}", loss.specification(),
+                    );
+                }
+            }
+            let of_samples = Weights::equal(1.0, 1);
+            let largest = CrammerSinger::new(&of_samples, &rivals);
+            let simplex = |numbers: &[f64]| -> Vec<f64> {
+                let total: f64 = numbers.iter().sum::<f64>() + 1e-3;
+                numbers.iter().map(|x| (x + 1e-3 / numbers.len() as f64) / total).collect()
+            };
+            let given = simplex(&[from[0], from[1], from[2], 0.5]);
+            // The class is 1: its own number balances those of its rivals.
+            let value = |p: &[f64]| {
+                let rivals = |p: &[f64]| vec![p[0], p[2], p[3]];
+                let gain: f64 = rivals(p).iter().sum();
+                gain + quadratic(&margins, curvature, &minus(&rivals(p), &rivals(&given)))
+            };
+            let mut best = given.clone();
+            largest.ascend(0, &margins, curvature, &mut best);
+            prop_assert!(value(&simplex(&to)) <= value(&best) + 1e-9 * (1.0 + value(&best).abs()));
+        }
+    }
+
+    #[test]
+    fn a_loss_has_one_kink_where_its_conjugate_is_a_line() {
+        let rivals = Rivals::new(Cow::Owned(vec![0]), 2);
+        let losses = losses();
+        let kinks = losses.iter().map(|loss| {
+            let risk = EmpiricalRisk::of_margins(&**loss, Weights::equal(1.0, 1));
+            Pairwise::new(&risk, &rivals)
+                .kink()
+                .map(|(at, Interval { lower, upper })| [at, lower, upper])
+        });
+        let kinks: Vec<Option<[f64; 3]>> = kinks.collect();
+        assert_eq!(kinks, [Some([1.0, 0.0, 1.0]), Some([0.0, 0.3, 0.7]), None, None]);
     }
 }

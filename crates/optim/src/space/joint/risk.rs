@@ -1,6 +1,6 @@
 //! The risk of several classes in one problem, as a function of the margins of the samples over their rivals.
 
-use margins_losses::HomogeneousTail;
+use margins_losses::{HomogeneousTail, Interval};
 use nalgebra::DMatrix;
 
 use crate::Error;
@@ -60,6 +60,9 @@ pub(crate) trait JointRisk {
     /// Returns the sum of the second derivatives over the samples, each times a number of the sample.
     fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64>;
 
+    /// Returns the number of duals of a sample.
+    fn width(&self) -> usize;
+
     /// Returns the duals at the margins that are set.
     fn duals(&self) -> Vec<f64>;
 
@@ -80,6 +83,20 @@ pub(crate) trait JointRisk {
         by: &BlockMove,
         along: &dyn Fn(usize, usize, &[f64]) -> f64,
     );
+
+    /// Writes the [pulls](Self::pulls) of the duals of one sample, k numbers.
+    fn pulls_of(&self, i: usize, duals: &[f64], out: &mut [f64]);
+
+    /// Moves the duals of one sample to where the dual is largest over them, given the margins there are
+    /// with them: a margin `u_c` rises by `curvature` times the change of `s_c` and of the sum of all
+    /// `s_a`. Without a closed form nothing moves.
+    fn ascend(&self, _i: usize, _margins: &[f64], _curvature: f64, _duals: &mut [f64]) {}
+
+    /// Returns the margin at which duals are inside of their domain, and that domain, if the conjugate is
+    /// linear there: the margin of the only kink of a loss.
+    fn kink(&self) -> Option<(f64, Interval)> {
+        None
+    }
 
     /// Returns the sum of the sizes of duals.
     fn total_dual(&self, duals: &[f64]) -> f64;

@@ -52,6 +52,17 @@ impl Simplex<'_> {
         });
     }
 
+    /// Writes what [`write_pulls`](Self::write_pulls) writes of one sample, with the sign of the duals.
+    pub(super) fn write_pulls_of(&self, i: usize, p: &[f64], out: &mut [f64]) {
+        let class = self.rivals.class(i);
+        let mut others = 0.0;
+        for c in self.rivals.of(class) {
+            others += p[c];
+            out[c] = -weighted(self.weights.get(i), p[c]);
+        }
+        out[class] = weighted(self.weights.get(i), others);
+    }
+
     /// Replaces changes of the scores by the changes of the derivatives, before weights.
     pub(super) fn bend_one(q: &[f64], changes: &mut [f64]) {
         let total: f64 = q.iter().sum();
