@@ -20,7 +20,7 @@ import dask.dataframe as dd  # noqa: E402
 from dask.delayed import Delayed  # noqa: E402
 
 import margins_learn.dask as elsewhere  # noqa: E402
-from margins_learn._shards import shares_of  # noqa: E402
+from margins_learn._shards import cost_of, facts_of, shares_of  # noqa: E402
 
 
 def test_constructors_are_the_local_ones_but_for_client():
@@ -353,6 +353,31 @@ def test_shares_are_fair_and_refused_beyond_memory():
     ):
         with pytest.raises(MemoryError, match=rf"left\. {advice}"):
             shares_of(costs, [round(0.86 * cost) for cost in costs], homes, free)
+
+
+def test_the_copy_of_a_pair_of_classes_counts():
+    X, y = np.zeros((10, 4)), np.repeat(["a", "b", "c"], [5, 3, 2])
+    facts = facts_of((X, y, None, None), 0)
+    assert (facts["bytes"], facts["pair_rows"]) == (320, 8)
+    assert cost_of(320, 10, 0, 0) == 320 + 64 * 10
+    assert cost_of(320, 10, 0, 8) == 320 + 64 * 10 + 8 * (32 + 24)
+    # The copy is of the features of a kernel, where these are fitted.
+    assert cost_of(320, 10, 6, 8) == 320 + (64 + 8 * 6) * 10 + 8 * (8 * 6 + 24)
+    assert facts_of((X[:0], y[:0], None, None), 0)["pair_rows"] == cost_of(0, 0, 6, 0) == 0
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_workers_need_room_for_pairs_of_classes(client, data, monkeypatch, multi_class):
+    X, classes = data[0], np.arange(ROWS) % 3
+    costs = []
+    monkeypatch.setattr(elsewhere._Cluster, "place", lambda *arguments: costs.extend(arguments[-1]) or 1 / 0)
+    for rows in (classes, classes % 2):
+        classifier = elsewhere.MarginClassifier("logistic", multi_class=multi_class, client=client)
+        with pytest.raises(ZeroDivisionError):
+            classifier.fit(da.from_array(X, chunks=(-1, -1)), da.from_array(rows, chunks=-1))
+    plain, row = X.nbytes + 64 * ROWS, X.nbytes / ROWS + 24
+    pair = np.sort(np.bincount(classes))[-2:].sum() if multi_class == "ovo" else 0
+    assert costs == [plain + pair * row, plain]
 
 
 def test_the_parquet_of_the_guide_fits(client, data, tmp_path):

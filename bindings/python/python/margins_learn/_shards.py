@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -27,6 +28,7 @@ from ._values import array_of, floats_of, refuse_complex
 Kind = TypeVar("Kind", bound=type)
 
 _BYTES_PER_ROW = 64
+_BYTES_PER_PAIR_ROW = 24
 # The kinds of labels that compare with each other.
 _KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{kind: kind for kind in "OcmMV"}}
 
@@ -150,16 +152,29 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
         "rows": X.shape[0],
         "features": X.shape[1],
         "sparse": sparse.issparse(X),
-        "bytes": stored + _BYTES_PER_ROW * X.shape[0],
+        "bytes": stored,
+        "pair_rows": int(np.sort(np.bincount(np.searchsorted(labels, y)))[-2:].sum()),
         "folds": folds,
         "names": [str(name) for name in columns_named(X)] if is_frame(X) else None,
     }
 
 
-def ground_of(engine: Engine, loss: str, partitions: list[Any], made: int) -> tuple[np.ndarray, dict[str, Any]]:
+def cost_of(stored: int, rows: int, made: int, pair_rows: float) -> int:
+    """Returns the bytes that a worker needs for a partition, about.
+
+    They are the stored values of the features, 8 bytes for each of the features `made` of a row, and 64 bytes a row. Beside
+    them a fit of one pair of classes after another keeps a copy of the features that it fits and 24 bytes for each of
+    `pair_rows`, the rows of the two largest classes; 0 if there is no such copy.
+    """
+    fitted = 8 * made * rows if made else stored
+    copied = pair_rows * (fitted / max(rows, 1) + _BYTES_PER_PAIR_ROW)
+    return stored + (_BYTES_PER_ROW + 8 * made) * rows + math.ceil(copied)
+
+
+def ground_of(engine: Engine, loss: str, partitions: list[Any], made: int, pairs: bool) -> tuple[np.ndarray, dict[str, Any]]:
     """Places partitions on the workers of an engine, with room for so many features that are made of those of a row.
 
-    Returns the classes, and the ground of the fit for the native module.
+    `pairs` says that several classes are fitted as pairs. Returns the classes, and the ground of the fit for the native module.
     """
     facts = engine.each(facts_of, partitions)
     features = {fact["features"] for fact in facts}
@@ -170,7 +185,8 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], made: int) -> tu
     check_classification_targets(classes)
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
-    costs = [fact["bytes"] + 8 * made * fact["rows"] for fact in facts]
+    copied = pairs and len(classes) > 2
+    costs = [cost_of(fact["bytes"], fact["rows"], made, fact["pair_rows"] if copied else 0) for fact in facts]
     spellings = sorted(set().union(*[fact["folds"] for fact in facts]))
     folds, numbers = _native.folds_named(spellings) if spellings else ([], [])
     engine.place((loss, classes, dict(zip(spellings, numbers))), partitions, costs)
@@ -199,14 +215,18 @@ def _refuse_differences(facts: list[dict[str, Any]]) -> None:
             raise ValueError(f"partition {number}: y has labels of type {dtype}, but partition {first} has {of_first}.")
 
 
-def file_ground_of(engine: Engine, loss: str, path: str, made: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """Places the partitions of a block file, which every worker reads by itself, as `ground_of` does."""
+def file_ground_of(engine: Engine, loss: str, path: str, made: int, pairs: bool) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places the partitions of a block file, which every worker reads by itself, as `ground_of` does.
+
+    The rows of a class are not known before, so all classes count as equally large.
+    """
     from ._labels import classes_named
 
     file = _native.block_file(path)
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
-    costs = [bytes_ + (_BYTES_PER_ROW + 8 * made) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
+    share = 2 / len(classes) if pairs and len(classes) > 2 else 0
+    costs = [cost_of(bytes_, rows, made, share * rows) for bytes_, rows in zip(file["bytes"], file["rows"])]
     engine.place((loss, classes, {}), partitions, costs)
     return classes, {
         "workers": engine.ask,
@@ -365,12 +385,12 @@ class Distributed:
         return report
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-        engine = self._engine
+        engine, pairs = self._engine, self.multi_class == "ovo"
         if is_path(X):
-            self.classes_, ground = file_ground_of(engine, self._one_loss(), str(X), self._room)
+            self.classes_, ground = file_ground_of(engine, self._one_loss(), str(X), self._room, pairs)
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)
-            self.classes_, ground = ground_of(engine, self._one_loss(), partitions, self._room)
+            self.classes_, ground = ground_of(engine, self._one_loss(), partitions, self._room, pairs)
         ground["checkpoint"] = self._checkpoint
         self.n_features_in_ = ground["features"]
         self._keep(feature_names_in_=np.array(ground["names"], dtype=object) if ground["names"] else None)
