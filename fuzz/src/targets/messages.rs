@@ -90,7 +90,14 @@ fn fit(workers: &mut dyn Workers, loss: &Loss) -> Result<(), margins_optim::Erro
     let fits = path_over_shards(workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
-    errors_over_shards(workers, &[6, 6], &problem, Measure::Auc, (Scheme::Binary, 2), &rules)?;
+    errors_over_shards(
+        workers,
+        &[6, 6],
+        &problem,
+        Some(Measure::Auc),
+        (Scheme::Binary, 2),
+        &rules,
+    )?;
     let pair = BinaryProblem { against: Some(0), ..problem.clone() };
     path_over_shards(workers, &training, &pair, &lambdas[..1], None)?;
     let of = (JointForm::Pairwise, 2);

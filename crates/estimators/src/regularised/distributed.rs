@@ -7,7 +7,6 @@ mod joint;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use margins_data::metrics::Measure;
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::method::SpaceKind;
@@ -352,7 +351,7 @@ impl<'s> Distributed<'s> {
     }
 
     fn training_errors(&mut self, path: &[Vec<Fit>]) -> Result<Vec<f64>, Error> {
-        let (_, errors) = self.errors(&BinaryProblem::default(), Measure::Error, path)?;
+        let (_, errors) = self.errors(&BinaryProblem::default(), None, path)?;
         Ok(errors.into_iter().map(|of| of.error).collect())
     }
 

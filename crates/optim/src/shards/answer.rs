@@ -75,9 +75,11 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Moments { at, centre } => self.moments(at, *centre)?,
             Ask::Bent { at, radii } => return self.bent(at, radii),
             Ask::Margins(at) => return self.margins(at),
-            Ask::Errors { fold, scheme, classes, rules, scores } => {
-                let sums = self.errors(*fold, (*scheme, *classes), rules, *scores)?;
-                return Ok(Answer::Sums(sums));
+            Ask::Errors { fold, scheme, classes, rules, probabilities, scores } => {
+                let (scheme, classes) = (*scheme, *classes);
+                let (probabilities, list) = (*probabilities, *scores);
+                let rules = errors::Rules { scheme, classes, rules, probabilities, list };
+                return Ok(Answer::Sums(self.errors(*fold, &rules)?));
             }
             Ask::Sample { share } => return self.sample(*share),
             Ask::Rows(wanted) => return self.rows(wanted),

@@ -22,7 +22,8 @@ pub struct RuleOutcome {
 /// Returns the weight of the samples that a problem holds out, or of all if it holds out none, and how
 /// each rule decides them, by the weights that samples come with times the costs of the problem. The
 /// functions of every rule decide between so many classes by a scheme; `partitions` has the number of rows
-/// of each partition.
+/// of each partition. Without a measure nothing is measured but the error, and no shard computes
+/// probabilities.
 ///
 /// A round of messages asks for as many rules as have a million coefficients. Only the area under the
 /// curve brings numbers of single samples to the driver, four million in a round or those of one rule:
@@ -35,18 +36,19 @@ pub fn errors_over_shards(
     workers: &mut dyn Workers,
     partitions: &[usize],
     problem: &BinaryProblem,
-    measure: Measure,
+    measure: Option<Measure>,
     (scheme, classes): (Scheme, usize),
     rules: &[Rule],
 ) -> Result<(f64, Vec<RuleOutcome>), Error> {
     const COEFFICIENTS: usize = 1 << 20;
     const SCORES: usize = 1 << 22;
     let Some(first) = rules.first() else { return Ok((0.0, Vec::new())) };
-    let scores = measure == Measure::Auc;
+    let scores = measure == Some(Measure::Auc);
+    let probabilities = measure.is_some();
     let size: usize = first.0.iter().map(|(_, w)| w.len()).sum();
     let rows = if scores { partitions.iter().sum() } else { 0 };
     let most = (COEFFICIENTS / size.max(1)).min(SCORES / rows.max(1)).max(1);
-    let of_rule = 2 * classes + 2;
+    let of_rule = 2 * classes + if probabilities { 2 } else { 0 };
     let mut weight = 0.0;
     let mut outcomes = Vec::with_capacity(rules.len());
     for some in rules.chunks(most) {
@@ -65,6 +67,7 @@ pub fn errors_over_shards(
                 scheme,
                 classes,
                 rules: some.to_vec(),
+                probabilities,
                 scores,
             },
         };
@@ -76,17 +79,17 @@ pub fn errors_over_shards(
             return Err(Error::Shards("a shard answered another question".into()));
         }
         for (k, of_rule) in sums.added.chunks(of_rule).enumerate() {
-            let (of_classes, costs) = of_rule.split_at(of_rule.len() - 2);
+            let (of_classes, costs) = of_rule.split_at(2 * classes);
             weight = of_classes.iter().step_by(2).sum();
             let mean = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
-            let known = |sum: f64| Some(mean(sum)).filter(|mean| !mean.is_nan());
-            let log_loss = known(costs[0]);
+            let known = |k: usize| costs.get(k).map(|sum| mean(*sum)).filter(|mean| !mean.is_nan());
+            let log_loss = known(0);
             let value = match measure {
-                Measure::Error => None,
-                Measure::BalancedError => mean_rate(of_classes),
-                Measure::LogLoss => log_loss,
-                Measure::Brier => known(costs[1]),
-                Measure::Auc => area(&sums.listed, some.len(), k),
+                None | Some(Measure::Error) => None,
+                Some(Measure::BalancedError) => mean_rate(of_classes),
+                Some(Measure::LogLoss) => log_loss,
+                Some(Measure::Brier) => known(1),
+                Some(Measure::Auc) => area(&sums.listed, some.len(), k),
             };
             let wrong = of_classes.iter().skip(1).step_by(2).sum();
             let measured = Measured { log_loss, value };

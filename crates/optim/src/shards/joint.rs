@@ -131,17 +131,8 @@ impl<L: MarginLoss + ?Sized> JointQuestion<'_, L> {
     /// threads.
     pub(super) fn answer(&self, design: &Design, ask: &Ask) -> Result<Answer, Failure> {
         let parts: Vec<_> = self.problem.parts(self.places.len()).collect();
-        let mut all: Option<Partial> = None;
-        for some in parts.chunks(parallel::threads().max(1)) {
-            let of_part = |k: usize| self.of_part(design, some[k].clone(), ask);
-            for partial in parallel::try_map(0..some.len(), of_part)? {
-                match &mut all {
-                    Some(all) => all.add(&partial)?,
-                    None => all = Some(partial),
-                }
-            }
-        }
-        Ok(Answer::Sums(all.unwrap_or_default()))
+        let sums = Partial::of_parts(parts.len(), |k| self.of_part(design, parts[k].clone(), ask))?;
+        Ok(Answer::Sums(sums))
     }
 
     fn of_part(&self, design: &Design, rows: Range<usize>, ask: &Ask) -> Result<Partial, Failure> {

@@ -346,8 +346,8 @@ pub enum Ask {
     Rows(BTreeMap<usize, Vec<u32>>),
     /// How rules decide the samples of a fold, or all samples, by the weights that samples come with
     /// times the costs. For each rule: for each class the weight of its samples and of those decided
-    /// wrongly, then the sums of the log-loss and of the Brier score, NaN if the loss has no
-    /// probabilities.
+    /// wrongly, then, if probabilities are asked for, the sums of the log-loss and of the Brier score,
+    /// NaN if the loss has no probabilities.
     Errors {
         /// The fold.
         fold: Option<u32>,
@@ -357,6 +357,8 @@ pub enum Ask {
         classes: usize,
         /// The rules.
         rules: Vec<Rule>,
+        /// True to compute probabilities.
+        probabilities: bool,
         /// True to list the samples in `listed`, for rules of two classes. For each sample: its weight,
         /// negative for the first class, then its score by each rule.
         scores: bool,

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::shards::{Failure, Reply, Request};
 
 /// The version of the messages, which both ends must share.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 const MAGIC: [u8; 4] = *b"mgsh";
 

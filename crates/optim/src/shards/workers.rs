@@ -1,5 +1,7 @@
 //! The trait that carries messages to shards, and how their answers are combined.
 
+use margins_data::parallel;
+
 use crate::problem::MOST_OF_A_PART;
 use crate::shards::{
     Answer, Definition, Description, Failure, FeatureSource, Partial, Reply, Request, SampledRows,
@@ -162,6 +164,25 @@ fn in_order(mut replies: Vec<Reply>) -> Result<Vec<Answer>, Failure> {
 }
 
 impl Partial {
+    /// Returns the sum of parts of a partition, added in their order: it does not depend on the number of
+    /// threads, of which each computes one part at a time.
+    pub(super) fn of_parts(
+        parts: usize,
+        of_part: impl Fn(usize) -> Result<Partial, Failure> + Sync,
+    ) -> Result<Partial, Failure> {
+        let mut all: Option<Partial> = None;
+        let at_once = parallel::threads().max(1);
+        for first in (0..parts).step_by(at_once) {
+            for partial in parallel::try_map(first..parts.min(first + at_once), &of_part)? {
+                match &mut all {
+                    Some(all) => all.add(&partial)?,
+                    None => all = Some(partial),
+                }
+            }
+        }
+        Ok(all.unwrap_or_default())
+    }
+
     pub(super) fn add(&mut self, other: &Partial) -> Result<(), Failure> {
         let fits =
             self.added.len() == other.added.len() && self.largest.len() == other.largest.len();

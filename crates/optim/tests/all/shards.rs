@@ -173,7 +173,8 @@ fn errors_are_those_in_memory() {
     let (sizes, large) = (sizes(&data), [&[1 << 40][..], &sizes(&data)[1..]].concat());
     for measure in Measure::ALL {
         let mut errors = |sizes: &[usize]| {
-            errors_over_shards(&mut workers, sizes, &problem, measure, TWO, &rules).expect("errors")
+            errors_over_shards(&mut workers, sizes, &problem, Some(measure), TWO, &rules)
+                .expect("errors")
         };
         let (weight, outcomes) = errors(&sizes);
         assert_eq!(outcomes, errors(&large).1);
@@ -220,11 +221,12 @@ fn several_scores_decide_by_the_largest() {
     let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
     let (all, of) = (BinaryProblem::default(), (Scheme::OneVersusRest, 3));
     let infinite = [Rule(vec![(0.0, vec![f64::MAX; 2]); 3])];
-    let refused = errors_over_shards(&mut workers, &[4], &all, Measure::Error, of, &infinite);
+    let refused = errors_over_shards(&mut workers, &[4], &all, None, of, &infinite);
     let refused = refused.expect_err("a score that overflows").to_string();
     assert!(refused.starts_with("partition 0, row 3: the score is -inf"), "{refused}");
     let mut errors = |measure: Measure| {
-        errors_over_shards(&mut workers, &[4], &all, measure, of, &rules).map_err(|e| e.to_string())
+        errors_over_shards(&mut workers, &[4], &all, Some(measure), of, &rules)
+            .map_err(|e| e.to_string())
     };
     let (weight, outcomes) = errors(Measure::Error).expect("errors");
     assert_eq!((weight, outcomes[0].error, outcomes[1].error), (4.0, 0.0, 0.75));
@@ -473,8 +475,7 @@ fn drawn_folds_hold_out_every_sample_once() {
             let problem = BinaryProblem { draw, held_out: Some(k), ..BinaryProblem::default() };
             // Every sample is decided to be positive: the error is the share of the negative ones.
             let rules = vec![Rule(vec![(1.0, vec![0.0; data.columns()])])];
-            errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, TWO, &rules)
-                .expect("errors")
+            errors_over_shards(&mut workers, &sizes, &problem, None, TWO, &rules).expect("errors")
         };
         (0..4).map(fold).collect()
     };

@@ -17,7 +17,7 @@ impl Distributed<'_> {
     pub(super) fn errors(
         &mut self,
         problem: &BinaryProblem,
-        measure: Measure,
+        measure: Option<Measure>,
         path: &[Vec<Fit>],
     ) -> Result<(f64, Vec<RuleOutcome>), Error> {
         let rule = |fits: &Vec<Fit>| {
@@ -54,7 +54,7 @@ impl Search for Distributed<'_> {
                 path.truncate(path.iter().position(is_late).unwrap_or(path.len()));
                 self.note = self.note_on_folds(count)?;
                 let (weight, errors) =
-                    self.errors(&self.problem(Some(fold)), how.measure, &path)?;
+                    self.errors(&self.problem(Some(fold)), Some(how.measure), &path)?;
                 if weight <= 0.0 {
                     return Err(margins_optim::Error::EmptyFold(self.fold_name(fold)).into());
                 }

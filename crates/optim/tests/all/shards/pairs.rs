@@ -4,9 +4,9 @@ use margins_calibration::probability::Scheme;
 use margins_data::metrics::Measure;
 use margins_data::{ClassLabels, Dataset, Labels};
 use margins_losses::MarginLoss;
-use margins_optim::path::ClassWeights;
+use margins_optim::path::{ClassWeights, Measured};
 use margins_optim::shards::{
-    BinaryProblem, FoldDraw, Rule, Workers, errors_over_shards, path_over_shards,
+    BinaryProblem, Block, FoldDraw, Rule, Workers, errors_over_shards, path_over_shards,
 };
 use margins_optim::{Error, Fit, Options, Training, lambda_grid};
 
@@ -97,7 +97,7 @@ fn a_pair_has_the_folds_that_are_drawn_for_all() {
         ])];
         let of = (Scheme::OneVersusRest, 4);
         let problem = BinaryProblem { costs, ..held.clone() };
-        let found = errors_over_shards(&mut workers, &sizes, &problem, Measure::Error, of, &rule);
+        let found = errors_over_shards(&mut workers, &sizes, &problem, None, of, &rule);
         held_out += found.expect("errors").0;
         // With n fixed and a penalty that leaves nothing but the intercept, a hinge of equal sides is 1.
         let pair = BinaryProblem { class: 2, against: Some(1), ..held };
@@ -126,7 +126,7 @@ fn rules_decide_by_their_scheme() {
         let mut workers = in_shards(partitions(&data), &loss, 2);
         let mut errors = |functions: &[(f64, Vec<f64>)]| {
             let rules = [Rule(functions.to_vec())];
-            errors_over_shards(&mut workers, &sizes, &all, measure, (scheme, 4), &rules)
+            errors_over_shards(&mut workers, &sizes, &all, Some(measure), (scheme, 4), &rules)
         };
         let (weight, found) = errors(&functions).expect("errors");
         let (mut total, mut expected, mut wrong) = (0.0, 0.0, 0.0);
@@ -150,4 +150,35 @@ fn rules_decide_by_their_scheme() {
         let expected = format!("{} functions are no {scheme} rule of 4 classes", members - 1);
         assert!(refused.contains(&expected), "{refused}");
     }
+}
+
+/// A partition of more rows than are decided at a time has the errors of all of them, and probabilities
+/// only for a measure.
+#[test]
+fn a_large_partition_is_decided_in_parts() {
+    let (data, loss, scheme) = (data(), loss("logistic"), Scheme::OneVersusOne);
+    let rows: Vec<usize> = (0..3000).map(|i| i * 7 % data.rows()).collect();
+    let classes = rows.iter().map(|&i| data.labels().index(i) as u32).collect();
+    let block = Block::new(data.design().select(&rows), classes).expect("one per row");
+    let functions: Vec<(f64, Vec<f64>)> = (0..6)
+        .map(|c| (0.1 * c as f64, (0..4).map(|j| ((c * j) as f64).sin()).collect()))
+        .collect();
+    let score = |i: usize, (b, w): &(f64, Vec<f64>)| b + data.design().sample(i).dot(w);
+    let is_wrong = |&&i: &&usize| {
+        let scores: Vec<f64> = functions.iter().map(|function| score(i, function)).collect();
+        scheme.decide(4, &scores) != data.labels().index(i)
+    };
+    let wrong = rows.iter().filter(is_wrong).count() as f64;
+    let rules = [Rule(functions.clone())];
+    let all = BinaryProblem::default();
+    let errors = |measure: Option<Measure>| {
+        let mut workers = in_shards(vec![block.clone()], &loss, 1);
+        errors_over_shards(&mut workers, &[3000], &all, measure, (scheme, 4), &rules)
+    };
+    let (weight, outcomes) = errors(None).expect("errors");
+    assert_eq!((weight, outcomes[0].error), (3000.0, wrong / 3000.0));
+    assert_eq!(outcomes[0].measured, Measured { log_loss: None, value: None });
+    let (_, measured) = errors(Some(Measure::LogLoss)).expect("errors");
+    assert_eq!(measured[0].error, outcomes[0].error);
+    assert!(measured[0].measured.log_loss.is_some());
 }
