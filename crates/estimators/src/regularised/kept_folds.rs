@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use margins_data::{Classes, Dataset};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
 use margins_optim::{FinishedFolds, FoldOutcome, Lambda, Measured, Options};
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,7 @@ impl ClassifierSettings {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         match (&self.regularisation, folds) {
             (Regularisation::CrossValidated(how), Some(folds)) => {
-                let kept = KeptFolds::open(path, self.describe(data, how, folds))?;
+                let kept = KeptFolds::open(path, self.describe(data, how, folds)?)?;
                 Ok(Some(Box::new(kept)))
             }
             _ => {
@@ -189,7 +189,7 @@ impl ClassifierSettings {
         data: &Dataset<Classes>,
         how: &CrossValidation,
         folds: &Folds,
-    ) -> BTreeMap<String, String> {
+    ) -> Result<BTreeMap<String, String>, Error> {
         // Without `..`, so that the compiler asks of each new option whether folds depend on it.
         let Options {
             solver,
@@ -202,7 +202,7 @@ impl ClassifierSettings {
             watch: _,
         } = &self.options;
         let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
-        let mut words = self.problem_in_words([
+        let others = [
             ("data", digest_of(data)),
             ("folds", digest(&format!("{:?}", folds.splits()))),
             ("measure", how.measure.to_string()),
@@ -213,9 +213,11 @@ impl ClassifierSettings {
             ("max-iterations", format!("{max_iterations:?}")),
             ("closed-form-ray", closed_form_ray.to_string()),
             ("margins", env!("CARGO_PKG_VERSION").to_owned()),
-        ]);
+        ];
+        let scheme = self.scheme_for(data.labels().names().len())?;
+        let mut words = self.problem_in_words(scheme, others);
         words.remove("loss");
-        words
+        Ok(words)
     }
 
     /// Refuses to keep folds that would differ when another run continues.

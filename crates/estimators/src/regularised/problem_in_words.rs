@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use margins_model::Scheme;
+
 use super::settings::ClassifierSettings;
 
 impl ClassifierSettings {
     /// Returns the settings that every fit depends on, by name and in words, with others beside them.
-    /// A file that keeps a part of a job is refused by them where they are not those of the job.
+    /// A file that keeps a part of a job is refused by them where they are not those of the job. The
+    /// scheme is the one that is fitted: what the default is may change between versions.
     pub(super) fn problem_in_words<const N: usize>(
         &self,
+        scheme: Scheme,
         others: [(&str, String); N],
     ) -> BTreeMap<String, String> {
         // Without `..`, so that the compiler asks of each new setting whether fits depend on it.
@@ -16,7 +20,6 @@ impl ClassifierSettings {
             loss,
             kernels,
             fixed_parameter,
-            scheme,
             intercept,
             standardize,
             penalty_factors,
@@ -28,6 +31,7 @@ impl ClassifierSettings {
             // For fits that keep nothing.
             auto_scale: _,
             // Described by the caller, or with the data.
+            scheme: _,
             options: _,
             regularisation: _,
             sample_weights: _,
@@ -50,7 +54,7 @@ impl ClassifierSettings {
         let common = [
             ("loss", loss.specification()),
             ("fixed-parameter", format!("{fixed_parameter:?}")),
-            ("scheme", scheme.as_ref().map_or("default".to_owned(), ToString::to_string)),
+            ("scheme", scheme.to_string()),
             ("intercept", intercept.to_string()),
             ("standardize", standardize.to_string()),
             ("penalty-factors", penalty_factors.unwrap_or_default()),

@@ -113,7 +113,8 @@ impl ClassifierSettings {
         table: &DataSummary,
     ) -> Result<Option<Box<dyn PointFile + '_>>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
-        let file = CheckpointFile { kind: &POINTS, path, settings: self.describe_problem(table) };
+        let settings = self.describe_problem(table)?;
+        let file = CheckpointFile { kind: &POINTS, path, settings };
         let start = Instant::now();
         let found: Option<Vec<KeptPoint>> = file.read()?;
         if found.is_none() {
@@ -126,12 +127,11 @@ impl ClassifierSettings {
 
     /// Returns the settings that define the problems, in words, by which a file of other problems is
     /// recognised. Every point is certified again, so the samples need not be compared.
-    fn describe_problem(&self, table: &DataSummary) -> BTreeMap<String, String> {
+    fn describe_problem(&self, table: &DataSummary) -> Result<BTreeMap<String, String>, Error> {
         let DataSummary { classes, class_rows, features, partitions, folds, .. } = table;
         let data = format!("{classes:?} {class_rows:?} {features} {partitions:?} {folds:?}");
-        self.problem_in_words([
-            ("data", digest(&data)),
-            ("kernel", format!("{:?}", self.kernels.specifications)),
-        ])
+        let others =
+            [("data", digest(&data)), ("kernel", format!("{:?}", self.kernels.specifications))];
+        Ok(self.problem_in_words(self.scheme_for(classes.len())?, others))
     }
 }
