@@ -10,6 +10,7 @@ use std::time::Instant;
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::method::SpaceKind;
+use margins_optim::path::TimeShares;
 use margins_optim::problem::PenaltyFactors;
 use margins_optim::shards::{
     BinaryProblem, FoldDraw, OnLandmarks, PointStore, Workers, path_over_shards,
@@ -384,7 +385,8 @@ impl<'s> Distributed<'s> {
         BinaryProblem { class, against, ..self.problem(held_out) }
     }
 
-    /// Returns the fits at each lambda, one per member, to the rows that are not held out.
+    /// Returns the fits at each lambda, one per member, to the rows that are not held out. The members
+    /// share the time.
     fn paths(
         &mut self,
         held_out: Option<usize>,
@@ -396,8 +398,9 @@ impl<'s> Distributed<'s> {
             return Ok(by_lambda(fits));
         }
         let count = self.problems.len();
+        let shares = TimeShares::new(deadline, count, 1);
         let of_member = |member: usize| {
-            self.path(member, &self.problem_of(member, held_out), lambdas, deadline)
+            self.path(member, &self.problem_of(member, held_out), lambdas, shares.begin())
         };
         let of_members: Result<_, Error> = (0..count).map(of_member).collect();
         Ok(by_lambda(of_members?))

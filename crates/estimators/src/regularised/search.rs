@@ -325,9 +325,10 @@ impl ClassifierSettings {
     }
 }
 
-/// Returns the fits of several members at each lambda, one per member.
+/// Returns the fits of several members at each lambda, one per member, up to the end of the shortest
+/// path.
 pub(super) fn by_lambda(of_members: Vec<Vec<Fit>>) -> Vec<Vec<Fit>> {
-    let count = of_members.first().map_or(0, Vec::len);
+    let count = of_members.iter().map(Vec::len).min().unwrap_or(0);
     let mut path = vec![Vec::new(); count];
     for fits in of_members {
         path.iter_mut().zip(fits).for_each(|(at, fit): (&mut Vec<Fit>, Fit)| at.push(fit));

@@ -17,6 +17,7 @@ use margins_test_support::mixture;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Returns samples of three classes with weights and folds.
@@ -258,6 +259,24 @@ fn the_hinge_agrees_with_that_in_memory() {
     }
 }
 
+/// Pairs of classes share the time, so that the last ones have their part of it.
+#[test]
+fn pairs_share_the_time() {
+    let lambdas = lambda_grid(1.0, 1e-4, 100).expect("a grid");
+    let slow = IterationObserver::new(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        ControlFlow::Continue(())
+    });
+    let settings = ClassifierSettings {
+        time_limit: Some(Duration::from_secs(3)),
+        iterations: slow,
+        ..settings(Regularisation::path(lambdas).expect("lambdas"))
+    };
+    let fitted = fit(&three(), &settings).expect("fits");
+    assert_eq!(fitted.fits.len(), 3);
+    assert!(fitted.fits.iter().all(|fit| fit.lambda.get() < 1.0 && fit.report.iterations > 0));
+}
+
 /// The point of an interrupted fit is kept, certified again by the next run, and refused for
 /// other settings and other fits.
 #[test]
@@ -283,6 +302,8 @@ fn fits_go_on_from_their_points() {
         let [a, b] = [&fitted, &expected].map(|fitted| fitted.fits[0].report.objective);
         assert!((a - b).abs() <= 2e-9 * a, "{a} and {b}");
     }
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert!(text.contains(r#""scheme":"binary""#), "the scheme that is fitted: {text}");
     let other = ClassifierSettings { standardize: true, ..kept.clone() };
     let message = fit(&data, &other).expect_err("other settings");
     assert!(message.contains("it is of a fit with standardize 'false', not 'true'"), "{message}");
