@@ -87,6 +87,18 @@ def test_contests_of_pairs_agree(classes):
     assert_agrees(ml.MarginClassifier("hinge", multi_class="ovo").fit(X, y), np.vstack([X, np.zeros_like(X[:1])]))
 
 
+def test_a_class_without_weight_breaks_no_tie():
+    """Each of three classes wins one pair of them, and that against the fourth class, whose score rounds the others away."""
+    # Labels that features do not explain: pairs contradict each other.
+    X, y = np.random.default_rng(2).normal(size=(200, 3)), np.arange(200) % 4
+    with pytest.warns(UserWarning, match="never predicted"):
+        model = ml.MarginClassifier("logistic", multi_class="ovo").fit(X, y, sample_weight=np.where(y == 3, 0.0, 1.0))
+    scores = model.decision_function(X)[:, :3]
+    tied = (scores.round() == 2).all(axis=1)
+    assert tied.any() and (np.diff(np.sort(scores[tied]), axis=1) > 0).all()
+    assert_agrees(model, X)
+
+
 @pytest.mark.parametrize("classes", [3, 4, 12])
 @pytest.mark.parametrize(("loss", "settings"), [("logistic", {}), ("lhs", {"kernel": "gaussian"}), ("squared-hinge", {"probability": "platt"})])
 def test_coupled_probabilities_of_pairs_agree(loss, settings, classes):

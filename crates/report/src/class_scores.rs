@@ -22,17 +22,15 @@ pub(crate) fn class_scores(model: &Model, scores: &DMatrix<f64>) -> DMatrix<f64>
         | Scheme::MajorityVersusRest
         | Scheme::Plurality => scores.clone(),
         Scheme::OneVersusOne => {
-            let (mut wins, mut sums) =
-                (DMatrix::zeros(rows, classes), DMatrix::zeros(rows, classes));
-            for (member, (i, j)) in Scheme::pairs(classes).enumerate() {
-                for row in 0..rows {
-                    let score = scores[(row, member)];
-                    wins[(row, if score > 0.0 { j } else { i })] += 1.0;
-                    sums[(row, i)] -= score;
-                    sums[(row, j)] += score;
+            let mut all = DMatrix::zeros(rows, classes);
+            for row in 0..rows {
+                let of_members: Vec<f64> = scores.row(row).iter().copied().collect();
+                let standings = Scheme::standings(classes, &of_members);
+                for (class, (wins, sum)) in standings.into_iter().enumerate() {
+                    all[(row, class)] = wins as f64 + sum / (3.0 * (sum.abs() + 1.0));
                 }
             }
-            wins.zip_map(&sums, |wins: f64, sum: f64| wins + sum / (3.0 * (sum.abs() + 1.0)))
+            all
         }
     }
 }

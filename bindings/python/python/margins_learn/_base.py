@@ -24,6 +24,9 @@ from ._values import array_of, refuse_gaps
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+CERTAIN = 1e30
+"""The size of the scores of members that decide one class for every sample, in the library."""
+
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     """Makes a method available where a check allows it, with the type that it has."""
@@ -402,13 +405,17 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
 
 
 def _standing(scores: np.ndarray, classes: int) -> np.ndarray:
-    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores."""
+    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores.
+
+    Members that are certain of a class, as the other one has no weight, do not count in the sum.
+    """
     votes, sums = np.zeros((2, len(scores), classes))
     pairs = ((i, j) for i in range(classes) for j in range(i + 1, classes))
     for score, (i, j) in zip(scores.T, pairs):
         wins = score > 0
         votes[:, j] += wins
         votes[:, i] += ~wins
+        score = np.where(np.abs(score) < CERTAIN, score, 0.0)
         sums[:, j] += score
         sums[:, i] -= score
     return votes + sums / (3 * (np.abs(sums) + 1))

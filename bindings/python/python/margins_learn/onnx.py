@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import ModelClassifier
+from ._base import CERTAIN, ModelClassifier
 from ._onnx_graph import Graph
 from ._regularised import PRECOMPUTED
 
@@ -144,13 +144,18 @@ def _plurality(graph: Graph, scores: str, votes: list[int]) -> str:
 
 
 def _standing(graph: Graph, scores: str, classes: int) -> str:
-    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores."""
+    """Returns the number of pairs that each class wins, plus a fraction below one half that breaks ties by the sum of scores.
+
+    Members that are certain of a class do not count in the sum.
+    """
     first, second = np.triu_indices(classes, 1)
     of_first, of_second = np.eye(classes)[first], np.eye(classes)[second]
     wins = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
     # The first class of a pair has what the second has not.
     votes = graph.add("MatMul", wins, graph.constant(of_second - of_first))
     votes = graph.add("Add", votes, graph.constant(of_first.sum(axis=0)))
+    is_open = graph.add("Less", graph.add("Abs", scores), graph.constant(CERTAIN))
+    scores = graph.add("Where", is_open, scores, graph.constant(0.0))
     sums = graph.add("MatMul", scores, graph.constant(of_second - of_first))
     size = graph.add("Mul", graph.add("Add", graph.add("Abs", sums), graph.constant(1.0)), graph.constant(3.0))
     return graph.add("Add", votes, graph.add("Div", sums, size))

@@ -19,7 +19,8 @@ pub enum Scheme {
     OneVersusRest,
     /// A member for every pair of classes `i < j`, of which `j` is its positive one, in the order
     /// of [`pairs`](Self::pairs): the class that wins most of its pairs; of several the one whose
-    /// signed scores have the largest sum; of several still the first.
+    /// signed scores have the largest sum, without those of [certain](Self::CERTAIN) members; of several
+    /// still the first.
     OneVersusOne,
     /// Two classes, any number of members, of which each votes for the second class where its own
     /// score is greater than 0, else for the first. The score is the share of votes for the second
@@ -49,6 +50,10 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// The size of the score of a member that decides the same class for every sample, because the other
+    /// one has no weight: above every score of a fit, and within single precision.
+    pub const CERTAIN: f64 = 1e30;
+
     /// Returns true if the members vote, so that a score is a share of votes and has no probability.
     pub fn is_vote(self) -> bool {
         matches!(self, Scheme::Majority | Scheme::MajorityVersusRest | Scheme::Plurality)
@@ -135,15 +140,26 @@ impl Scheme {
                 (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
             }
             Scheme::OneVersusOne => {
-                let mut tally = vec![(0usize, 0.0); classes];
-                for ((i, j), &score) in Self::pairs(classes).zip(scores) {
-                    tally[if score > 0.0 { j } else { i }].0 += 1;
-                    tally[i].1 -= score;
-                    tally[j].1 += score;
-                }
-                (1..classes).fold(0, |best, k| if tally[k] > tally[best] { k } else { best })
+                let standings = Self::standings(classes, scores);
+                let better = |best: usize, k: usize| standings[k] > standings[best];
+                (1..classes).fold(0, |best, k| if better(best, k) { k } else { best })
             }
         }
+    }
+
+    /// Returns for each class how [one-versus-one](Self::OneVersusOne) ranks it by the scores of a sample:
+    /// the number of pairs that it wins, and the sum of its signed scores that are smaller than
+    /// [`CERTAIN`](Self::CERTAIN), in which others would round away.
+    pub fn standings(classes: usize, scores: &[f64]) -> Vec<(usize, f64)> {
+        let mut standings = vec![(0, 0.0); classes];
+        for ((i, j), &score) in Self::pairs(classes).zip(scores) {
+            standings[if score > 0.0 { j } else { i }].0 += 1;
+            if score.abs() < Self::CERTAIN {
+                standings[i].1 -= score;
+                standings[j].1 += score;
+            }
+        }
+        standings
     }
 
     /// Writes the probability of every class from the scores of a sample, each member's by the loss; returns
@@ -262,6 +278,10 @@ mod tests {
         // (0, 1), (0, 2), (1, 2): each class wins once; class 2 by the most.
         assert_eq!(OneVersusOne.decide(3, &[-1.0, 3.0, -1.0]), 2);
         assert_eq!(OneVersusOne.decide(3, &[-1.0, 1.0, -1.0]), 0);
+        // Class 3 has no weight: the others have as many votes, and their own scores decide.
+        let certain = -Scheme::CERTAIN;
+        let pairs = [-0.5, 0.25, certain, -0.75, certain, certain];
+        assert_eq!(OneVersusOne.decide(4, &pairs), 1);
         // Two votes beat any sum.
         assert_eq!(OneVersusOne.decide(3, &[0.1, 9.0, -0.1]), 1);
     }

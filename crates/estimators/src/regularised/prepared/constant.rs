@@ -5,10 +5,6 @@ use margins_model::{Model, Scheme};
 use margins_optim::method::Elapsed;
 use margins_optim::{Fit, Lambda, Report, Status};
 
-/// The size of the score of a class that is decided whatever the sample: above every score of a fit,
-/// and within single precision.
-const CERTAIN: f64 = 1e30;
-
 /// Returns the sign that is decided for every sample where only one of the two classes has weight in
 /// these rows, or in all; `None` where both have. Of two classes without weight the negative one is
 /// decided, if some other row has weight.
@@ -52,7 +48,7 @@ pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
     };
     let fit = |&lambda: &Lambda| Fit {
         lambda,
-        intercept: sign * CERTAIN,
+        intercept: sign * Scheme::CERTAIN,
         coef: vec![0.0; coefs],
         report: report.clone(),
     };
@@ -62,7 +58,7 @@ pub(crate) fn constant_fits(sign: f64, coefs: usize, lambdas: &[Lambda]) -> Vec<
 /// Returns a sentence on the classes that a model never decides, because no row of theirs has a weight.
 pub(crate) fn of_absent_classes(model: &Model) -> Option<String> {
     let (classes, members) = (model.classes(), model.members());
-    let is_certain = |member: usize, sign: f64| members[member].intercept == sign * CERTAIN;
+    let is_certain = |member: usize, sign: f64| members[member].intercept == sign * Scheme::CERTAIN;
     let mut is_absent = vec![false; classes.len()];
     match model.scheme() {
         Scheme::Binary => is_absent = [1.0, -1.0].map(|sign| is_certain(0, sign)).to_vec(),
