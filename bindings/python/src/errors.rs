@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTimeoutError, PyValueError};
 
 /// Returns the exception for an error.
 pub(crate) fn to_python(error: Error) -> PyErr {
-    let message = error.to_string();
+    let message = in_python(error.to_string());
     match error {
         Error::Model(error) => of_model(error),
         Error::Data(error) => of_data(error),
@@ -43,11 +43,17 @@ fn in_words(error: Model, message: String) -> PyErr {
     }
 }
 
-/// The advice of the library that names options of the command, and that for Python.
-const ADVICE: [(&str, &str); 3] = [
+/// The advice of the library that names options of the command or schemes, and that for Python.
+const ADVICE: [(&str, &str); 6] = [
     ("; a column of labels has to be named (--label)", "; leave it out"),
     ("(--unknown none)", "(encode={'unknown': 'none'})"),
     ("(--drop ", "(with encode={'drop': [...]}: "),
+    (
+        "take joint, one-versus-one or one-versus-rest",
+        "take multi_class=\"joint\", \"ovo\" or \"ovr\"",
+    ),
+    ("take one-versus-one or one-versus-rest", "take multi_class=\"ovo\" or \"ovr\""),
+    ("take one-versus-rest", "take multi_class=\"ovr\""),
 ];
 
 /// Returns a message whose advice names settings of Python.

@@ -964,7 +964,7 @@ def test_every_member_has_duals_one_versus_rest():
     fitted = ml.MarginClassifier("hinge", multi_class="ovr", keep_duals=True).fit(X, y)
     assert fitted.duals_.shape == (3, 60) and len(fitted.constrained_form_) == 3
     assert fitted.duals_.min() >= 0 and fitted.duals_.max() <= 1
-    with pytest.raises(ValueError, match="one-versus-one"):
+    with pytest.raises(ValueError, match='one-versus-one: take multi_class="ovr", whose'):
         ml.MarginClassifier("hinge", keep_duals=True).fit(X, y)
     with pytest.raises(ValueError, match="keep_duals"):
         ml.MarginClassifier("logistic", C=np.inf, keep_duals=True).fit(X, y == 0)

@@ -76,7 +76,9 @@ class RobustClassifier(OneKernel, ModelClassifier):
         Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
         classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
         other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
-        with the largest hinge over the other classes.
+        with the largest hinge over the other classes. The default had the best mean rank by error and log-loss on ten
+        data sets. k classes have k(k - 1)/2 pairs: from some hundred classes on, `"ovr"` with its k classifiers takes
+        less time and memory.
     tol : float > 0, default=1e-9
         Relative duality gap to reach. For an objective without a gap: the relative decrease over twenty steps below
         which the descent ends.

@@ -81,7 +81,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     keep_duals : bool, default=False
         If True, keep the dual variables of the fit and its constrained form. They are `duals_` and `constrained_form_`.
         The constrained form bounds the norm of the coefficients instead of penalising it; for the leaky hockey stick it
-        is the problem with slacks of its paper.
+        is the problem with slacks of its paper. Of more than two classes only `multi_class="ovr"` has them, not the
+        default.
     cv : int, splitter, array, str or None, default=None
         Number of stratified folds. Default: 5. It is at least 2; by default at most the number of samples of the
         smallest class with two or more. Instead of a number: any splitter of scikit-learn, such as `ShuffleSplit(10)`,
@@ -128,7 +129,9 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         Scheme. `"ovr"`: One-versus-rest: one binary classifier per class. `"ovo"`: One-versus-one: one binary
         classifier per pair of classes. `"joint"`: One problem for all classes: the loss of every class against every
         other. `"multinomial"`: Multinomial logistic regression, with the logistic loss. `"crammer-singer"`: One problem
-        with the largest hinge over the other classes.
+        with the largest hinge over the other classes. The default had the best mean rank by error and log-loss on ten
+        data sets. k classes have k(k - 1)/2 pairs: from some hundred classes on, `"ovr"` with its k classifiers takes
+        less time and memory.
     probability : {"loss", "platt"}, default="loss"
         Probability estimates. `"loss"`: Probabilities of the loss; hinge, leaky-relu and garg-roth have none.
         `"platt"`: Platt scaling of cross-validated scores, for any loss.

@@ -123,7 +123,7 @@ impl ClassifierSettings {
         let hopeless = "it compares the mistakes on single samples, which workers do not report";
         let is_mapped = self.landmarks()?.is_some();
         let scheme = self.scheme_for(table.classes.len())?;
-        let in_memory = "take one-versus-rest, or rows in memory";
+        let in_memory = "take one-versus-one or one-versus-rest, or rows in memory";
         let refused = [
             (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (
@@ -131,7 +131,11 @@ impl ClassifierSettings {
                 "a kernel with several classes in one problem",
                 in_memory,
             ),
-            (scheme == Scheme::CrammerSinger, "crammer-singer classes", in_memory),
+            (
+                scheme == Scheme::CrammerSinger,
+                "crammer-singer classes",
+                "take joint, one-versus-one or one-versus-rest, or rows in memory",
+            ),
             (
                 scheme.is_joint()
                     && self.penalty_factors.as_ref().is_some_and(PenaltyFactors::has_free),
