@@ -3,6 +3,8 @@
 //! epoch of a stochastic solver. Sums run in a fixed number of lanes, so that results do not depend
 //! on the instruction set.
 
+use std::hint::black_box;
+
 use pulp::{Arch, Simd, WithSimd};
 
 const LANES: usize = 8;
@@ -52,6 +54,16 @@ pub(crate) fn axpy(factor: f64, x: &[f64], out: &mut [f64]) {
     for (o, x) in out.iter_mut().zip(x) {
         *o += factor * x;
     }
+}
+
+/// Clears the upper halves of the vector registers, as a function does that was compiled for them when it
+/// returns.
+pub(crate) fn leave_wide_registers() {
+    Arch::new().dispatch(|| {
+        let mut numbers = black_box([0.0f64; 4]);
+        numbers.iter_mut().for_each(|x| *x += 1.0);
+        black_box(numbers);
+    });
 }
 
 /// Computes `out[i] = <samples_i, w>` for samples one after the other.

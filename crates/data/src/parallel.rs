@@ -19,6 +19,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::inner_loops::leave_wide_registers;
+
 #[cfg(any(test, not(feature = "rayon")))]
 mod one_thread;
 #[cfg(feature = "rayon")]
@@ -36,10 +38,16 @@ pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Ve
 type Loop = fn(Range<usize>, &(dyn Fn(usize) + Sync));
 
 /// Returns what [`map`] does, by a loop over a range.
+///
+/// Products of faer leave numbers in the upper halves of vector registers. Until these are cleared, scalar
+/// instructions of the two encodings, such as calls of `exp` between those of a portable build, wait for each
+/// other: on some processors ten times as long as they take. So every turn begins and ends with clear ones.
 fn map_by<R: Send>(each: Loop, range: Range<usize>, turn: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
     let results: Vec<Mutex<Option<R>>> = range.clone().map(|_| Mutex::new(None)).collect();
     each(0..results.len(), &|k| {
+        leave_wide_registers();
         let result = turn(range.start + k);
+        leave_wide_registers();
         *open(&results[k]) = Some(result);
     });
     results.into_iter().filter_map(|place| place.into_inner().ok()?).collect()

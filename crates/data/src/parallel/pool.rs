@@ -5,7 +5,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 pub(super) fn each(range: Range<usize>, turn: &(dyn Fn(usize) + Sync)) {
-    range.into_par_iter().with_max_len(1).for_each(turn);
+    // One turn is not worth the way to another thread.
+    match range.len() {
+        1 => turn(range.start),
+        _ => range.into_par_iter().with_max_len(1).for_each(turn),
+    }
 }
 
 pub(super) fn threads() -> usize {
