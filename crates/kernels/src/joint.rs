@@ -4,7 +4,7 @@
 //! kernel. In coordinates Z of the samples, with `Z Z' = K`, it is the linear problem, to which
 //! [`Training::joint_path`] brings its certificate.
 
-use margins_data::{Classes, Dataset, Design};
+use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_optim::path::JointFit;
 use margins_optim::problem::JointForm;
@@ -21,10 +21,10 @@ use crate::{Error, Gram, Kernel, PivotedCholesky, Route, combine_all, diagonal};
 /// matrix over the rows of the data: the coefficients of a class are those of the kernel sections at all
 /// rows. The matrix is taken as given, with any standardisation of its features.
 ///
-/// For a loss with a kink dual ascent works on the matrix itself. Otherwise, and where that is too slow,
-/// coordinates are those of a pivoted Cholesky factor where the rank of K, to ten digits of its trace, is
-/// so low that they save time, and those of the eigenspace otherwise. The gap is for K itself, as by
-/// [`joint_certificates`].
+/// For a loss with a kink dual ascent works on the matrix itself. For another one coordinates are those of a
+/// pivoted Cholesky factor where the rank of K, to ten digits of its trace, is so low that they save time;
+/// otherwise Newton's method takes products of K, which need not be held. Few samples, and fits that stall,
+/// have coordinates of the eigenspace. The gap is for K itself, as by [`joint_certificates`].
 ///
 /// ```
 /// use margins_data::{Classes, Dataset, Design};
@@ -43,8 +43,8 @@ use crate::{Error, Gram, Kernel, PivotedCholesky, Route, combine_all, diagonal};
 /// ```
 ///
 /// # Errors
-/// The errors of [`Training::joint_path`]; another number of rows than of samples. [`Error::NotHeld`]: the
-/// matrix is not in memory and has no factor of low rank.
+/// The errors of [`Training::joint_path`]; another number of rows than of samples; kernel values that are not
+/// finite. [`Error::NotHeld`]: the matrix is not in memory, and the loss has a kink or samples are few.
 pub fn joint_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     form: JointForm,
@@ -79,7 +79,20 @@ pub fn joint_path<L: MarginLoss + ?Sized>(
     }
     let rank = Route::SampleSpace.largest_rank(Solver::Auto, found);
     let Some(factor) = rank.and_then(|rank| gram.low_rank_factor(rank)) else {
-        return in_eigenspace(lambdas);
+        let shape = (found, data.labels().names().len());
+        let multiplies = Route::multiplies(form, training.loss, training.options.solver, shape);
+        if !multiplies {
+            return in_eigenspace(lambdas);
+        }
+        let multiply = |x: &DMatrix<f64>| gram.multiply(x);
+        let diagonal = gram.diagonal();
+        let mut fits =
+            training.joint_path_by_products(form, data, &diagonal, &multiply, lambdas)?;
+        gram.check()?;
+        if gram.matrix().is_some() {
+            again(&mut fits, Status::Stalled)?;
+        }
+        return Ok(fits);
     };
     let kept = &keeping(training);
     let mut fits = path_in(kept, form, data, factor.coordinates(), factor.lift(), lambdas)?;

@@ -14,6 +14,7 @@ mod constrained;
 pub(crate) mod dual;
 mod evaluator;
 mod examine;
+mod on_kernel;
 mod primal;
 
 pub use constrained::{
@@ -22,6 +23,7 @@ pub use constrained::{
 pub use evaluator::Evaluator;
 pub(crate) use evaluator::Valued;
 pub use examine::contradicts_itself;
+pub(crate) use on_kernel::OnKernel;
 
 /// A bound on the distance of a point to the minimum.
 ///

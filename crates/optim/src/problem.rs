@@ -55,5 +55,5 @@ pub use penalty_factors::{Penalty, PenaltyFactors};
 pub(crate) use per_sample::{Room, Signs, Weights};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
-pub(crate) use rivals::{Rivals, laplacian};
+pub(crate) use rivals::{ROWS, Rivals, laplacian};
 pub use sums::Sums;

@@ -2,6 +2,8 @@
 //! rows times several vectors. They are here and not in `margins-data` because they need faer, which
 //! a program that only reads data should not compile.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -233,17 +235,13 @@ pub fn multiply_all(design: &Design, vectors: &[f64], k: usize) -> Vec<f64> {
 /// # Panics
 /// If the lengths differ from these.
 pub fn multiply_all_transposed(design: &Design, z: &[f64], k: usize, out: &mut [f64]) {
-    const ROWS: usize = 1 << 10;
-    const MOST_PARTS: usize = 8;
     let (n, p) = (design.rows(), design.columns());
     assert_eq!((z.len(), out.len()), (n * k, k * p), "shapes of sums over samples");
     if out.is_empty() {
         return;
     }
-    let parts = n.div_ceil(ROWS).clamp(1, MOST_PARTS);
-    let rows = n.div_ceil(parts);
-    let of_part = |part: usize| {
-        let (first, last) = ((part * rows).min(n), ((part + 1) * rows).min(n));
+    let of_part = |rows: Range<usize>| {
+        let (first, last) = (rows.start, rows.end);
         let mut sums = vec![0.0; k * p];
         let z = &z[first * k..last * k];
         match design.dense_samples() {
@@ -267,11 +265,54 @@ pub fn multiply_all_transposed(design: &Design, z: &[f64], k: usize, out: &mut [
         }
         sums
     };
+    let sums = sum_of_parts(n, of_part);
+    let sums = if design.is_sparse() { transposed(&sums, k, p) } else { sums };
+    out.copy_from_slice(&sums);
+}
+
+/// Returns k sums over all samples of the squares of their features, each times a number: of n x k numbers,
+/// those of a sample one after another, k vectors of length p one after the other.
+pub(crate) fn sums_of_squares(design: &Design, z: &[f64], k: usize) -> Vec<f64> {
+    let p = design.columns();
+    let of_part = |rows: Range<usize>| {
+        let mut sums = vec![0.0; k * p];
+        for i in rows {
+            let z = &z[i * k..(i + 1) * k];
+            design.sample(i).for_each(|j, x| {
+                let of_feature = sums[j * k..(j + 1) * k].iter_mut().zip(z);
+                of_feature.for_each(|(sum, z)| *sum += z * (x * x));
+            });
+        }
+        sums
+    };
+    transposed(&sum_of_parts(design.rows(), of_part), k, p)
+}
+
+/// Returns the sum of what parts of n rows give, in parallel.
+fn sum_of_parts(n: usize, of_part: impl Fn(Range<usize>) -> Vec<f64> + Sync) -> Vec<f64> {
+    const ROWS: usize = 1 << 10;
+    const MOST_PARTS: usize = 8;
+    let parts = n.div_ceil(ROWS).clamp(1, MOST_PARTS);
+    let rows = n.div_ceil(parts);
+    let of_part = |part: usize| of_part((part * rows).min(n)..((part + 1) * rows).min(n));
     let mut parts = parallel::map(0..parts, of_part).into_iter();
     let mut sums = parts.next().unwrap_or_default();
     parts.for_each(|part| sums.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x));
-    let sums = if design.is_sparse() { transposed(&sums, k, p) } else { sums };
-    out.copy_from_slice(&sums);
+    sums
+}
+
+/// Returns the k x k matrix `sum_i a_i b_i'` of vectors of length k, given one after the other.
+pub(crate) fn sum_of_outer_products(a: &[f64], b: &[f64], k: usize) -> DMatrix<f64> {
+    let mut sum = DMatrix::zeros(k, k);
+    matmul(
+        MatMut::from_column_major_slice_mut(sum.as_mut_slice(), k, k),
+        Accum::Replace,
+        MatRef::from_column_major_slice(a, k, a.len() / k),
+        MatRef::from_column_major_slice(b, k, b.len() / k).transpose(),
+        1.0,
+        Par::Seq,
+    );
+    sum
 }
 
 /// Returns the transpose of a `rows x columns` matrix; both are stored column by column.

@@ -1,6 +1,7 @@
 //! Dense matrices: their memory, products, and whether they are positive semidefinite.
 
 use faer::{Accum, MatMut, MatRef, Par, Side};
+use margins_data::parallel;
 use nalgebra::DMatrix;
 
 use crate::Error;
@@ -36,6 +37,30 @@ pub(crate) fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
         Par::Seq,
     );
     out
+}
+
+/// Returns `K X` for a symmetric matrix K; in parallel if X has more than one column.
+pub(super) fn symmetric_product(matrix: &DMatrix<f64>, x: &DMatrix<f64>) -> DMatrix<f64> {
+    const ROWS: usize = 256;
+    let (n, k) = x.shape();
+    if k < 2 {
+        return product(matrix, x);
+    }
+    // A column of the transposed product takes one of K.
+    let mut transposed = DMatrix::zeros(k, n);
+    parallel::for_each_chunk(transposed.as_mut_slice(), ROWS * k, |part, out| {
+        let rows = out.len() / k;
+        let columns = &matrix.as_slice()[part * ROWS * n..][..rows * n];
+        faer::linalg::matmul::matmul(
+            MatMut::from_column_major_slice_mut(out, k, rows),
+            Accum::Replace,
+            MatRef::from_column_major_slice(x.as_slice(), n, k).transpose(),
+            MatRef::from_column_major_slice(columns, n, rows),
+            1.0,
+            Par::Seq,
+        );
+    });
+    transposed.transpose()
 }
 
 /// Returns zeros for a matrix of order n, if the system has the memory.

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use margins_data::Memory;
 use nalgebra::DMatrix;
 
+use super::dense::symmetric_product;
 use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
-use super::product;
 use crate::room::is_free;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
 
@@ -174,7 +174,7 @@ impl Entries {
     /// Returns `K X`.
     pub(crate) fn multiply_all(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Entries::Stored { matrix, .. } => product(matrix, x),
+            Entries::Stored { matrix, .. } => symmetric_product(matrix, x),
             Entries::Features(products) => products.multiply_all(x),
             Entries::Computed(matrix) => matrix.multiply(x),
         }

@@ -12,6 +12,7 @@
 
 mod expansion;
 mod face;
+mod on_features;
 
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -24,6 +25,7 @@ use crate::space::joint::JointSamples;
 use crate::space::{Duals, Scores};
 
 pub(crate) use self::expansion::{Expansion, OnFeatures, OnMatrix};
+pub(crate) use self::on_features::FeatureAscent;
 
 /// The seed of the order in which samples are visited.
 const SEED: u64 = 1;

@@ -151,6 +151,19 @@ impl Route {
         solver == Solver::Auto && form.has_kink(loss)
     }
 
+    /// Returns true if [Newton's method with products](crate::path::joint_path_by_products) of the kernel matrix
+    /// of n samples is a faster way to the minimum of k classes in one problem than coordinates of its
+    /// eigenspace: for a differentiable loss, unless these are so few that one dense system has them all.
+    pub fn multiplies<L: MarginLoss + ?Sized>(
+        form: JointForm,
+        loss: &L,
+        solver: Solver,
+        (n, k): (usize, usize),
+    ) -> bool {
+        let is_asked = matches!(solver, Solver::Auto | Solver::Newton);
+        is_asked && !form.has_kink(loss) && n * k > LARGEST_DENSE_ORDER
+    }
+
     /// Returns true if the inner products of `rows` samples in features, so many `columns`, are a faster
     /// way to a minimum than the features themselves: for the hinge, if there are at most 64 samples per
     /// feature.

@@ -5,7 +5,8 @@ use margins_losses::MarginLoss;
 
 use crate::Error;
 use crate::method::{
-    Coordinates, Fit, Observer, Options, Report, SpaceKind, coordinates_of_classes,
+    Coordinates, FeatureAscent, Fit, Observer, Options, Report, SpaceKind, coordinates_of_classes,
+    suits_ascent,
 };
 use crate::path::over::{Start, path_from, path_with_duals};
 use crate::problem::summation::dot;
@@ -185,20 +186,33 @@ pub(super) fn with_samples<L: MarginLoss + ?Sized, T>(
         FreePart { columns: objective.independent_free(), intercept: objective.has_intercepts };
     let rivals = &objective.rivals(&objective.present());
     let (data, samples) = ((&*objective.design, extent), (rivals, weights));
+    let shape = (objective.design.rows(), objective.design.columns());
+    let suits = suits_ascent(shape) && free.columns.get().is_empty();
+    let ascends = suits.then_some(&*objective.design);
     match form {
         JointForm::Pairwise => {
             let risk = EmpiricalRisk::of_margins(*loss, Pairwise::<L>::weights(weights, rivals));
             let risk = Pairwise::new(&risk, rivals);
-            call(JointSamples::new(data, samples, free, risk))
+            call(by_ascent(JointSamples::new(data, samples, free, risk), ascends))
         }
         JointForm::Multinomial => {
             let risk = Multinomial::new(weights, rivals);
-            call(JointSamples::new(data, samples, free, risk))
+            call(by_ascent(JointSamples::new(data, samples, free, risk), ascends))
         }
         JointForm::CrammerSinger => {
             let risk = CrammerSinger::new(weights, rivals);
-            call(JointSamples::new(data, samples, free, risk))
+            call(by_ascent(JointSamples::new(data, samples, free, risk), ascends))
         }
+    }
+}
+
+/// Returns samples that dual ascent in features minimises if they are given and the loss has a kink.
+fn by_ascent<'o>(samples: JointSamples<'o>, features: Option<&'o Design>) -> JointSamples<'o> {
+    match features {
+        Some(design) if samples.parts().0.kink().is_some() => {
+            samples.solved_by(FeatureAscent::new(design))
+        }
+        _ => samples,
     }
 }
 

@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 
 use super::held_out::FinishedFolds;
 use super::joint::{JointFit, joint_path};
-use super::joint_on_matrix::joint_path_on_matrix;
+use super::joint_on_kernel::{joint_path_by_products, joint_path_on_matrix};
 use super::sensitivity::Sensitivity;
 use crate::certificate::DualSolution;
 use crate::method::{Ending, Iteration, Observed, Watch};
@@ -217,6 +217,24 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     ) -> Result<Vec<JointFit>, Error> {
         let objective = self.joint_objective(form, data)?;
         joint_path_on_matrix(&objective, matrix, lambdas, &self.options, self.observer)
+    }
+
+    /// Returns what [`joint_path_on_matrix`](Self::joint_path_on_matrix) does for a differentiable loss, given
+    /// the diagonal of the matrix and its products: see [`joint_path_by_products`].
+    ///
+    /// # Errors
+    /// The errors of [`joint_path_by_products`] and [`JointObjective::of`].
+    pub fn joint_path_by_products(
+        &self,
+        form: JointForm,
+        data: &Dataset<Classes>,
+        diagonal: &[f64],
+        multiply: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<JointFit>, Error> {
+        let objective = self.joint_objective(form, data)?;
+        let (options, observer) = (&self.options, self.observer);
+        joint_path_by_products(&objective, diagonal, multiply, lambdas, options, observer)
     }
 
     /// Returns the objective of several classes in one problem, without features that no penalty acts on.

@@ -285,6 +285,11 @@ impl BlockSums {
         self.excess.iter().zip(&self.sizes).map(ratio).fold(0.0, f64::max)
     }
 
+    /// Returns true if duals are balanced, so that no move follows.
+    pub(crate) fn is_balanced(&self) -> bool {
+        self.relative() <= BALANCED
+    }
+
     /// Returns the `delta` that takes the excess away to first order.
     fn delta(&self) -> Option<Vec<f64>> {
         let factor = Pivoted::of(&self.gram)?;
@@ -317,7 +322,7 @@ pub(crate) fn balance(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums)
         }
         excess = left;
     }
-    if sums.relative() <= BALANCED { moves } else { project(look) }
+    if sums.is_balanced() { moves } else { project(look) }
 }
 
 /// The excess, relative to the size of its terms, up to which duals are balanced.
@@ -331,7 +336,7 @@ fn project(mut look: impl FnMut(&[BlockMove], Mobility) -> BlockSums) -> Vec<Blo
     let mut sums = look(&[], Mobility::All);
     let mut delta = vec![0.0; sums.excess.len()];
     for _ in 0..STEPS {
-        if sums.relative() <= BALANCED {
+        if sums.is_balanced() {
             break;
         }
         let Some(step) = sums.delta() else { break };

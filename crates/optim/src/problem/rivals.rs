@@ -2,7 +2,11 @@
 
 use std::borrow::Cow;
 
+use margins_data::parallel;
 use nalgebra::DMatrix;
+
+/// The samples of a part that a thread takes.
+pub(crate) const ROWS: usize = 1 << 10;
 
 /// The classes of n samples, of k, with the layout of their margins: those of sample i are the
 /// k - 1 numbers `u_ic = s_y(x_i) - s_c(x_i)` for its class y and its rivals c, ascending.
@@ -53,10 +57,14 @@ impl<'a> Rivals<'a> {
 
     /// Writes the margins of scores.
     pub(crate) fn margins(&self, scores: &[f64], out: &mut [f64]) {
-        let (scores, out) = (scores.chunks_exact(self.count), out.chunks_exact_mut(self.count - 1));
-        for ((class, scores), out) in self.classes().zip(scores).zip(out) {
-            out.iter_mut().zip(self.of(class)).for_each(|(u, c)| *u = scores[class] - scores[c]);
-        }
+        let k = self.count;
+        parallel::for_each_chunk(out, ROWS * (k - 1), |part, out| {
+            let scores = scores[part * ROWS * k..].chunks_exact(k);
+            for (i, (scores, out)) in (part * ROWS..).zip(scores.zip(out.chunks_exact_mut(k - 1))) {
+                let own = self.class(i);
+                out.iter_mut().zip(self.of(own)).for_each(|(u, c)| *u = scores[own] - scores[c]);
+            }
+        });
     }
 
     /// Writes the margins of scores that are each the sum of two numbers, as such sums themselves.
@@ -92,31 +100,14 @@ impl<'a> Rivals<'a> {
             out[class] = own;
         }
     }
-
-    /// Calls a function with the class, a rival and the number of every pair of one sample after another.
-    pub(crate) fn for_each_pair(&self, mut visit: impl FnMut(usize, usize, usize)) {
-        let mut pair = 0;
-        for class in self.classes() {
-            for c in self.of(class) {
-                visit(class, c, pair);
-                pair += 1;
-            }
-        }
-    }
 }
 
-/// Returns the sum of Laplacian matrices over the k classes that have these edges, each with its weight: second
-/// derivatives of functions of differences of scores.
-pub(crate) fn laplacian(
-    k: usize,
-    edges: impl FnOnce(&mut dyn FnMut(usize, usize, f64)),
-) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(k, k);
-    edges(&mut |a, b, weight| {
-        matrix[(a, a)] += weight;
-        matrix[(b, b)] += weight;
-        matrix[(a, b)] -= weight;
-        matrix[(b, a)] -= weight;
-    });
+/// Returns the Laplacian matrix over the classes whose edge between a and b has the weight `W_ab + W_ba`: second
+/// derivatives of a function of differences of scores. The diagonal of W does not count.
+pub(crate) fn laplacian(weights: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut matrix = -(weights + weights.transpose());
+    matrix.fill_diagonal(0.0);
+    let sums = -matrix.column_sum();
+    matrix.set_diagonal(&sums);
     matrix
 }

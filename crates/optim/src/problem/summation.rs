@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use margins_data::parallel;
+
 /// The number of terms that are added up before halves of the whole are.
 pub const BLOCK: usize = 64;
 const LANES: usize = 8;
@@ -61,6 +63,33 @@ pub fn sum_of_blocks<const N: usize>(
 ) -> [f64; N] {
     let of_block = &mut |k: usize| block(k * BLOCK..((k + 1) * BLOCK).min(count));
     sum_between(0, count.div_ceil(BLOCK), of_block)
+}
+
+/// Returns the sums over rows of k numbers, each times a factor of the row: of [`BLOCK`] rows one after
+/// another, then pairwise.
+pub(crate) fn sums_of_rows(
+    rows: &[f64],
+    k: usize,
+    factor: &(dyn Fn(usize) -> f64 + Sync),
+) -> Vec<f64> {
+    let mut blocks = parallel::map(0..rows.len().div_ceil(BLOCK * k), |block| {
+        let mut sums = vec![0.0; k];
+        let first = block * BLOCK;
+        for (i, row) in (first..).zip(rows[first * k..].chunks_exact(k).take(BLOCK)) {
+            let factor = factor(i);
+            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += factor * x);
+        }
+        sums
+    });
+    let mut width = 1;
+    while width < blocks.len() {
+        for at in (0..blocks.len() - width).step_by(2 * width) {
+            let other = std::mem::take(&mut blocks[at + width]);
+            blocks[at].iter_mut().zip(&other).for_each(|(sum, x)| *sum += x);
+        }
+        width *= 2;
+    }
+    blocks.into_iter().next().unwrap_or_else(|| vec![0.0; k])
 }
 
 /// Returns the sums of the entries of `term(a_i, b_i, c_i)` over a block of three vectors.

@@ -3,7 +3,7 @@
 //! * [`JointRisk`]: the first part of the objective, as a function of margins over rivals:
 //!   [`Pairwise`] for a margin loss, [`Multinomial`] for the multinomial logistic loss, and
 //!   [`CrammerSinger`] for the largest hinge.
-//! * [`JointSamples`]: the space of such a problem.
+//! * [`JointSamples`]: the space of such a problem. [`DualSolver`]: a method for all of it.
 
 mod crammer_singer;
 mod multinomial;
@@ -15,13 +15,12 @@ use margins_data::{Design, parallel};
 use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
 
-use crate::method::{BlockAscent, OnFeatures, is_over, suits_ascent};
-use crate::problem::summation::{dot, sum_of_blocks};
+use crate::problem::summation::{dot, sums_of_rows};
 use crate::problem::{
     Block, BlockMove, BlockSums, FenchelYoung, FreeColumns, FreePart, MarginSummary, Mobility,
     Point, Rivals, Sums, Weights, balance, weighted,
 };
-use crate::products::{multiply_all, multiply_all_transposed, weighted_gram};
+use crate::products::{multiply_all, multiply_all_transposed, sums_of_squares, weighted_gram};
 use crate::space::{Curvature, Decline, Duals, Extent, MergedProblem, Scores, Smoothing, Space};
 use crate::{Error, Lambda};
 
@@ -29,6 +28,18 @@ pub(crate) use crammer_singer::CrammerSinger;
 pub(crate) use multinomial::Multinomial;
 pub(crate) use pairwise::{Pairwise, has_no_flow};
 pub(crate) use risk::JointRisk;
+
+/// A method that minimises F over [`JointSamples`] in the dual.
+pub(crate) trait DualSolver<'o> {
+    /// Returns the coefficients and the duals of the minimum, to the tolerance of a problem in which no sample
+    /// is merged; `None` if that takes too long.
+    fn solve(
+        &mut self,
+        samples: &mut JointSamples<'o>,
+        lambda: Lambda,
+        problem: &MergedProblem<'_>,
+    ) -> Option<(Vec<f64>, Vec<f64>)>;
+}
 
 /// Samples of k classes in memory, as the margins that they have over the other classes.
 ///
@@ -51,8 +62,8 @@ pub(crate) struct JointSamples<'o> {
     curvatures: Vec<f64>,
     /// Memory for margins.
     margins: Vec<f64>,
-    /// The dual ascent at the last lambda.
-    ascent: Option<BlockAscent<OnFeatures<'o>>>,
+    /// A faster method for all of the samples.
+    solver: Option<Box<dyn DualSolver<'o> + 'o>>,
 }
 
 impl<'o> JointSamples<'o> {
@@ -101,8 +112,13 @@ impl<'o> JointSamples<'o> {
             mean_square: 0.0,
             curvatures: Vec::new(),
             margins: vec![0.0; rivals.pairs()],
-            ascent: None,
+            solver: None,
         }
+    }
+
+    /// Gives the samples a faster method for all of them.
+    pub(crate) fn solved_by(self, solver: impl DualSolver<'o> + 'o) -> Self {
+        JointSamples { solver: Some(Box::new(solver)), ..self }
     }
 
     fn count(&self) -> usize {
@@ -147,9 +163,8 @@ impl<'o> JointSamples<'o> {
     fn write_sums(&self, of_classes: &[f64], out: &mut [f64]) {
         let (coef, intercepts) = out.split_at_mut(self.penalised());
         multiply_all_transposed(self.design, of_classes, self.count(), coef);
-        for (class, out) in intercepts.iter_mut().enumerate() {
-            *out = self.total(of_classes, class, &|_| 1.0);
-        }
+        let totals = self.totals(of_classes, &|_| 1.0);
+        intercepts.iter_mut().zip(&totals).for_each(|(out, total)| *out = *total);
         self.places_at_zero().for_each(|place| out[place] = 0.0);
     }
 
@@ -167,13 +182,9 @@ impl<'o> JointSamples<'o> {
         (0..k).map(|class| pulls.iter().skip(class).step_by(k).copied().collect()).collect()
     }
 
-    /// Returns the sum over the samples of the numbers for a class, each times a number of the sample.
-    fn total(&self, of_classes: &[f64], class: usize, of_sample: &dyn Fn(usize) -> f64) -> f64 {
-        let k = self.count();
-        let [total] = sum_of_blocks(self.rivals.samples(), |rows| {
-            [rows.map(|i| of_classes[i * k + class] * of_sample(i)).sum::<f64>()]
-        });
-        total
+    /// Returns the sums over the samples of the numbers of every class, each times a number of the sample.
+    fn totals(&self, of_classes: &[f64], of_sample: &(dyn Fn(usize) -> f64 + Sync)) -> Vec<f64> {
+        sums_of_rows(of_classes, self.count(), of_sample)
     }
 
     /// Returns the least margin of every sample over a rival.
@@ -196,11 +207,14 @@ impl<'o> JointSamples<'o> {
     /// Moves duals by a function of the free columns.
     pub(crate) fn move_duals(&self, duals: &mut [f64], by: &BlockMove) {
         let (width, last) = (self.block.width(), self.count() - 1);
-        self.risk.move_duals(duals, by, &|i, class, delta| {
-            let of_class = delta.chunks_exact(width).nth(class).filter(|_| class < last);
-            let terms = of_class.into_iter().flatten().zip(self.block.sample(i));
-            terms.map(|(d, z)| d * z).sum::<f64>()
-        });
+        let (BlockMove::PullIn(delta) | BlockMove::Shift(delta)) = by;
+        let mut changes = vec![0.0; self.rivals.samples() * self.count()];
+        for (i, changes) in changes.chunks_exact_mut(self.count()).enumerate() {
+            for (change, delta) in changes[..last].iter_mut().zip(delta.chunks_exact(width)) {
+                *change = delta.iter().zip(self.block.sample(i)).map(|(d, z)| d * z).sum();
+            }
+        }
+        self.risk.move_duals(duals, by, &changes);
     }
 
     /// Returns the lower triangles of `Z' D_c Z`, of which every class gets its own samples: all of them if the
@@ -239,30 +253,47 @@ impl<'o> JointSamples<'o> {
 
     /// Returns the sums that duals are balanced by, for one class after another but the last.
     pub(crate) fn block_sums(&self, duals: &[f64], by: Mobility) -> BlockSums {
-        let (width, others) = (self.block.width(), self.count() - 1);
-        let value = |t: usize| move |i: usize| self.block.sample(i)[t];
+        let [excess, sizes] = self.excess(duals);
+        BlockSums { excess, sizes, gram: self.mobility(duals, by) }
+    }
+
+    /// Returns the sums of the pulls of duals, each times a free column, and those of their sizes.
+    fn excess(&self, duals: &[f64]) -> [Vec<f64>; 2] {
+        let (block, width, others) = (&self.block, self.block.width(), self.count() - 1);
+        // One class after another.
+        let totals = |pulls: &[f64], factor: fn(f64) -> f64| -> Vec<f64> {
+            let of_column = |t| self.totals(pulls, &|i| factor(block.sample(i)[t]));
+            let of_columns: Vec<Vec<f64>> = (0..width).map(of_column).collect();
+            (0..others).flat_map(|class| of_columns.iter().map(move |of| of[class])).collect()
+        };
         let mut pulls = vec![0.0; self.rivals.samples() * self.count()];
         self.risk.pulls(duals, &mut pulls);
-        let each = || (0..others).flat_map(|class| (0..width).map(move |t| (class, t)));
-        let excess = each().map(|(class, t)| self.total(&pulls, class, &value(t))).collect();
-        let sizes_of_duals: Vec<f64> = duals.iter().map(|s| s.abs()).collect();
-        self.risk.pulls(&sizes_of_duals, &mut pulls);
+        let excess = totals(&pulls, |z| z);
+        if duals.iter().any(|s| *s < 0.0) {
+            let sizes_of_duals: Vec<f64> = duals.iter().map(|s| s.abs()).collect();
+            self.risk.pulls(&sizes_of_duals, &mut pulls);
+        }
         pulls.iter_mut().for_each(|pull| *pull = pull.abs());
-        let size = |(class, t)| self.total(&pulls, class, &|i| value(t)(i).abs());
-        let sizes = each().map(size).collect();
+        [excess, totals(&pulls, f64::abs)]
+    }
+
+    /// Returns the matrix that a move of duals is made by.
+    fn mobility(&self, duals: &[f64], by: Mobility) -> DMatrix<f64> {
+        let (width, others) = (self.block.width(), self.count() - 1);
         let mobilities = self.risk.mobilities(duals, by);
         let mut gram = DMatrix::zeros(others * width, others * width);
         for t in 0..width {
             for u in 0..=t {
-                let of_sample = |i: usize| value(t)(i) * value(u)(i);
-                let laplacian = self.risk.laplacian(&mobilities, &of_sample);
+                let samples = (0..self.rivals.samples()).map(|i| self.block.sample(i));
+                let products: Vec<f64> = samples.map(|z| z[t] * z[u]).collect();
+                let laplacian = self.risk.laplacian(&mobilities, &products);
                 for (a, b) in (0..others).flat_map(|a| (0..others).map(move |b| (a, b))) {
                     gram[(a * width + t, b * width + u)] = laplacian[(a, b)];
                     gram[(b * width + u, a * width + t)] = laplacian[(a, b)];
                 }
             }
         }
-        BlockSums { excess, sizes, gram }
+        gram
     }
 }
 
@@ -521,12 +552,9 @@ impl Curvature for JointSamples<'_> {
         self.risk.diagonal(&self.curvatures, &mut weights);
         out.fill(0.0);
         let (coef, intercepts) = out[1..].split_at_mut(k * p);
-        for (sample, weights) in self.design.samples().zip(weights.chunks_exact(k)) {
-            sample.for_each(|j, x| {
-                weights.iter().enumerate().for_each(|(c, d)| coef[c * p + j] += d * x * x);
-            });
-        }
-        intercepts.iter_mut().enumerate().for_each(|(c, o)| *o = self.total(&weights, c, &|_| 1.0));
+        coef.copy_from_slice(&sums_of_squares(self.design, &weights, k));
+        let totals = self.totals(&weights, &|_| 1.0);
+        intercepts.iter_mut().zip(&totals).for_each(|(out, total)| *out = *total);
         self.places_at_zero().for_each(|place| out[1 + place] = 0.0);
     }
 
@@ -560,14 +588,25 @@ impl Duals for JointSamples<'_> {
         if self.block.width() == 0 {
             return;
         }
-        let given = std::mem::take(duals);
-        let moved = |moves: &[BlockMove]| {
-            let mut moved = given.clone();
-            moves.iter().for_each(|by| self.move_duals(&mut moved, by));
-            moved
+        let given = duals.clone();
+        let mut taken = 0;
+        let mut take = |duals: &mut [f64], moves: &[BlockMove]| {
+            // Pulls follow each other, and a shift is from the given duals.
+            if moves.len() < taken || matches!(moves, [BlockMove::Shift(_)]) {
+                duals.copy_from_slice(&given);
+                taken = 0;
+            }
+            moves[taken..].iter().for_each(|by| self.move_duals(duals, by));
+            taken = moves.len();
         };
-        let moves = balance(|moves, by| self.block_sums(&moved(moves), by));
-        *duals = moved(&moves);
+        let moves = balance(|moves, by| {
+            take(duals, moves);
+            let [excess, sizes] = self.excess(duals);
+            let sums = BlockSums { excess, sizes, gram: DMatrix::zeros(0, 0) };
+            let is_balanced = sums.is_balanced();
+            if is_balanced { sums } else { BlockSums { gram: self.mobility(duals, by), ..sums } }
+        });
+        take(duals, &moves);
     }
 
     fn total_dual(&mut self, duals: &Vec<f64>) -> f64 {
@@ -613,12 +652,9 @@ impl Smoothing for JointSamples<'_> {
         self.risk.centre(at.map(|_| &self.margins[..]));
     }
 
-    /// No sample is merged: dual ascent goes to the minimum for all of them.
+    /// No sample is merged: the solver goes to the minimum for all of them.
     fn widest_radius(&mut self, _about: &Point) -> Option<f64> {
-        let shape = (self.rivals.samples(), self.design.columns());
-        let has_free = !self.free.columns.get().is_empty();
-        let ascends = !has_free && self.risk.kink().is_some() && suits_ascent(shape);
-        ascends.then_some(MergedProblem::ALL)
+        self.solver.is_some().then_some(MergedProblem::ALL)
     }
 
     fn solve_merged(
@@ -626,22 +662,10 @@ impl Smoothing for JointSamples<'_> {
         lambda: Lambda,
         problem: &MergedProblem<'_>,
     ) -> Option<(f64, Vec<f64>, Vec<f64>)> {
-        /// The share of the tolerance that is left for every attempt before.
-        const SHARE: f64 = 0.2;
-        let (k, design) = (self.count(), self.design);
-        let mut ascent = (self.ascent.take())
-            .unwrap_or_else(|| BlockAscent::new(self, OnFeatures::new(design, k), lambda));
-        ascent.move_to(lambda);
-        let tolerance = SHARE.powi(problem.left.len() as i32) * problem.tolerance;
-        let stop = || (problem.stop)() || is_over(problem.deadline);
-        let reached = ascent.approach(self, tolerance, &stop, |_| {});
-        ascent.settle(self);
-        let mut coef = ascent.expansion().coefs();
-        let intercepts = ascent.intercepts();
-        coef.extend((0..self.intercepts()).map(|class| intercepts[class] - intercepts[k - 1]));
-        let duals = ascent.duals().to_vec();
-        self.ascent = Some(ascent);
-        reached.then_some((0.0, coef, duals))
+        let mut solver = self.solver.take()?;
+        let found = solver.solve(self, lambda, problem);
+        self.solver = Some(solver);
+        found.map(|(coef, duals)| (0.0, coef, duals))
     }
 }
 

@@ -452,7 +452,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 3"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 4"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");

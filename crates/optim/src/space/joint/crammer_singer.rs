@@ -177,8 +177,8 @@ impl JointRisk for CrammerSinger<'_> {
         self.simplex.diagonal(curvatures, out);
     }
 
-    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64> {
-        self.simplex.laplacian(curvatures, of_sample)
+    fn laplacian(&self, curvatures: &[f64], of_samples: &[f64]) -> DMatrix<f64> {
+        self.simplex.laplacian(curvatures, of_samples)
     }
 
     fn width(&self) -> usize {
@@ -229,18 +229,13 @@ impl JointRisk for CrammerSinger<'_> {
 
     /// A pull multiplies probabilities, so that those that are 0 stay so; a shift adds to them, and takes them
     /// back into the simplex.
-    fn move_duals(
-        &self,
-        duals: &mut [f64],
-        by: &BlockMove,
-        along: &dyn Fn(usize, usize, &[f64]) -> f64,
-    ) {
+    fn move_duals(&self, duals: &mut [f64], by: &BlockMove, changes: &[f64]) {
+        let k = self.simplex.rivals.count();
         match by {
-            BlockMove::PullIn(delta) => self.simplex.tilt(duals, |i, c| along(i, c, delta)),
-            BlockMove::Shift(delta) => {
-                let of_samples = duals.chunks_exact_mut(self.simplex.rivals.count());
-                for (i, dual) in of_samples.enumerate() {
-                    dual.iter_mut().enumerate().for_each(|(c, p)| *p += along(i, c, delta));
+            BlockMove::PullIn(_) => self.simplex.tilt(duals, changes),
+            BlockMove::Shift(_) => {
+                for (dual, changes) in duals.chunks_exact_mut(k).zip(changes.chunks_exact(k)) {
+                    dual.iter_mut().zip(changes).for_each(|(p, d)| *p += d);
                     project(dual);
                 }
             }

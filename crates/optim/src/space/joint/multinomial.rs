@@ -1,9 +1,10 @@
 //! The multinomial logistic loss.
 
+use margins_data::parallel;
 use nalgebra::DMatrix;
 
 use crate::problem::summation::{SUM_ERROR, UNIT, sum};
-use crate::problem::{BlockMove, FenchelYoung, Mobility, Rivals, Sums, Weights, weighted};
+use crate::problem::{BlockMove, FenchelYoung, Mobility, ROWS, Rivals, Sums, Weights, weighted};
 use crate::space::Decline;
 use crate::space::joint::JointRisk;
 use crate::space::joint::simplex::Simplex;
@@ -49,14 +50,20 @@ impl JointRisk for Multinomial<'_> {
 
     fn set(&mut self, margins: &[f64]) {
         self.margins.copy_from_slice(margins);
-        let k = self.simplex.rivals.count();
-        let logs = self.logs.chunks_exact_mut(k).zip(margins.chunks_exact(k - 1));
-        for (class, (logs, margins)) in self.simplex.rivals.classes().zip(logs) {
-            let loss = loss(margins);
-            logs[class] = -loss;
-            self.simplex.rivals.of(class).zip(margins).for_each(|(c, u)| logs[c] = -u - loss);
-        }
-        self.probabilities.iter_mut().zip(&self.logs).for_each(|(q, log)| *q = log.exp());
+        let (rivals, k) = (self.simplex.rivals, self.simplex.rivals.count());
+        parallel::for_each_chunk(&mut self.logs, ROWS * k, |part, logs| {
+            let margins = margins[part * ROWS * (k - 1)..].chunks_exact(k - 1);
+            for (i, (logs, margins)) in (part * ROWS..).zip(logs.chunks_exact_mut(k).zip(margins)) {
+                let (class, loss) = (rivals.class(i), loss(margins));
+                logs[class] = -loss;
+                rivals.of(class).zip(margins).for_each(|(c, u)| logs[c] = -u - loss);
+            }
+        });
+        let logs = &self.logs;
+        parallel::for_each_chunk(&mut self.probabilities, ROWS * k, |part, probabilities| {
+            let logs = &logs[part * ROWS * k..];
+            probabilities.iter_mut().zip(logs).for_each(|(q, log)| *q = log.exp());
+        });
     }
 
     fn margins(&self) -> &[f64] {
@@ -112,8 +119,8 @@ impl JointRisk for Multinomial<'_> {
         self.simplex.diagonal(curvatures, out);
     }
 
-    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64> {
-        self.simplex.laplacian(curvatures, of_sample)
+    fn laplacian(&self, curvatures: &[f64], of_samples: &[f64]) -> DMatrix<f64> {
+        self.simplex.laplacian(curvatures, of_samples)
     }
 
     fn width(&self) -> usize {
@@ -125,8 +132,7 @@ impl JointRisk for Multinomial<'_> {
     }
 
     fn predict(&self, duals: &mut [f64], _curvatures: &[f64], changes: &[f64]) {
-        let k = self.simplex.rivals.count();
-        self.simplex.tilt(duals, |i, c| changes[i * k + c]);
+        self.simplex.tilt(duals, changes);
     }
 
     fn pulls(&self, duals: &[f64], out: &mut [f64]) {
@@ -141,14 +147,8 @@ impl JointRisk for Multinomial<'_> {
         duals.to_vec()
     }
 
-    fn move_duals(
-        &self,
-        duals: &mut [f64],
-        by: &BlockMove,
-        along: &dyn Fn(usize, usize, &[f64]) -> f64,
-    ) {
-        let (BlockMove::PullIn(delta) | BlockMove::Shift(delta)) = by;
-        self.simplex.tilt(duals, |i, c| along(i, c, delta));
+    fn move_duals(&self, duals: &mut [f64], _by: &BlockMove, changes: &[f64]) {
+        self.simplex.tilt(duals, changes);
     }
 
     fn total_dual(&self, duals: &[f64]) -> f64 {

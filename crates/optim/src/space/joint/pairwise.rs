@@ -166,13 +166,16 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         out.iter_mut().for_each(|d| *d = d.abs());
     }
 
-    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64> {
-        let k = self.rivals.count();
-        laplacian(k, |add| {
-            self.rivals.for_each_pair(|class, c, pair| {
-                add(class, c, curvatures[pair] * of_sample(pair / (k - 1)));
-            });
-        })
+    fn laplacian(&self, curvatures: &[f64], of_samples: &[f64]) -> DMatrix<f64> {
+        let (rivals, k) = (self.rivals, self.rivals.count());
+        // Samples of a class add to the edges of that class alone.
+        let mut edges = DMatrix::<f64>::zeros(k, k);
+        let each = rivals.classes().zip(of_samples).zip(curvatures.chunks_exact(k - 1));
+        for ((class, z), curvatures) in each {
+            let mut of_class = edges.column_mut(class);
+            rivals.of(class).zip(curvatures).for_each(|(c, d)| of_class[c] += d * z);
+        }
+        laplacian(&edges)
     }
 
     fn width(&self) -> usize {
@@ -235,18 +238,10 @@ impl<L: MarginLoss + ?Sized> JointRisk for Pairwise<'_, L> {
         duals.iter().enumerate().map(|(pair, &s)| self.risk.mobility(pair, s, by)).collect()
     }
 
-    fn move_duals(
-        &self,
-        duals: &mut [f64],
-        by: &BlockMove,
-        along: &dyn Fn(usize, usize, &[f64]) -> f64,
-    ) {
-        let each = self.rivals.count() - 1;
-        self.risk.move_by(duals, by, |pair, delta| {
-            let (i, place) = (pair / each, pair % each);
-            let class = self.rivals.class(i);
-            along(i, class, delta) - along(i, place + usize::from(place >= class), delta)
-        });
+    fn move_duals(&self, duals: &mut [f64], by: &BlockMove, changes: &[f64]) {
+        let mut of_margins = vec![0.0; self.rivals.pairs()];
+        self.rivals.margins(changes, &mut of_margins);
+        self.risk.move_by(duals, by, |pair, _| of_margins[pair]);
     }
 
     fn total_dual(&self, duals: &[f64]) -> f64 {

@@ -58,7 +58,7 @@ pub(crate) trait JointRisk {
     fn diagonal(&self, curvatures: &[f64], out: &mut [f64]);
 
     /// Returns the sum of the second derivatives over the samples, each times a number of the sample.
-    fn laplacian(&self, curvatures: &[f64], of_sample: &dyn Fn(usize) -> f64) -> DMatrix<f64>;
+    fn laplacian(&self, curvatures: &[f64], of_samples: &[f64]) -> DMatrix<f64>;
 
     /// Returns the number of duals of a sample.
     fn width(&self) -> usize;
@@ -75,14 +75,8 @@ pub(crate) trait JointRisk {
     /// Returns numbers of which the [Laplacian](Self::laplacian) is the matrix that duals are moved by.
     fn mobilities(&self, duals: &[f64], by: Mobility) -> Vec<f64>;
 
-    /// Moves duals in their domain by the changes of the scores that `along` gives for a sample, a class and
-    /// the numbers of the move.
-    fn move_duals(
-        &self,
-        duals: &mut [f64],
-        by: &BlockMove,
-        along: &dyn Fn(usize, usize, &[f64]) -> f64,
-    );
+    /// Moves duals in their domain by the changes of the scores that belong to a move.
+    fn move_duals(&self, duals: &mut [f64], by: &BlockMove, changes: &[f64]);
 
     /// Writes the [pulls](Self::pulls) of the duals of one sample, k numbers.
     fn pulls_of(&self, i: usize, duals: &[f64], out: &mut [f64]);

@@ -1,9 +1,11 @@
 //! Duals that are probabilities of the classes, for losses whose conjugate lives on the simplex.
 
+use margins_data::parallel;
 use nalgebra::DMatrix;
 
 use crate::problem::summation::sum;
-use crate::problem::{Rivals, Weights, laplacian, weighted};
+use crate::problem::{ROWS, Rivals, Weights, laplacian, weighted};
+use crate::products::sum_of_outer_products;
 
 /// Samples whose duals are numbers `p` of the k classes, at least 0 and with the sum 1: the dual of a rival c
 /// is `s_c = p_c`, and `p_y` is what is left to the class of the sample.
@@ -23,32 +25,32 @@ impl Simplex<'_> {
         samples.for_each(|(i, (class, p))| visit(i, class, p));
     }
 
-    /// Makes probabilities those proportional to themselves times the exponentials of some numbers.
-    pub(super) fn tilt(&self, probabilities: &mut [f64], by: impl Fn(usize, usize) -> f64) {
+    /// Makes probabilities those proportional to themselves times the exponentials of changes of the scores.
+    pub(super) fn tilt(&self, probabilities: &mut [f64], changes: &[f64]) {
         let k = self.rivals.count();
-        for (i, p) in probabilities.chunks_exact_mut(k).enumerate() {
-            let counted = (0..k).filter(|&c| p[c] > 0.0);
-            let largest = counted.map(|c| by(i, c)).fold(f64::NEG_INFINITY, f64::max);
-            p.iter_mut().enumerate().for_each(|(c, p)| {
-                *p *= if *p > 0.0 { (by(i, c) - largest).exp() } else { 0.0 };
-            });
-            let total: f64 = p.iter().sum();
-            p.iter_mut().for_each(|p| *p /= total);
-        }
+        parallel::for_each_chunk(probabilities, ROWS * k, |part, probabilities| {
+            let changes = changes[part * ROWS * k..].chunks_exact(k);
+            for (p, changes) in probabilities.chunks_exact_mut(k).zip(changes) {
+                let counted = p.iter().zip(changes).filter(|(p, _)| **p > 0.0);
+                let largest = counted.map(|(_, d)| *d).fold(f64::NEG_INFINITY, f64::max);
+                p.iter_mut().zip(changes).for_each(|(p, d)| {
+                    *p *= if *p > 0.0 { (d - largest).exp() } else { 0.0 };
+                });
+                let total: f64 = p.iter().sum();
+                p.iter_mut().for_each(|p| *p /= total);
+            }
+        });
     }
 
     /// Writes the derivatives in the scores, `c_i (p_c - 1)` for the class of a sample and `c_i p_c` for
     /// others, times a sign.
     pub(super) fn write_pulls(&self, probabilities: &[f64], sign: f64, out: &mut [f64]) {
         let k = self.rivals.count();
-        self.for_each(probabilities, |i, class, p| {
-            let out = &mut out[i * k..(i + 1) * k];
-            let mut others = 0.0;
-            for c in self.rivals.of(class) {
-                others += p[c];
-                out[c] = sign * weighted(self.weights.get(i), p[c]);
+        parallel::for_each_chunk(out, ROWS * k, |part, out| {
+            for (i, out) in (part * ROWS..).zip(out.chunks_exact_mut(k)) {
+                self.write_pulls_of(i, &probabilities[i * k..(i + 1) * k], out);
+                out.iter_mut().for_each(|pull| *pull *= -sign);
             }
-            out[class] = -sign * weighted(self.weights.get(i), others);
         });
     }
 
@@ -73,10 +75,12 @@ impl Simplex<'_> {
     /// Replaces changes of the scores by the changes of the derivatives.
     pub(super) fn bend(&self, curvatures: &[f64], changes: &mut [f64]) {
         let k = self.rivals.count();
-        self.for_each(curvatures, |i, _, q| {
-            let (c, changes) = (self.weights.get(i), &mut changes[i * k..(i + 1) * k]);
-            Self::bend_one(q, changes);
-            changes.iter_mut().for_each(|d| *d = weighted(c, *d));
+        parallel::for_each_chunk(changes, ROWS * k, |part, changes| {
+            for (i, changes) in (part * ROWS..).zip(changes.chunks_exact_mut(k)) {
+                Self::bend_one(&curvatures[i * k..(i + 1) * k], changes);
+                let c = self.weights.get(i);
+                changes.iter_mut().for_each(|d| *d = weighted(c, *d));
+            }
         });
     }
 
@@ -96,19 +100,19 @@ impl Simplex<'_> {
     }
 
     /// Returns the sum of the second derivatives, each times a number of the sample.
-    pub(super) fn laplacian(
-        &self,
-        curvatures: &[f64],
-        of_sample: &dyn Fn(usize) -> f64,
-    ) -> DMatrix<f64> {
-        laplacian(self.rivals.count(), |add| {
-            self.for_each(curvatures, |i, _, q| {
-                let c = self.weights.get(i);
-                for a in 0..q.len() {
-                    (0..a).for_each(|b| add(a, b, weighted(c, q[a] * q[b]) * of_sample(i)));
-                }
-            });
-        })
+    pub(super) fn laplacian(&self, curvatures: &[f64], of_samples: &[f64]) -> DMatrix<f64> {
+        let k = self.rivals.count();
+        let parts = parallel::map(0..self.rivals.samples().div_ceil(ROWS), |part| {
+            let rows = part * ROWS..((part + 1) * ROWS).min(self.rivals.samples());
+            let (mut scaled, mut plain) = (Vec::new(), Vec::new());
+            for i in rows.filter(|&i| self.weights.get(i) > 0.0) {
+                let (q, half) = (&curvatures[i * k..(i + 1) * k], 0.5 * self.weights.get(i));
+                scaled.extend(q.iter().map(|q| half * of_samples[i] * q));
+                plain.extend_from_slice(q);
+            }
+            sum_of_outer_products(&scaled, &plain, k)
+        });
+        laplacian(&parts.into_iter().fold(DMatrix::zeros(k, k), |sum, part| sum + part))
     }
 
     /// Returns the sum of the duals of the rivals.
