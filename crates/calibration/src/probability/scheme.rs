@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(OneVersusOne.decide(3, &[-1.0, 1.0, -1.0]), 0);
         // Class 3 has no weight: the others have as many votes, and their own scores decide.
         let certain = -Scheme::CERTAIN;
-        let pairs = [-0.5, 0.25, certain, -0.75, certain, certain];
+        let pairs = [-0.5, 0.25, certain, -1.0, certain, certain];
         assert_eq!(OneVersusOne.decide(4, &pairs), 1);
         // Two votes beat any sum.
         assert_eq!(OneVersusOne.decide(3, &[0.1, 9.0, -0.1]), 1);
